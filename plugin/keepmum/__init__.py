@@ -1,0 +1,1 @@
+"""Keepmum: one memory that coding agents share and that never keeps a secret."""

@@ -1,0 +1,86 @@
+"""What can go wrong, as one small tree.
+
+KeepmumError                 expected: told to the user in one sentence
+├── InvalidInput             a field is missing, of a wrong type, or past a limit; nothing was stored
+├── NotFound                 no memory goes by that id, prefix or key
+├── Ambiguous                a prefix fits several memories
+├── SecretFound              the text holds a secret; nothing was stored
+├── SettingsError            a settings file or variable is wrong
+├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
+└── StoreError               the store refused or failed
+    ├── StoreReadOnly        it can be read and not written
+    └── StoreBusy            another process held it too long; may be tried again
+
+Messages say what happened, where, and what to do next. None of them holds a secret or the text around one.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "Ambiguous",
+    "ConfirmationNeeded",
+    "InvalidInput",
+    "KeepmumError",
+    "NotFound",
+    "SecretFound",
+    "SettingsError",
+    "StoreBusy",
+    "StoreError",
+    "StoreReadOnly",
+]
+
+
+class KeepmumError(Exception):
+    """Something expected went wrong; the message is fit to be shown."""
+
+
+class InvalidInput(KeepmumError):  # noqa: N818 - reads as what it says; the tree above names the family
+    """A field is missing, has the wrong type, or is past its limit."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class NotFound(KeepmumError):  # noqa: N818 - as above
+    """No memory goes by that id, prefix or key."""
+
+
+class Ambiguous(KeepmumError):  # noqa: N818 - as above
+    """A prefix fits several memories; the message lists the first of them."""
+
+
+class SecretFound(KeepmumError):  # noqa: N818 - as above
+    """The text holds what looks like a secret; nothing was stored.
+
+    `places` holds one `(field, rule, line)` a finding, never the text.
+    """
+
+    def __init__(self, places: list[tuple[str, str, int]]) -> None:
+        self.places = places
+        where = "; ".join(f"{rule} in {field}, line {line}" for field, rule, line in places)
+        super().__init__(
+            f"refused, nothing stored: {where}. "
+            "Say where the secret is kept (a vault path, a variable's name) instead of what it is, and try again."
+        )
+
+
+class SettingsError(KeepmumError):
+    """A settings file or variable is wrong; the message names file, line and what is allowed."""
+
+
+class ConfirmationNeeded(KeepmumError):  # noqa: N818 - as above
+    """The call would remove several memories; nothing was removed yet."""
+
+
+class StoreError(KeepmumError):
+    """The store refused or failed; what was stored before is unharmed."""
+
+
+class StoreReadOnly(StoreError):
+    """The store can be read and not written."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the store too long; trying again is safe."""

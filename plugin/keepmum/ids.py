@@ -1,0 +1,75 @@
+"""The id of a memory: a UUIDv7, spelled `mem_` and 26 characters of Crockford's base 32 for agents.
+
+Both spellings carry the same 128 bits and sort by time of creation. Sources, read 2026-11-21:
+RFC 9562 §5.7 (UUIDv7), https://github.com/ulid/spec (alphabet and length).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+__all__ = ["PREFIX", "id_range", "new_id", "to_uuid"]
+
+PREFIX = "mem_"
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUES = {letter: value for value, letter in enumerate(_ALPHABET)} | {"i": 1, "l": 1, "o": 0}
+_LENGTH = 26  # of base-32 digits, 130 bits for 128
+_HEX = frozenset("0123456789abcdef")
+
+
+def new_id(now_ms: int | None = None) -> str:
+    """A fresh id in the agents' spelling; ids of different milliseconds sort by time."""
+    milliseconds = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | random >> 68 << 64 | 0b10 << 62 | random & (1 << 62) - 1
+    return PREFIX + _spell(value)
+
+
+def to_uuid(memory_id: str) -> str:
+    """The RFC 9562 spelling of an id, as REST servers want it.
+
+    Raises: ValueError when `memory_id` is not a whole id.
+    """
+    bounds = id_range(memory_id)
+    if bounds is None or bounds[0] != bounds[1]:
+        raise ValueError("not a whole memory id")
+    digits = f"{_value(bounds[0][len(PREFIX) :]):032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def id_range(text: str) -> tuple[str, str] | None:
+    """First and last id that `text` may stand for: an id, or the beginning of one, in either spelling.
+
+    None when `text` cannot be the beginning of an id. Case and `mem_` do not matter; hyphens mark the UUID spelling.
+    """
+    word = text.strip().lower()
+    if word.startswith(PREFIX):
+        return _bounds(word[len(PREFIX) :], _VALUES, 5, _LENGTH * 5)
+    if "-" in word or len(word) == 32:  # noqa: PLR2004 - a UUID without hyphens has 32 digits
+        return _bounds(word.replace("-", ""), {digit: int(digit, 16) for digit in _HEX}, 4, 128)
+    return _bounds(word, _VALUES, 5, _LENGTH * 5)
+
+
+def _bounds(digits: str, values: dict[str, int], bits: int, width: int) -> tuple[str, str] | None:
+    missing = width - bits * len(digits)
+    if not digits or missing < 0 or any(digit not in values for digit in digits):
+        return None
+    low = 0
+    for digit in digits:
+        low = low << bits | values[digit]
+    low <<= missing
+    if low >> 128:
+        return None
+    return PREFIX + _spell(low), PREFIX + _spell(min(low | (1 << missing) - 1, (1 << 128) - 1))
+
+
+def _value(digits: str) -> int:
+    value = 0
+    for digit in digits:
+        value = value << 5 | _VALUES[digit]
+    return value
+
+
+def _spell(value: int) -> str:
+    return "".join(_ALPHABET[value >> shift & 31] for shift in range(5 * (_LENGTH - 1), -1, -5))
