@@ -1,0 +1,12 @@
+"""The clients that the installer knows: one module and one line here for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keepmum_installers.clients import claude
+from keepmum_installers.clients.client import Client
+
+__all__ = ["CLIENTS", "Client"]
+
+CLIENTS: Mapping[str, Client] = {"claude-code": claude.ClaudeCode()}

@@ -1,0 +1,62 @@
+"""What the product is called, read from the one place that says so."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+
+__all__ = ["PLUGIN", "Product", "bundle_root", "read"]
+
+MARKETPLACE = "keepmum"
+"""The marketplace's name, under which every client lists the plugin."""
+
+PLUGIN = f"keepmum@{MARKETPLACE}"
+"""The plugin's id, as clients spell it: name@marketplace."""
+
+SERVER = "memory"
+"""The MCP server's key; clients build the tools' full names from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Name, version and addresses of the product, as `pyproject.toml` states them."""
+
+    name: str
+    version: str
+    description: str
+    licence: str
+    author: str
+    homepage: str
+    issues: str
+    keywords: tuple[str, ...]
+
+    @property
+    def repository(self) -> str:
+        """`owner/name` of the public repository, the short form that clients accept."""
+        return self.homepage.removeprefix("https://github.com/")
+
+
+def read(root: str) -> Product:
+    """The product whose repository (or installed bundle) lies at root.
+
+    Raises: OSError when there is no `pyproject.toml`; KeyError when it lacks a field.
+    """
+    with open(os.path.join(root, "pyproject.toml"), "rb") as file:
+        project = tomllib.load(file)["project"]
+    return Product(
+        name=project["name"],
+        version=project["version"],
+        description=project["description"],
+        licence=project["license"],
+        author=project["authors"][0]["name"],
+        homepage=project["urls"]["Homepage"],
+        issues=project["urls"]["Issues"],
+        keywords=tuple(project["keywords"]),
+    )
+
+
+def bundle_root() -> str | None:
+    """The folder of the bundle that this code runs from; None when it runs from a wheel, which has no bundle."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    return root if os.path.isfile(os.path.join(root, "pyproject.toml")) else None
