@@ -1,0 +1,174 @@
+"""The three requests that reach handlers: a tool called, a resource read, a prompt asked for.
+
+Each is planned when it arrives (what is wrong with the request itself is answered at once) and carried out later,
+on the handlers' thread. An expected error becomes what a client of that request understands.
+"""
+
+from __future__ import annotations
+
+from keepmum.errors import InvalidInput, KeepmumError, NotFound
+from keepmum.mcp import rpc
+from keepmum.mcp.arguments import check, check_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Final, Protocol
+
+    from keepmum.mcp.surface import Context, Handlers, Prompt, Surface, Tool
+
+    Json = dict[str, object]
+else:
+    Protocol = object
+
+__all__ = ["Call", "PromptCall", "ResourceCall", "ToolCall", "plan"]
+
+
+class Call(Protocol):
+    """One planned request."""
+
+    subject: str  # what an internal error is told about; never the client's own words
+
+    def carry_out(self, handlers: Handlers, context: Context) -> Json:
+        """The result, from the handlers.
+
+        Raises: KeepmumError as the handlers do.
+        """
+
+    def refuse(self, error: KeepmumError) -> Json:
+        """The result that tells an expected error, for requests whose results can.
+
+        Raises: rpc.RpcError for the others.
+        """
+
+
+def plan(surface: Surface, method: str, params: Mapping[str, object]) -> Call | None:
+    """The call that a request asks for; None when its method is none that reaches handlers.
+
+    Raises: rpc.RpcError when the parameters cannot be meant.
+    """
+    if method == "tools/call" and surface.tools:
+        return _plan_tool(surface, params)
+    if method == "resources/read" and (surface.resources or surface.templates):
+        return ResourceCall(_text(params, "uri"))
+    if method == "prompts/get" and surface.prompts:
+        return _plan_prompt(surface, params)
+    return None
+
+
+class ToolCall:
+    """A tool to be called. What goes wrong is a result, not an error: the model must read it to do better."""
+
+    def __init__(self, tool: Tool, arguments: Json) -> None:
+        self.subject = tool.name
+        self._tool: Final = tool
+        self._arguments: Final = arguments
+
+    def carry_out(self, handlers: Handlers, context: Context) -> Json:
+        """The text of the tool."""
+        arguments = check(self._tool.parameters, self._arguments)
+        return _tool_result(handlers.call(self._tool.name, arguments, context))
+
+    def refuse(self, error: KeepmumError) -> Json:
+        """The error's sentence as the text of the tool, marked as an error."""
+        return {**_tool_result(str(error)), "isError": True}
+
+
+class ResourceCall:
+    """A resource to be read."""
+
+    subject = "resources/read"
+
+    def __init__(self, uri: str) -> None:
+        self._uri: Final = uri
+
+    def carry_out(self, handlers: Handlers, context: Context) -> Json:
+        """The one content of the resource."""
+        mime_type, text = handlers.read(self._uri, context)
+        return {"contents": [{"uri": self._uri, "mimeType": mime_type, "text": text}]}
+
+    def refuse(self, error: KeepmumError) -> Json:
+        """Never a result: reading has no other way to fail than an error."""
+        if isinstance(error, NotFound):
+            raise rpc.RpcError(rpc.RESOURCE_NOT_FOUND, str(error), data={"uri": self._uri})
+        raise _as_rpc(error)
+
+
+class PromptCall:
+    """A prompt to be rendered."""
+
+    subject = "prompts/get"
+
+    def __init__(self, prompt: Prompt, arguments: dict[str, str]) -> None:
+        self._prompt: Final = prompt
+        self._arguments: Final = arguments
+
+    def carry_out(self, handlers: Handlers, context: Context) -> Json:
+        """The prompt as one message of the user."""
+        text = handlers.prompt(self._prompt.name, self._arguments, context)
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return {"description": self._prompt.description, "messages": [message]}
+
+    def refuse(self, error: KeepmumError) -> Json:
+        """Never a result: a prompt has no other way to fail than an error."""
+        raise _as_rpc(error)
+
+
+def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
+    name = params.get("name")
+    for tool in surface.tools:
+        if tool.name == name:
+            return ToolCall(tool, _arguments(params))
+    raise rpc.RpcError(rpc.INVALID_PARAMS, f"unknown tool; there are {', '.join(tool.name for tool in surface.tools)}")
+
+
+def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:
+    name = params.get("name")
+    for prompt in surface.prompts:
+        if prompt.name == name:
+            try:
+                return PromptCall(prompt, _texts(check(_prompt_schema(prompt), _arguments(params))))
+            except InvalidInput as error:
+                raise _as_rpc(error) from None
+    known = ", ".join(prompt.name for prompt in surface.prompts)
+    raise rpc.RpcError(rpc.INVALID_PARAMS, f"unknown prompt; there are {known}")
+
+
+def _prompt_schema(prompt: Prompt) -> Json:
+    return {
+        "properties": {argument.name: {"type": "string"} for argument in prompt.arguments},
+        "required": [argument.name for argument in prompt.arguments if argument.required],
+        "additionalProperties": False,
+    }
+
+
+def _arguments(params: Mapping[str, object]) -> Json:
+    arguments = params.get("arguments")
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise rpc.RpcError(rpc.INVALID_PARAMS, 'invalid params: "arguments" must be an object')
+    return arguments
+
+
+def _text(params: Mapping[str, object], field: str) -> str:
+    value = params.get(field)
+    if not isinstance(value, str):
+        raise rpc.RpcError(rpc.INVALID_PARAMS, f'invalid params: "{field}" must be text')
+    try:
+        return check_text(field, value)
+    except InvalidInput as error:
+        raise _as_rpc(error) from None
+
+
+def _texts(arguments: Mapping[str, object]) -> dict[str, str]:
+    return {name: value for name, value in arguments.items() if isinstance(value, str)}
+
+
+def _tool_result(text: str) -> Json:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+def _as_rpc(error: KeepmumError) -> rpc.RpcError:
+    code = rpc.INVALID_PARAMS if isinstance(error, InvalidInput) else rpc.INTERNAL_ERROR
+    return rpc.RpcError(code, str(error))

@@ -1,0 +1,194 @@
+"""JSON-RPC 2.0: bytes to messages and back. No state, no I/O of its own.
+
+Source: https://www.jsonrpc.org/specification, read 2026-11-21. MCP narrows it: parameters are objects, ids are
+strings or numbers and never null (https://modelcontextprotocol.io/specification/2025-11-25/basic, read 2026-11-21).
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Final, NoReturn
+
+    Json = dict[str, object]
+    RequestId = str | int | float
+
+__all__ = [
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "MAX_LINE",
+    "METHOD_NOT_FOUND",
+    "PARSE_ERROR",
+    "RESOURCE_NOT_FOUND",
+    "Notification",
+    "Request",
+    "Response",
+    "RpcError",
+    "decode",
+    "encode",
+    "failure",
+    "lines",
+    "parse",
+    "result",
+]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002  # MCP's own, from the range that JSON-RPC leaves to servers
+
+MAX_LINE = 4 * 1024 * 1024  # bytes of one message; a memory holds 64 KiB, so what is longer is a mistake
+_CHUNK = 64 * 1024  # the capacity of a pipe on Linux: one read takes what is there
+
+
+class RpcError(Exception):
+    """An error as the other side will see it: the message is shown as it is."""
+
+    def __init__(
+        self, code: int, message: str, *, data: Json | None = None, request_id: RequestId | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code: Final = code
+        self.message: Final = message
+        self.data: Final = data
+        self.request_id: Final = request_id  # of the message that is wrong, where it could be read
+
+
+class Request:
+    """A message that wants an answer."""
+
+    __slots__ = ("id", "method", "params")
+
+    def __init__(self, request_id: RequestId, method: str, params: Json) -> None:
+        self.id: Final = request_id
+        self.method: Final = method
+        self.params: Final = params
+
+
+class Notification:
+    """A message that wants none. Parameters that are not an object count as absent, as nobody could be told."""
+
+    __slots__ = ("method", "params")
+
+    def __init__(self, method: str, params: Json) -> None:
+        self.method: Final = method
+        self.params: Final = params
+
+
+class Response:
+    """The answer to a request of ours; the result is None when the other side answered with an error."""
+
+    __slots__ = ("id", "result")
+
+    def __init__(self, request_id: object, value: object) -> None:
+        self.id: Final = request_id
+        self.result: Final = value
+
+
+def lines(read: Callable[[int], bytes], limit: int = MAX_LINE) -> Iterator[bytes | None]:
+    r"""Each line of a stream without its `\n`, the last one also when nothing ends it.
+
+    In place of a line of more than `limit` bytes comes None; its bytes are dropped as they arrive.
+    """
+    kept: list[bytes] = []
+    size = 0
+    while chunk := read(_CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            size += len(part)
+            yield b"".join([*kept, part]) if size <= limit else None
+            kept, size = [], 0
+        size += len(rest)
+        if size <= limit:
+            kept.append(rest)
+        else:
+            kept = []
+    if size:
+        yield b"".join(kept) if size <= limit else None
+
+
+def decode(line: bytes) -> object:
+    """The JSON value of a line.
+
+    Raises: RpcError (parse error) for all that is not JSON in UTF-8: the words of the text are not repeated.
+    """
+    try:
+        return _DECODER.decode(line.decode())
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 at byte {error.start}"
+    except json.JSONDecodeError as error:
+        problem = f"not JSON at character {error.pos}"
+    except RecursionError:
+        problem = "nested too deeply"
+    except ValueError:  # NaN and the infinities, and integers of more digits than Python converts
+        problem = "a number that JSON cannot carry"
+    raise RpcError(PARSE_ERROR, f"parse error: {problem}")
+
+
+def encode(message: object) -> bytes:
+    """One line of pure ASCII, so that neither a lone surrogate nor the other side's encoding can break it.
+
+    Raises: ValueError for NaN and the infinities.
+    """
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+
+
+def parse(message: object) -> Request | Notification | Response:
+    """What a decoded message is.
+
+    Raises: RpcError, with the id where there is a usable one, when it is none of the three.
+    """
+    if not isinstance(message, dict):
+        raise RpcError(INVALID_REQUEST, "invalid request: a message is a JSON object")
+    request_id = _usable_id(message.get("id"))
+    if message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'invalid request: "jsonrpc" must be "2.0"', request_id=request_id)
+    if "method" not in message and ("result" in message or "error" in message):
+        return Response(message.get("id"), message.get("result"))
+    method = message.get("method")
+    if not isinstance(method, str):
+        raise RpcError(INVALID_REQUEST, 'invalid request: "method" must be a string', request_id=request_id)
+    params = message.get("params")
+    if "id" not in message:
+        return Notification(method, params if isinstance(params, dict) else {})
+    if request_id is None:
+        raise RpcError(INVALID_REQUEST, 'invalid request: "id" must be a string or a number')
+    if params is None:
+        return Request(request_id, method, {})
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, 'invalid params: "params" must be an object', request_id=request_id)
+    return Request(request_id, method, params)
+
+
+def result(request_id: RequestId, value: Mapping[str, object]) -> Json:
+    """The answer to a request that went well."""
+    return {"jsonrpc": "2.0", "id": request_id, "result": value}
+
+
+def failure(request_id: RequestId | None, error: RpcError) -> Json:
+    """The answer to a request that went wrong; the id is None where none could be read."""
+    told: Json = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        told["data"] = error.data
+    return {"jsonrpc": "2.0", "id": request_id, "error": told}
+
+
+def _usable_id(value: object) -> RequestId | None:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    if isinstance(value, float) and value - value != 0:  # 1e999 is JSON and becomes an infinity, which is not
+        return None
+    return value
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # NaN, Infinity, -Infinity: Python's, not JSON's

@@ -1,0 +1,388 @@
+"""One client's conversation: what each message is answered with, and when.
+
+Two threads meet here. The one that reads gives every line to `receive`, which answers at once whatever needs no
+handler: the handshake, lists, pings. What needs one is submitted as a job for the thread that owns the handlers, so
+that a slow start of the store delays no handshake, and a cancellation is heard while a tool runs.
+
+Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle (and `…/utilities`), read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+
+from keepmum.errors import KeepmumError
+from keepmum.mcp import calls, rpc
+from keepmum.mcp.client import Client, root_paths
+from keepmum.mcp.surface import LOG_LEVELS, Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    from keepmum.mcp.surface import Handlers, OpenHandlers, Surface
+
+    Json = dict[str, object]
+    Job = Callable[[], None]
+    Settle = Callable[[Json | None], None]  # called exactly once a message: its answer, or None for no answer
+
+__all__ = ["Session"]
+
+_MAX_BATCH = 256  # messages: each may be answered with more bytes than it has
+_MAX_WAITING = 1024  # requests: past it a client is in a loop, and memory is finite
+
+
+class Session:
+    """The server's side of one conversation.
+
+    `send` takes a message for the client and may be called from both threads; `submit` takes a job for the thread
+    that owns the handlers, which does them in order and calls `close` after the last.
+    """
+
+    def __init__(  # noqa: PLR0913 - two identities, two ways out, and what is served
+        self,
+        surface: Surface,
+        open_handlers: OpenHandlers,
+        *,
+        name: str,
+        version: str,
+        send: Callable[[object], None],
+        submit: Callable[[Job], None],
+    ) -> None:
+        self._surface: Final = surface
+        self._identity: Final = {"name": name, "version": version}
+        self._send: Final = send
+        self._submit: Final = submit
+        self._late: Final = _LateHandlers(open_handlers)
+        self._pending: Final[dict[rpc.RequestId, _Work]] = {}
+        self._client: Client | None = None  # None until it has introduced itself
+        self._roots: tuple[str, ...] = ()
+        self._roots_asked = 0  # times; the number is part of the id, and only the last answer counts
+        self._log_level = LOG_LEVELS.index("warning")
+        self._lists: Final = _lists(surface)
+        self._answers: Final[dict[str, Callable[[Json], Json]]] = {
+            "initialize": self._initialize,
+            "ping": lambda _: {},
+            "logging/setLevel": self._set_log_level,
+        }
+
+    def receive(self, line: bytes | None) -> None:
+        """Take one line from the client, or None for one that was too long to keep. Never raises."""
+        try:
+            message = _message(line)
+            if isinstance(message, list):
+                self._take_batch(message)
+            else:
+                self._take(message, self._send_if_any)
+        except rpc.RpcError as error:
+            self._send(rpc.failure(error.request_id, error))
+        except Exception as error:  # noqa: BLE001 - a fault in one message must not end the conversation
+            _report("a message", error)
+            self._send(rpc.failure(None, rpc.RpcError(rpc.INTERNAL_ERROR, "internal error")))
+
+    def close(self) -> None:
+        """Close the handlers, if any were opened; the last job."""
+        try:
+            self._late.close()
+        except Exception as error:  # noqa: BLE001 - the process ends in any case
+            _report("closing", error)
+
+    # --- the reading thread -------------------------------------------------------------------------------------
+
+    def _take_batch(self, messages: list[object]) -> None:
+        if self._client is None or not self._client.batches:
+            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: this protocol version has no batches")
+        if not 0 < len(messages) <= _MAX_BATCH:
+            raise rpc.RpcError(rpc.INVALID_REQUEST, f"invalid request: a batch has 1 to {_MAX_BATCH} messages")
+        batch = _Batch(len(messages), self._send)
+        for message in messages:
+            self._take(message, batch.settle)
+
+    def _take(self, message: object, settle: Settle) -> None:
+        try:
+            parsed = rpc.parse(message)
+        except rpc.RpcError as error:
+            settle(rpc.failure(error.request_id, error))
+            return
+        if isinstance(parsed, rpc.Request):
+            self._take_request(parsed, settle)
+            return
+        if isinstance(parsed, rpc.Notification):
+            self._take_notification(parsed)
+        else:
+            self._take_response(parsed)
+        settle(None)
+
+    def _take_request(self, request: rpc.Request, settle: Settle) -> None:
+        try:
+            if request.method in self._lists:
+                settle(rpc.result(request.id, self._list(request)))
+            elif request.method in self._answers:
+                settle(rpc.result(request.id, self._answers[request.method](request.params)))
+            else:
+                self._queue(request, settle)
+        except rpc.RpcError as error:
+            settle(rpc.failure(request.id, error))
+
+    def _list(self, request: rpc.Request) -> Json:
+        """A list, whole; without a handshake too, since probes and inspectors ask for lists outright."""
+        if request.params.get("cursor") is not None:
+            raise rpc.RpcError(rpc.INVALID_PARAMS, "invalid params: lists have one page here, and no cursor")
+        return self._lists[request.method]
+
+    def _initialize(self, params: Json) -> Json:
+        """The handshake. A second one starts anew: a client that reconnects through a wrapper sends it."""
+        self._client = client = Client(params)
+        return {
+            "protocolVersion": client.protocol,
+            "capabilities": _capabilities(self._surface),
+            "serverInfo": self._identity,
+            "instructions": self._surface.instructions,
+        }
+
+    def _set_log_level(self, params: Json) -> Json:
+        level = params.get("level")
+        if level not in LOG_LEVELS:
+            raise rpc.RpcError(rpc.INVALID_PARAMS, f'invalid params: "level" must be one of {", ".join(LOG_LEVELS)}')
+        self._log_level = LOG_LEVELS.index(level)
+        return {}
+
+    def _queue(self, request: rpc.Request, settle: Settle) -> None:
+        call = calls.plan(self._surface, request.method, request.params)
+        if call is None:
+            # Among these is `server/discover`, which Claude Code asks first since 2.1.329, and waits three seconds for.
+            raise rpc.RpcError(rpc.METHOD_NOT_FOUND, "method not found")
+        if self._client is None:
+            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: initialize first; memories name who wrote them")
+        if request.id in self._pending:
+            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: a request with this id is still being answered")
+        if len(self._pending) >= _MAX_WAITING:
+            raise rpc.RpcError(rpc.INTERNAL_ERROR, f"{_MAX_WAITING} requests are waiting; send this one again later")
+        work = self._pending[request.id] = _Work(request, call, settle)
+        self._submit(lambda: self._carry_out(work))
+
+    def _take_notification(self, notification: rpc.Notification) -> None:
+        if notification.method == "notifications/initialized":
+            self._submit(self._warm)
+            self._ask_roots()
+        elif notification.method == "notifications/roots/list_changed":
+            self._ask_roots()
+        elif notification.method == "notifications/cancelled":
+            request_id = notification.params.get("requestId")
+            work = self._pending.get(request_id) if isinstance(request_id, (str, int, float)) else None
+            if work is not None:
+                work.cancelled = True
+
+    def _ask_roots(self) -> None:
+        if self._client is not None and self._client.has_roots:
+            self._roots_asked += 1
+            self._send({"jsonrpc": "2.0", "id": self._roots_id(), "method": "roots/list"})
+
+    def _take_response(self, response: rpc.Response) -> None:
+        if self._roots_asked and response.id == self._roots_id():
+            self._submit(lambda: self._take_roots(response.result))
+
+    def _roots_id(self) -> str:
+        return f"roots-{self._roots_asked}"
+
+    def _send_if_any(self, message: Json | None) -> None:
+        if message is not None:
+            self._send(message)
+
+    # --- the handlers' thread -----------------------------------------------------------------------------------
+
+    def _warm(self) -> None:
+        """Open the handlers before the first call needs them."""
+        try:
+            self._late.get(self._context({}))
+        except KeepmumError:
+            pass  # each call will try again, and say so
+        except Exception as error:  # noqa: BLE001 - as in `_answer`
+            _report("opening", error)
+
+    def _take_roots(self, result: object) -> None:
+        self._roots = root_paths(result)
+        if self._late.opened is not None:
+            try:
+                self._late.opened.roots_changed(self._context({}))
+            except Exception as error:  # noqa: BLE001 - as in `_answer`
+                _report("roots", error)
+
+    def _carry_out(self, work: _Work) -> None:
+        answer = None if work.cancelled else self._answer(work)
+        del self._pending[work.request.id]  # before the answer: the client may use the id again once it has it
+        work.settle(None if work.cancelled else answer)
+
+    def _answer(self, work: _Work) -> Json:
+        request_id = work.request.id
+        try:
+            return rpc.result(request_id, self._result(work))
+        except rpc.RpcError as error:
+            return rpc.failure(request_id, error)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - its words may hold a secret: only its place is told
+            _report(work.call.subject, error)
+            sentence = f"internal error in {work.call.subject}; nothing was stored"
+            return rpc.failure(request_id, rpc.RpcError(rpc.INTERNAL_ERROR, sentence))
+
+    def _result(self, work: _Work) -> Json:
+        context = self._context(work.request.params, work)
+        try:
+            return work.call.carry_out(self._late.get(context), context)
+        except KeepmumError as error:
+            return work.call.refuse(error)
+
+    def _context(self, params: Json, work: _Work | None = None) -> Context:
+        meta = params.get("_meta")
+        client = self._client or Client({})
+        return _ClientContext(
+            client=client,
+            roots=self._roots,
+            meta=meta if isinstance(meta, dict) else {},
+            work=work,
+            notify=self._notify,
+            log=self._log,
+        )
+
+    def _log(self, level: str, message: str) -> None:
+        if LOG_LEVELS.index(level) >= self._log_level:
+            params: Json = {"level": level, "logger": self._identity["name"], "data": message}
+            self._notify("notifications/message", params)
+
+    def _notify(self, method: str, params: Json) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+class _Work:
+    """A request on its way to the handlers; the reading thread may cancel it meanwhile."""
+
+    __slots__ = ("call", "cancelled", "request", "settle")
+
+    def __init__(self, request: rpc.Request, call: calls.Call, settle: Settle) -> None:
+        self.request: Final = request
+        self.call: Final = call
+        self.settle: Final = settle
+        self.cancelled = False
+
+
+class _ClientContext(Context):
+    """A context whose progress, log and cancellation are the client's."""
+
+    __slots__ = ("_log", "_notify", "_token", "_work")
+
+    def __init__(  # noqa: PLR0913 - it joins a client, a request and two ways to the client
+        self,
+        *,
+        client: Client,
+        roots: tuple[str, ...],
+        meta: Json,
+        work: _Work | None,
+        notify: Callable[[str, Json], None],
+        log: Callable[[str, str], None],
+    ) -> None:
+        super().__init__(
+            agent=client.agent, agent_version=client.agent_version, protocol=client.protocol, roots=roots, meta=meta
+        )
+        token = meta.get("progressToken")
+        self._token: Final = token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
+        self._work: Final = work
+        self._notify: Final = notify
+        self._log: Final = log
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        if self._token is None or self.cancelled():
+            return
+        told = {"progressToken": self._token, "progress": done, "total": total, "message": message}
+        self._notify("notifications/progress", {name: value for name, value in told.items() if value is not None})
+
+    def cancelled(self) -> bool:
+        return self._work is not None and self._work.cancelled
+
+    def log(self, level: str, message: str) -> None:
+        self._log(level, message)
+
+
+class _Batch:
+    """Collects the answers to one batch and sends them together, once every message of it is settled."""
+
+    def __init__(self, size: int, send: Callable[[object], None]) -> None:
+        self._open = size
+        self._send: Final = send
+        self._answers: Final[list[Json]] = []
+        self._lock: Final = _thread.allocate_lock()  # both threads settle
+
+    def settle(self, answer: Json | None) -> None:
+        """Count one message as done, with its answer if it has one."""
+        with self._lock:
+            self._open -= 1
+            if answer is not None:
+                self._answers.append(answer)
+            done = self._open == 0
+        if done and self._answers:
+            self._send(self._answers)
+
+
+class _LateHandlers:
+    """Handlers that are opened when first needed, and again at the next need when that failed."""
+
+    def __init__(self, open_handlers: OpenHandlers) -> None:
+        self._open: Final = open_handlers
+        self.opened: Handlers | None = None
+
+    def get(self, context: Context) -> Handlers:
+        """The handlers, opened now if they were not yet.
+
+        Raises: whatever opening raises.
+        """
+        if self.opened is None:
+            self.opened = self._open(context)
+        return self.opened
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self.opened is not None:
+            self.opened.close()
+
+
+def _message(line: bytes | None) -> object:
+    if line is None:
+        raise rpc.RpcError(rpc.INVALID_REQUEST, f"invalid request: a message has at most {rpc.MAX_LINE} bytes")
+    return rpc.decode(line)
+
+
+def _lists(surface: Surface) -> dict[str, Json]:
+    """The answer to each list that the surface has something for."""
+    lists: dict[str, Json] = {}
+    if surface.tools:
+        lists["tools/list"] = {"tools": [tool.to_wire() for tool in surface.tools]}
+    if surface.resources or surface.templates:
+        lists["resources/list"] = {"resources": [resource.to_wire() for resource in surface.resources]}
+        lists["resources/templates/list"] = {"resourceTemplates": [one.to_wire() for one in surface.templates]}
+    if surface.prompts:
+        lists["prompts/list"] = {"prompts": [prompt.to_wire() for prompt in surface.prompts]}
+    return lists
+
+
+def _capabilities(surface: Surface) -> Json:
+    """What the server can do: lists that never change while it runs, and a log."""
+    capabilities: Json = {"logging": {}}
+    if surface.tools:
+        capabilities["tools"] = {}
+    if surface.resources or surface.templates:
+        capabilities["resources"] = {}
+    if surface.prompts:
+        capabilities["prompts"] = {}
+    return capabilities
+
+
+def _report(subject: str, error: BaseException) -> None:
+    """Tell the server's own log where something unexpected was raised, never what it said."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+    try:  # noqa: SIM105 - contextlib would be imported for this alone
+        sys.stderr.write(f"keepmum: internal error in {subject}: {type(error).__name__}{where}\n")
+    except (AttributeError, OSError, ValueError):
+        pass  # there is no standard error, or the client closed it: nobody is left to be told

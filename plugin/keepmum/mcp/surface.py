@@ -1,0 +1,237 @@
+"""What an MCP server offers, as data, and what its handlers are given. No transport, no I/O, cheap to import.
+
+A server is a `Surface` (names, texts, schemas) and a function that opens its `Handlers`. The two are apart because
+clients ask for the surface at once and give up soon, while handlers open stores and import what they need.
+
+Field names on the wire are those of the protocol.
+Source: https://modelcontextprotocol.io/specification/2025-11-25/schema, read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Final, Protocol
+
+    Json = dict[str, object]
+    OpenHandlers = Callable[["Context"], "Handlers"]
+else:
+    Protocol = object
+
+__all__ = [
+    "LOG_LEVELS",
+    "Context",
+    "Handlers",
+    "Prompt",
+    "PromptArgument",
+    "Resource",
+    "Surface",
+    "Template",
+    "Tool",
+]
+
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+class Tool:
+    """One tool: its parameters are a JSON schema within the subset that `keepmum.mcp.arguments` enforces."""
+
+    __slots__ = ("annotations", "description", "meta", "name", "parameters", "title")
+
+    def __init__(  # noqa: PLR0913 - a tool has six parts, and a value names them all
+        self,
+        name: str,
+        description: str,
+        parameters: Mapping[str, object],
+        annotations: Mapping[str, object],
+        *,
+        meta: Mapping[str, object] | None = None,
+        title: str | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.description: Final = description
+        self.parameters: Final = parameters
+        self.annotations: Final = annotations
+        self.meta: Final = meta
+        self.title: Final = title
+
+    def to_wire(self) -> Json:
+        """The tool as `tools/list` shows it; what is not set is left out."""
+        return _present(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            inputSchema=self.parameters,
+            annotations=self.annotations,
+            _meta=self.meta,
+        )
+
+
+class Resource:
+    """A text that can be read under a fixed URI."""
+
+    __slots__ = ("description", "mime_type", "name", "title", "uri")
+
+    def __init__(
+        self, uri: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
+    ) -> None:
+        self.uri: Final = uri
+        self.name: Final = name
+        self.description: Final = description
+        self.mime_type: Final = mime_type
+        self.title: Final = title
+
+    def to_wire(self) -> Json:
+        """The resource as `resources/list` shows it."""
+        return _present(
+            uri=self.uri, name=self.name, title=self.title, description=self.description, mimeType=self.mime_type
+        )
+
+
+class Template:
+    """A family of texts, each under a URI that fits an RFC 6570 template."""
+
+    __slots__ = ("description", "mime_type", "name", "title", "uri_template")
+
+    def __init__(
+        self, uri_template: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
+    ) -> None:
+        self.uri_template: Final = uri_template
+        self.name: Final = name
+        self.description: Final = description
+        self.mime_type: Final = mime_type
+        self.title: Final = title
+
+    def to_wire(self) -> Json:
+        """The template as `resources/templates/list` shows it."""
+        return _present(
+            uriTemplate=self.uri_template,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            mimeType=self.mime_type,
+        )
+
+
+class PromptArgument:
+    """One argument of a prompt; its value is always a string."""
+
+    __slots__ = ("description", "name", "required")
+
+    def __init__(self, name: str, description: str, *, required: bool = False) -> None:
+        self.name: Final = name
+        self.description: Final = description
+        self.required: Final = required
+
+    def to_wire(self) -> Json:
+        """The argument as a part of its prompt."""
+        return {"name": self.name, "description": self.description, "required": self.required}
+
+
+class Prompt:
+    """A text that a user can ask for by name, as a command of the client."""
+
+    __slots__ = ("arguments", "description", "name", "title")
+
+    def __init__(
+        self, name: str, description: str, arguments: Sequence[PromptArgument] = (), title: str | None = None
+    ) -> None:
+        self.name: Final = name
+        self.description: Final = description
+        self.arguments: Final = tuple(arguments)
+        self.title: Final = title
+
+    def to_wire(self) -> Json:
+        """The prompt as `prompts/list` shows it."""
+        return _present(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            arguments=[argument.to_wire() for argument in self.arguments],
+        )
+
+
+class Surface:
+    """All that a server offers. What is empty is neither announced nor answered."""
+
+    __slots__ = ("instructions", "prompts", "resources", "templates", "tools")
+
+    def __init__(
+        self,
+        instructions: str,
+        tools: Sequence[Tool] = (),
+        resources: Sequence[Resource] = (),
+        templates: Sequence[Template] = (),
+        prompts: Sequence[Prompt] = (),
+    ) -> None:
+        self.instructions: Final = instructions
+        self.tools: Final = tuple(tools)
+        self.resources: Final = tuple(resources)
+        self.templates: Final = tuple(templates)
+        self.prompts: Final = tuple(prompts)
+
+
+class Context:
+    """Who is asking, and a way to answer while the work goes on.
+
+    As it stands nobody listens and nobody cancels, which is what tests and other callers without a client need;
+    the session hands out contexts that reach the client.
+    """
+
+    __slots__ = ("agent", "agent_version", "meta", "protocol", "roots")
+
+    def __init__(
+        self,
+        *,
+        agent: str = "unknown",
+        agent_version: str = "",
+        protocol: str = "",
+        roots: tuple[str, ...] = (),
+        meta: Mapping[str, object] | None = None,
+    ) -> None:
+        self.agent: Final = agent  # `clientInfo.name`, as in "claude-code"
+        self.agent_version: Final = agent_version
+        self.protocol: Final = protocol  # the negotiated version
+        self.roots: Final = roots  # the client's folders as paths of this machine; empty until it has told them
+        self.meta: Final[Mapping[str, object]] = {} if meta is None else meta  # the request's `_meta`, unchecked
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the work is, if it asked to be told; `done` must grow from call to call."""
+
+    def cancelled(self) -> bool:
+        """Whether the client no longer wants the answer; what is cancelled gets none."""
+        return False
+
+    def log(self, level: str, message: str) -> None:
+        """Send a line to the client's log, unless the client set a higher level. One of LOG_LEVELS."""
+
+
+class Handlers(Protocol):
+    """What stands behind a surface. All of it runs on one thread, the one that opened it, one request at a time.
+
+    Any `KeepmumError` is told to the client in its own words; anything else that is raised is told as an internal
+    error, without its words, since they may hold what must not be shown.
+    """
+
+    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
+        """The text that a tool answers with; `arguments` were checked against the tool's schema."""
+
+    def read(self, uri: str, context: Context) -> tuple[str, str]:
+        """MIME type and text of a resource.
+
+        Raises: NotFound when nothing goes by that URI.
+        """
+
+    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
+        """The text of a prompt; every required argument is there, and no unknown one."""
+
+    def roots_changed(self, context: Context) -> None:
+        """Called when the client has told its folders, at the start or anew."""
+
+    def close(self) -> None:
+        """Called once at the end; it must not wait for anything slow, since the client waits for the process."""
+
+
+def _present(**fields: object) -> Json:
+    return {name: value for name, value in fields.items() if value is not None}
