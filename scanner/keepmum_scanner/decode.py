@@ -1,0 +1,47 @@
+"""One level of encoding undone: a secret in base64, percent signs or hexadecimal is still a secret."""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_LONGEST = 8192  # characters; longer runs are files, not notes
+
+
+def decoded(token: str) -> str | None:
+    """The readable text that `token` encodes; None when it encodes none."""
+    if "%" in token:
+        return _percent(token)
+    if len(token) > _LONGEST or not _BASE64.fullmatch(token):
+        return None
+    return _hexadecimal(token) or _base64(token)
+
+
+def _percent(token: str) -> str | None:
+    from urllib.parse import unquote
+
+    plain = unquote(token)
+    return plain if plain != token else None
+
+
+def _hexadecimal(token: str) -> str | None:
+    try:
+        return _readable(binascii.unhexlify(token))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _base64(token: str) -> str | None:
+    data = token.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return _readable(binascii.a2b_base64(data[: len(data) - (len(data) % 4 == 1)] + "=" * (-len(data) % 4)))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _readable(data: bytes) -> str | None:
+    if not data.isascii():
+        return None
+    text = data.decode("ascii")
+    return text if text.replace("\n", " ").replace("\t", " ").replace("\r", " ").isprintable() else None

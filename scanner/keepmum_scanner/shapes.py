@@ -1,0 +1,81 @@
+"""Shapes that look random and are not secret: names of things, digests, places, placeholders.
+
+A guard here lets a token pass on its own. Where a credential word governs a token, only the guards for placeholders
+and code count: a UUID may well be a key when the text says that it is one.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
+# Source: https://github.com/ulid/spec, read 2026-11-21; the first digit holds for dates up to the year 3084.
+_ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
+_TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
+_DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
+_PLACEHOLDER = re.compile(
+    r"x{4,}|\*{3,}|\.{3}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
+    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|my[-_]?(?:token|key|secret|password|api)|here$",
+    re.IGNORECASE,
+)
+# ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
+# Source: https://www.rfc-editor.org/rfc/rfc4253#section-6.6, read 2026-11-21 (the length of "ssh-…" comes first)
+_PUBLIC_STARTS = (
+    "AAAAB3NzaC1",
+    "AAAAC3NzaC1",
+    "AAAAE2VjZHNh",
+    "iVBORw0KGgo",
+    "/9j/4AAQ",
+    "R0lGODlh",
+    "d09GMg",
+    "UEsDB",
+)
+
+
+def is_uuid(token: str) -> bool:
+    """Whether `token` is a UUID."""
+    return len(token) == 36 and _UUID.fullmatch(token) is not None
+
+
+def is_hex(token: str) -> bool:
+    """Whether `token` is one run of hexadecimal digits of one case, as digests and object ids are."""
+    return _HEX.fullmatch(token) is not None
+
+
+def is_ulid(token: str) -> bool:
+    """Whether `token` is a ULID."""
+    return len(token) == 26 and _ULID.fullmatch(token) is not None
+
+
+def is_identity(token: str) -> bool:
+    """Whether `token` is the name of a thing: UUID, ULID, ObjectId, commit or digest, also with its kind in front."""
+    if is_hex(token):
+        return True
+    name = _TYPED.sub("", token, count=1)
+    return is_uuid(name) or is_ulid(name)
+
+
+def is_integrity(token: str) -> bool:
+    """Whether `token` is a digest with its algorithm in front, as lock files write it."""
+    return _DIGEST.match(token) is not None
+
+
+def is_public(token: str) -> bool:
+    """Whether `token` starts like public key material or an embedded file."""
+    return token.startswith(_PUBLIC_STARTS)
+
+
+def is_placeholder(token: str) -> bool:
+    """Whether `token` stands for a secret instead of being one."""
+    return len(set(token)) <= 3 or _PLACEHOLDER.search(token) is not None
+
+
+_REFERENCE = re.compile(
+    r"\$\w+|\$?\{\{?[^{}]*\}?\}|\$\([^()]*\)|%\w+%|%\(\w+\)s|%[sdr]|<[^<>]*>|\[[^\[\]]*\]|:\w+|@\w+@|[*•.…_xX#-]+"
+)
+
+
+def is_reference(value: str) -> bool:
+    """Whether `value` names where a secret would be found: `${VAR}`, `$VAR`, `<password>`, `{{ name }}`, `****`."""
+    return _REFERENCE.fullmatch(value) is not None

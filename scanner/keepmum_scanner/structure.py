@@ -1,0 +1,63 @@
+"""Secrets known by their structure: passwords in links, signed tokens, webhooks, shared access keys.
+
+Each rule has a guard, a fixed piece of text that every hit contains; its expression is compiled and run only where
+the guard is found.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from keepmum_scanner.shapes import is_reference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from keepmum_scanner.suspect import Suspect
+
+_BASE64 = r"[A-Za-z0-9+/_-]"
+
+# (rule, guard, expression); the secret is the group "secret", or the whole match.
+RULES = (
+    # Source: https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1, read 2026-11-21
+    (
+        "url.password",
+        "://",
+        r"\b[A-Za-z][A-Za-z0-9+.-]{1,24}://[^\s/?#:@\"'<>`]{0,128}:(?P<secret>[^\s/?#@\"'<>`]{1,256})@[\w\[%{$-]",
+    ),
+    # Source: https://www.rfc-editor.org/rfc/rfc7519, read 2026-11-21
+    (
+        "jwt",
+        "eyJ",
+        rf"\beyJ{_BASE64}{{8,4096}}\.(?:eyJ|ZXlK){_BASE64}{{8,16384}}(?:\.{_BASE64}{{0,4096}}){{0,3}}",
+    ),
+    (
+        "slack.webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/]{24,128})",
+    ),
+    ("discord.webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{17,20}/(?P<secret>[\w-]{60,72})"),
+    ("microsoft.webhook", "IncomingWebhook/", r"IncomingWebhook/(?P<secret>[0-9a-f]{32}/[0-9a-f-]{36})"),
+    ("azure.account-key", "AccountKey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"),
+    ("azure.shared-access-key", "SharedAccessKey=", r"SharedAccessKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"),
+    ("azure.sas", "sig=", r"[?&;]sig=(?P<secret>[A-Za-z0-9%+/=]{40,120})"),
+    ("telegram.bot-token", ":AA", r"\b[0-9]{8,10}:(?P<secret>AA[\w-]{32,35})(?![\w-])"),
+    ("password-hash", "$", r"\$(?:2[abxy]|5|6|y|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})"),
+)
+
+
+def find(text: str) -> Iterator[Suspect]:
+    """Suspects of every rule whose guard stands in `text`."""
+    for rule, guard, expression in RULES:
+        if guard in text:
+            for match in _compiled(expression).finditer(text):
+                group = "secret" if "secret" in match.re.groupindex else 0
+                if not is_reference(match.group(group)):
+                    yield (rule, match.start(group), match.end(group), 0.95)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)

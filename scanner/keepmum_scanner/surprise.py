@@ -1,0 +1,26 @@
+"""How unlike readable text a token is spelled.
+
+Words, identifiers and paths follow habits of spelling; a key does not. Unlike Shannon entropy, which counts how varied
+the characters are, this asks how likely each one is after the one before, so a long identifier stays cheap.
+"""
+
+from __future__ import annotations
+
+from keepmum_scanner.surprise_table import FIRST, ROWS, STEPS_PER_BIT, SYMBOLS
+
+_BITS = {
+    left + right: (ord(cell) - FIRST) / STEPS_PER_BIT
+    for left, row in zip(SYMBOLS, ROWS)
+    for right, cell in zip(SYMBOLS, row)
+}
+_SYMBOL_OF = {code: chr(code) if chr(code) in SYMBOLS else "_" for code in range(128)}
+_SYMBOL_OF.update(dict.fromkeys(range(ord("0"), ord("9") + 1), "0"))
+
+
+def surprise(token: str) -> float:
+    """Mean bits a character of `token` costs after its neighbour: about 4 for words, 7 and more for keys."""
+    symbols = token.translate(_SYMBOL_OF)
+    if len(symbols) < 2:
+        return 0.0
+    # .get: letters beyond ASCII have no row and cost what an average word does.
+    return sum([_BITS.get(left + right, 4.0) for left, right in zip(symbols, symbols[1:])]) / (len(symbols) - 1)
