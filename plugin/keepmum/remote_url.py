@@ -1,0 +1,108 @@
+"""What a git remote's URL says about which repository it is, and nothing about who may read it.
+
+Every spelling of one remote (scp-like, ssh, https, git; with a user, a token, a port, or without) gives one id:
+`host/owner/repo`. A remote on this machine or on a network drive has an id made from its path.
+Source: https://git-scm.com/docs/git-clone ("GIT URLS"), read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+__all__ = ["folder_id", "remote_id"]
+
+# Hosts that find owner and repository whatever their case; on any other host case may matter.
+_CASELESS = frozenset({"bitbucket.org", "codeberg.org", "dev.azure.com", "github.com", "gitlab.com"})
+# SSH under a second name, mostly for networks that let only port 443 through. Sources, read 2026-11-21:
+# https://docs.github.com/en/authentication/troubleshooting-ssh/using-ssh-over-the-https-port
+# https://docs.gitlab.com/user/gitlab_com/
+# https://support.atlassian.com/bitbucket-cloud/docs/set-up-personal-ssh-keys-on-linux/
+# https://learn.microsoft.com/azure/devops/repos/git/use-ssh-keys-to-authenticate
+_SECOND_NAMES = {
+    "altssh.bitbucket.org": "bitbucket.org",
+    "altssh.gitlab.com": "gitlab.com",
+    "ssh.dev.azure.com": "dev.azure.com",
+    "ssh.github.com": "github.com",
+}
+_SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>.*)", re.IGNORECASE)
+_SCP_LIKE = re.compile(r"(?P<authority>[^/:\[]*|[^/\[]*\[[^/\]]+\]):(?P<path>.*)")
+_WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\|//", re.IGNORECASE)  # a drive, or a network share in either slash
+_HELPER = re.compile(r"[a-z][a-z0-9+.-]*::", re.IGNORECASE)
+_HOST = re.compile(r"(?P<name>[a-z0-9_.-]+|\[[0-9a-f:.%]+\]):?[0-9]*", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # controls, and bytes that are no UTF-8
+
+
+def remote_id(url: str, base: str) -> str | None:
+    """The id of the repository that `url` names, or None when it names none that another clone could share.
+
+    User, password, token, port, query and fragment never reach the id.
+
+    Args:
+        url: as configured, `insteadOf` already applied.
+        base: the folder that a relative path starts from.
+    """
+    if (
+        not url or _UNPRINTABLE.search(url) or _HELPER.match(url)
+    ):  # what a remote helper makes of an address is its affair
+        return None
+    if _WINDOWS.match(url):
+        return folder_id(url)
+    if with_scheme := _SCHEME.fullmatch(url):
+        path = re.split(r"[?#]", with_scheme["path"], maxsplit=1)[0]
+        if with_scheme["scheme"].lower() == "file":
+            return _file_id(with_scheme["authority"], path)
+        return _hosted_id(with_scheme["authority"], path)
+    if scp_like := _SCP_LIKE.fullmatch(url):
+        return _hosted_id(_scp_authority(scp_like["authority"]), scp_like["path"])
+    return folder_id(os.path.realpath(os.path.join(base, os.path.expanduser(url))))
+
+
+def folder_id(path: str) -> str:
+    """The id of what lies at `path`: `path:` and 16 hexadecimal digits, the same with and without a final `/.git`.
+
+    The path itself stays out of the id, which is stored and may be sent to a team's server.
+    """
+    plain = path.replace("\\", "/").casefold() if _WINDOWS.match(path) else path
+    plain = plain.rstrip("/").removesuffix("/.git").rstrip("/")
+    return "path:" + hashlib.sha256(plain.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _file_id(authority: str, path: str) -> str:
+    """The id of a `file:` URL, whose host, if any, is a network share of Windows."""
+    from urllib.parse import unquote
+
+    host = authority.rpartition("@")[2].lower()
+    if host not in {"", "localhost"}:
+        return folder_id(f"//{host}{unquote(path)}")
+    place = unquote(path)
+    return folder_id(place[1:] if _WINDOWS.match(place[1:]) else os.path.realpath(place))
+
+
+def _hosted_id(authority: str, path: str) -> str | None:
+    """`host/owner/repo`, or None when that would be a guess.
+
+    An `@` left in the path means that a password with an unescaped `/` or `:` moved where the host ends;
+    rather no id than one that holds the rest of a password.
+    """
+    from urllib.parse import unquote
+
+    host = _HOST.fullmatch(authority.rpartition("@")[2])
+    segments = [segment for segment in unquote(path).split("/") if segment not in {"", "."}]
+    if host is None or not segments or any("@" in segment or segment == ".." for segment in segments):
+        return None
+    written = host["name"].lower().rstrip(".")
+    name = _SECOND_NAMES.get(written, written)
+    if name == "dev.azure.com":
+        segments = [segment for segment in segments if segment != "_git"][written != name :]  # SSH paths begin with v3
+    if name in _CASELESS:
+        segments = [segment.lower() for segment in segments]
+    joined = "/".join([name, *segments]).removesuffix(".git")
+    return None if joined.endswith("/") or _UNPRINTABLE.search(joined) else joined
+
+
+def _scp_authority(text: str) -> str:
+    """`user@host:port` of an scp-like address, without the brackets that only kept the port from the path."""
+    inner = text.rpartition("@")[2].strip("[]")
+    return f"[{inner}]" if inner.count(":") > 1 else inner
