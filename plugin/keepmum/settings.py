@@ -270,13 +270,15 @@ def write_user_setting(home: str, name: str, value: bool | int | str) -> str:  #
 
     Raises: SettingsError when there is no such setting, the value is not allowed, or the file cannot be written.
     """
+    from keepmum import toml_edit
+
     path = user_file(home)
     declaration = SETTINGS.get(name)
     if declaration is None:
         _refuse_unknown(path, name, USER_FILE)
     _checked(declaration, value, USER_FILE, path)
     text = toml_file.read_text(path) or ""
-    toml_file.replace_file(path, toml_file.changed(path, text, name, value))
+    toml_edit.replace_file(path, toml_edit.changed(path, text, name, value))
     return path
 
 

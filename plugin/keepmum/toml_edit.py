@@ -1,0 +1,111 @@
+"""Changing one value of a TOML file while its other values, comments, line ends and order stay as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from keepmum.errors import SettingsError
+from keepmum.toml_file import TomlFile, names_on, parse
+
+__all__ = ["changed", "replace_file"]
+
+_ASSIGNMENT = re.compile(
+    r"""(?P<before> [^=]* = [ \t]* )
+        (?P<value> true | false | [+-]?[0-9_]+ | "(?:[^"\\]|\\.)*" | '[^']*' )
+        (?P<after> [ \t]* (?: \#.* )? )""",
+    re.VERBOSE,
+)
+
+
+def changed(path: str, text: str, name: str, value: bool | int | str) -> str:  # noqa: FBT001 - the value is the point
+    """`text` with `name` set to `value`; every other value, comment, line end and the order are as before.
+
+    Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
+    """
+    before = parse(path, text)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix(mark)
+    literal = _literal(value)
+    result = mark + (_replaced if name in before.lines else _inserted)(body, before, name, literal)
+    kept = {known: held for known, held in before.values.items() if held != {}}  # a table stops being empty
+    try:
+        done = {known: held for known, held in parse(path, result).values.items() if held != {}} == {
+            **kept,
+            name: value,
+        }
+    except SettingsError:
+        done = False
+    if not done:
+        raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; set it by hand to {literal}")
+    return result
+
+
+def replace_file(path: str, text: str) -> None:
+    """Make `text` the content of `path`, for the user's eyes alone, all of it or nothing. A symbolic link stays one.
+
+    Raises: SettingsError when the disk or the permissions do not allow it; the old content is then unharmed.
+    """
+    target = os.path.realpath(path)
+    beside = f"{target}.{os.getpid()}.new"
+    try:
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "wb") as file:
+                file.write(text.encode("utf-8"))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, target)
+        except OSError:
+            _remove(beside)
+            raise
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _remove(path: str) -> None:
+    if os.path.lexists(path):
+        os.unlink(path)
+
+
+def _replaced(body: str, file: TomlFile, name: str, literal: str) -> str:
+    lines = body.split("\n")
+    index = file.lines[name] - 1
+    line = lines[index].removesuffix("\r")
+    if found := _ASSIGNMENT.fullmatch(line):
+        lines[index] = found["before"] + literal + found["after"] + lines[index][len(line) :]
+    return "\n".join(lines)
+
+
+def _inserted(body: str, file: TomlFile, name: str, literal: str) -> str:
+    """`body` with a new line: under the table it belongs to, in a new table at the end, or above the first table."""
+    ending = "\r\n" if "\r\n" in body else "\n"
+    if body and not body.endswith("\n"):
+        body += ending
+    lines = [line + "\n" for line in body.split("\n")[:-1]]
+    group, _, key = name.rpartition(".")
+    headers = {header: number for number, line in enumerate(lines) if (header := _header(line))}
+    if group in headers:
+        lines.insert(headers[group] + 1, f"{key} = {literal}{ending}")
+    elif group and not any(known.startswith(f"{group}.") for known in file.values):
+        lines.append(f"{ending if lines else ''}[{group}]{ending}{key} = {literal}{ending}")
+    else:
+        first_table = min(headers.values(), default=len(lines))
+        last_above = max((number for number in file.lines.values() if number <= first_table), default=0)
+        lines.insert(last_above, f"{name} = {literal}{ending}")
+    return "".join(lines)
+
+
+def _header(line: str) -> str:
+    names = names_on(line) if line.lstrip().startswith("[") else []
+    return names[0] if names else ""
+
+
+def _literal(value: bool | int | str) -> str:  # noqa: FBT001 - as above
+    if isinstance(value, str):
+        escaped = "".join(
+            f"\\u{ord(letter):04x}" if ord(letter) < 32 or letter in '"\\\x7f' else letter for letter in value
+        )
+        return f'"{escaped}"'
+    return str(value).lower()
