@@ -99,7 +99,7 @@ def _value(path: str, schema: Schema, value: object, depth: int) -> object:
         raise InvalidInput(path, f"is nested deeper than {MAX_DEPTH} levels")
     value = _of_type(path, _types(schema), value)
     if "enum" in schema:
-        _check_enum(path, _names(schema["enum"]), value)
+        _check_enum(path, _list(schema["enum"]), value)
     if isinstance(value, str):
         _check_size(path, len(value), "characters", schema.get("minLength"), schema.get("maxLength"))
         return check_text(path, value)
@@ -145,10 +145,11 @@ def _type_of(value: object) -> str:
     return _TYPES[type(value)]
 
 
-def _check_enum(path: str, allowed: list[str], value: object) -> None:
+def _check_enum(path: str, allowed: list[object], value: object) -> None:
     if value not in allowed:
         hint = _nearest(value, allowed)
-        raise InvalidInput(path, f"must be one of {', '.join(map(str, allowed))}{hint}")
+        names = ", ".join("null" if one is None else str(one) for one in allowed)
+        raise InvalidInput(path, f"must be one of {names}{hint}")
 
 
 def _check_size(path: str, size: int, unit: str, least: object, most: object) -> None:
@@ -177,7 +178,7 @@ def _refuse_unknown(path: str, value: Mapping[str, object], properties: Schema) 
             raise InvalidInput(_join(path, _showable(name)), f"is not a field here{hint}; allowed: {allowed}")
 
 
-def _nearest(word: object, allowed: Iterable[str]) -> str:
+def _nearest(word: object, allowed: Iterable[object]) -> str:
     """A question after the nearest allowed spelling, or nothing."""
     import difflib
 
@@ -205,4 +206,8 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _names(value: object) -> list[str]:
+    return [name for name in _list(value) if isinstance(name, str)]
+
+
+def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, (list, tuple)) else []

@@ -90,7 +90,7 @@ class ResourceCall:
     def refuse(self, error: KeepmumError) -> Json:
         """Never a result: reading has no other way to fail than an error."""
         if isinstance(error, NotFound):
-            raise rpc.RpcError(rpc.RESOURCE_NOT_FOUND, str(error), data={"uri": self._uri})
+            raise rpc.RpcError(rpc.RESOURCE_NOT_FOUND, str(error))
         raise _as_rpc(error)
 
 

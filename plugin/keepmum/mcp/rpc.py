@@ -50,13 +50,10 @@ _CHUNK = 64 * 1024  # the capacity of a pipe on Linux: one read takes what is th
 class RpcError(Exception):
     """An error as the other side will see it: the message is shown as it is."""
 
-    def __init__(
-        self, code: int, message: str, *, data: Json | None = None, request_id: RequestId | None = None
-    ) -> None:
+    def __init__(self, code: int, message: str, *, request_id: RequestId | None = None) -> None:
         super().__init__(message)
         self.code: Final = code
         self.message: Final = message
-        self.data: Final = data
         self.request_id: Final = request_id  # of the message that is wrong, where it could be read
 
 
@@ -173,10 +170,7 @@ def result(request_id: RequestId, value: Mapping[str, object]) -> Json:
 
 def failure(request_id: RequestId | None, error: RpcError) -> Json:
     """The answer to a request that went wrong; the id is None where none could be read."""
-    told: Json = {"code": error.code, "message": error.message}
-    if error.data is not None:
-        told["data"] = error.data
-    return {"jsonrpc": "2.0", "id": request_id, "error": told}
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": error.code, "message": error.message}}
 
 
 def _usable_id(value: object) -> RequestId | None:

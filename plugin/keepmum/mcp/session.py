@@ -10,19 +10,19 @@ Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 from __future__ import annotations
 
 import _thread
-import sys
 
-from keepmum.errors import KeepmumError
 from keepmum.mcp import calls, rpc
-from keepmum.mcp.client import Client, root_paths
-from keepmum.mcp.surface import LOG_LEVELS, Context
+from keepmum.mcp.client import Client
+from keepmum.mcp.faults import internal_error
+from keepmum.mcp.surface import LOG_LEVELS
+from keepmum.mcp.worker import Work, Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
-    from keepmum.mcp.surface import Handlers, OpenHandlers, Surface
+    from keepmum.mcp.surface import OpenHandlers, Surface
 
     Json = dict[str, object]
     Job = Callable[[], None]
@@ -55,10 +55,9 @@ class Session:
         self._identity: Final = {"name": name, "version": version}
         self._send: Final = send
         self._submit: Final = submit
-        self._late: Final = _LateHandlers(open_handlers)
-        self._pending: Final[dict[rpc.RequestId, _Work]] = {}
+        self._worker: Final = Worker(open_handlers, self._notify, self._log)
+        self._pending: Final[dict[rpc.RequestId, Work]] = {}
         self._client: Client | None = None  # None until it has introduced itself
-        self._roots: tuple[str, ...] = ()
         self._roots_asked = 0  # times; the number is part of the id, and only the last answer counts
         self._log_level = LOG_LEVELS.index("warning")
         self._lists: Final = _lists(surface)
@@ -79,15 +78,11 @@ class Session:
         except rpc.RpcError as error:
             self._send(rpc.failure(error.request_id, error))
         except Exception as error:  # noqa: BLE001 - a fault in one message must not end the conversation
-            _report("a message", error)
-            self._send(rpc.failure(None, rpc.RpcError(rpc.INTERNAL_ERROR, "internal error")))
+            self._send(rpc.failure(None, internal_error("a message", error)))
 
     def close(self) -> None:
         """Close the handlers, if any were opened; the last job."""
-        try:
-            self._late.close()
-        except Exception as error:  # noqa: BLE001 - the process ends in any case
-            _report("closing", error)
+        self._worker.close()
 
     # --- the reading thread -------------------------------------------------------------------------------------
 
@@ -125,6 +120,8 @@ class Session:
                 self._queue(request, settle)
         except rpc.RpcError as error:
             settle(rpc.failure(request.id, error))
+        except Exception as error:  # noqa: BLE001 - as in `receive`
+            settle(rpc.failure(request.id, internal_error("this request", error)))
 
     def _list(self, request: rpc.Request) -> Json:
         """A list, whole; without a handshake too, since probes and inspectors ask for lists outright."""
@@ -160,29 +157,33 @@ class Session:
             raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: a request with this id is still being answered")
         if len(self._pending) >= _MAX_WAITING:
             raise rpc.RpcError(rpc.INTERNAL_ERROR, f"{_MAX_WAITING} requests are waiting; send this one again later")
-        work = self._pending[request.id] = _Work(request, call, settle)
-        self._submit(lambda: self._carry_out(work))
+        work = self._pending[request.id] = Work(request, call, self._client)
+        self._submit(lambda: self._carry_out(work, settle))
 
     def _take_notification(self, notification: rpc.Notification) -> None:
-        if notification.method == "notifications/initialized":
-            self._submit(self._warm)
-            self._ask_roots()
-        elif notification.method == "notifications/roots/list_changed":
-            self._ask_roots()
-        elif notification.method == "notifications/cancelled":
+        if notification.method == "notifications/cancelled":
             request_id = notification.params.get("requestId")
             work = self._pending.get(request_id) if isinstance(request_id, (str, int, float)) else None
             if work is not None:
                 work.cancelled = True
+        elif self._client is None:
+            return  # the others belong to a handshake that was not made
+        elif notification.method == "notifications/initialized":
+            client = self._client
+            self._submit(lambda: self._worker.warm(client))
+            self._ask_roots(client)
+        elif notification.method == "notifications/roots/list_changed":
+            self._ask_roots(self._client)
 
-    def _ask_roots(self) -> None:
-        if self._client is not None and self._client.has_roots:
+    def _ask_roots(self, client: Client) -> None:
+        if client.has_roots:
             self._roots_asked += 1
             self._send({"jsonrpc": "2.0", "id": self._roots_id(), "method": "roots/list"})
 
     def _take_response(self, response: rpc.Response) -> None:
-        if self._roots_asked and response.id == self._roots_id():
-            self._submit(lambda: self._take_roots(response.result))
+        client = self._client
+        if client is not None and self._roots_asked and response.id == self._roots_id():
+            self._submit(lambda: self._worker.take_roots(client, response.result))
 
     def _roots_id(self) -> str:
         return f"roots-{self._roots_asked}"
@@ -193,57 +194,10 @@ class Session:
 
     # --- the handlers' thread -----------------------------------------------------------------------------------
 
-    def _warm(self) -> None:
-        """Open the handlers before the first call needs them."""
-        try:
-            self._late.get(self._context({}))
-        except KeepmumError:
-            pass  # each call will try again, and say so
-        except Exception as error:  # noqa: BLE001 - as in `_answer`
-            _report("opening", error)
-
-    def _take_roots(self, result: object) -> None:
-        self._roots = root_paths(result)
-        if self._late.opened is not None:
-            try:
-                self._late.opened.roots_changed(self._context({}))
-            except Exception as error:  # noqa: BLE001 - as in `_answer`
-                _report("roots", error)
-
-    def _carry_out(self, work: _Work) -> None:
-        answer = None if work.cancelled else self._answer(work)
+    def _carry_out(self, work: Work, settle: Settle) -> None:
+        answer = None if work.cancelled else self._worker.answer(work)
         del self._pending[work.request.id]  # before the answer: the client may use the id again once it has it
-        work.settle(None if work.cancelled else answer)
-
-    def _answer(self, work: _Work) -> Json:
-        request_id = work.request.id
-        try:
-            return rpc.result(request_id, self._result(work))
-        except rpc.RpcError as error:
-            return rpc.failure(request_id, error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - its words may hold a secret: only its place is told
-            _report(work.call.subject, error)
-            sentence = f"internal error in {work.call.subject}; nothing was stored"
-            return rpc.failure(request_id, rpc.RpcError(rpc.INTERNAL_ERROR, sentence))
-
-    def _result(self, work: _Work) -> Json:
-        context = self._context(work.request.params, work)
-        try:
-            return work.call.carry_out(self._late.get(context), context)
-        except KeepmumError as error:
-            return work.call.refuse(error)
-
-    def _context(self, params: Json, work: _Work | None = None) -> Context:
-        meta = params.get("_meta")
-        client = self._client or Client({})
-        return _ClientContext(
-            client=client,
-            roots=self._roots,
-            meta=meta if isinstance(meta, dict) else {},
-            work=work,
-            notify=self._notify,
-            log=self._log,
-        )
+        settle(None if work.cancelled else answer)
 
     def _log(self, level: str, message: str) -> None:
         if LOG_LEVELS.index(level) >= self._log_level:
@@ -252,55 +206,6 @@ class Session:
 
     def _notify(self, method: str, params: Json) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
-
-
-class _Work:
-    """A request on its way to the handlers; the reading thread may cancel it meanwhile."""
-
-    __slots__ = ("call", "cancelled", "request", "settle")
-
-    def __init__(self, request: rpc.Request, call: calls.Call, settle: Settle) -> None:
-        self.request: Final = request
-        self.call: Final = call
-        self.settle: Final = settle
-        self.cancelled = False
-
-
-class _ClientContext(Context):
-    """A context whose progress, log and cancellation are the client's."""
-
-    __slots__ = ("_log", "_notify", "_token", "_work")
-
-    def __init__(  # noqa: PLR0913 - it joins a client, a request and two ways to the client
-        self,
-        *,
-        client: Client,
-        roots: tuple[str, ...],
-        meta: Json,
-        work: _Work | None,
-        notify: Callable[[str, Json], None],
-        log: Callable[[str, str], None],
-    ) -> None:
-        super().__init__(
-            agent=client.agent, agent_version=client.agent_version, protocol=client.protocol, roots=roots, meta=meta
-        )
-        token = meta.get("progressToken")
-        self._token: Final = token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
-        self._work: Final = work
-        self._notify: Final = notify
-        self._log: Final = log
-
-    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        if self._token is None or self.cancelled():
-            return
-        told = {"progressToken": self._token, "progress": done, "total": total, "message": message}
-        self._notify("notifications/progress", {name: value for name, value in told.items() if value is not None})
-
-    def cancelled(self) -> bool:
-        return self._work is not None and self._work.cancelled
-
-    def log(self, level: str, message: str) -> None:
-        self._log(level, message)
 
 
 class _Batch:
@@ -321,28 +226,6 @@ class _Batch:
             done = self._open == 0
         if done and self._answers:
             self._send(self._answers)
-
-
-class _LateHandlers:
-    """Handlers that are opened when first needed, and again at the next need when that failed."""
-
-    def __init__(self, open_handlers: OpenHandlers) -> None:
-        self._open: Final = open_handlers
-        self.opened: Handlers | None = None
-
-    def get(self, context: Context) -> Handlers:
-        """The handlers, opened now if they were not yet.
-
-        Raises: whatever opening raises.
-        """
-        if self.opened is None:
-            self.opened = self._open(context)
-        return self.opened
-
-    def close(self) -> None:
-        """Close what was opened."""
-        if self.opened is not None:
-            self.opened.close()
 
 
 def _message(line: bytes | None) -> object:
@@ -374,15 +257,3 @@ def _capabilities(surface: Surface) -> Json:
     if surface.prompts:
         capabilities["prompts"] = {}
     return capabilities
-
-
-def _report(subject: str, error: BaseException) -> None:
-    """Tell the server's own log where something unexpected was raised, never what it said."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = "" if place is None else f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
-    try:  # noqa: SIM105 - contextlib would be imported for this alone
-        sys.stderr.write(f"keepmum: internal error in {subject}: {type(error).__name__}{where}\n")
-    except (AttributeError, OSError, ValueError):
-        pass  # there is no standard error, or the client closed it: nobody is left to be told

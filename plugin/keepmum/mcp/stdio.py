@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
+_STACK = 16 * 1024 * 1024  # bytes for the reader; deep JSON recurses in C, and some systems give threads 128 KiB
 GRACE = 5.0  # seconds from the end of input to the end of the process, whatever hangs: no server outlives its client
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")  # Windows lacks the last
 
@@ -44,6 +45,7 @@ def serve(surface: Surface, open_handlers: OpenHandlers, *, name: str, version: 
     for signal_name in _SIGNALS:
         if hasattr(signal, signal_name):
             signal.signal(getattr(signal, signal_name), lambda *_: jobs.stop())
+    _thread.stack_size(_STACK)
     _thread.start_new_thread(_read, (source, session, jobs))
     jobs.work()
     session.close()
@@ -57,6 +59,7 @@ class _Jobs:
     def __init__(self) -> None:
         self._queue: Final[SimpleQueue[Job | None]] = SimpleQueue()
         self._stopped = False
+        self._ending = False
         self._finished: Final = _thread.allocate_lock()
         self._finished.acquire()
 
@@ -67,7 +70,9 @@ class _Jobs:
     def end(self) -> None:
         """Say that no more will come; those that wait are still done, if they take no longer than the grace."""
         self._queue.put(None)
-        _thread.start_new_thread(self._force_the_end, ())
+        if not self._ending:
+            self._ending = True
+            _thread.start_new_thread(self._force_the_end, ())
 
     def stop(self) -> None:
         """Say that the job in hand is the last. Safe in a signal handler: `SimpleQueue.put` is reentrant."""
@@ -86,7 +91,6 @@ class _Jobs:
     def _force_the_end(self) -> None:
         if not self._finished.acquire(timeout=GRACE):
             os._exit(1)
-        self._finished.release()  # for another that waits: a signal may follow the end of input
 
 
 class _Line:
