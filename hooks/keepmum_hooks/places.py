@@ -11,8 +11,9 @@ The one source of these paths; the server imports it too.
 
 from __future__ import annotations
 
-import os
 import sys
+
+from keepmum_hooks.system import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "heartbeat_file",
     "home",
     "off_marker",
+    "plain_name",
     "session_note",
     "sessions_folder",
     "turns_file",
@@ -39,26 +41,29 @@ _DEVICES = frozenset(
 )
 
 
-def home(environ: Mapping[str, str] = os.environ) -> str | None:
+def home(environ: Mapping[str, str] | None = None) -> str | None:
     """The folder that holds all of Keepmum's state, or None where the user has no home at all.
 
-    `KEEPMUM_HOME` wins over `~/.keepmum`. The password database is not asked: a process that was started without
+    `KEEPMUM_HOME` wins over `~/.keepmum`; it must be absolute or start with "~/", since hooks and server may run in
+    different folders. The password database is not asked: a process that was started without
     a home (a service, a stripped environment) gets no state rather than somebody's.
     """
+    if environ is None:
+        import os
+
+        environ = os.environ
     user = environ.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
     chosen = environ.get("KEEPMUM_HOME", "")
-    if chosen == "~" or chosen.startswith(("~/", "~" + os.sep)):
-        if not user:
-            return None
-        chosen = user + chosen[1:]
-    if chosen:
-        return os.path.abspath(chosen)
-    return os.path.join(user, ".keepmum") if os.path.isabs(user) else None
+    if chosen == "~" or chosen.startswith("~/"):
+        chosen = user + chosen[1:] if user else ""
+    elif not chosen and user:
+        chosen = user + "/.keepmum"
+    return chosen if _is_absolute(chosen) else None
 
 
 def briefings_folder(home: str) -> str:
     """The folder of all rendered briefings."""
-    return os.path.join(home, "state", "briefings")
+    return f"{home}/state/briefings"
 
 
 def briefing_file(home: str, root: str) -> str:
@@ -67,13 +72,12 @@ def briefing_file(home: str, root: str) -> str:
     Symbolic links are resolved, and case is folded where the platform does so, because server and hook may have
     reached the folder by different names. A linked worktree has a top folder, and so a briefing, of its own.
     """
-    true_root = os.path.normcase(os.path.realpath(root))
-    return os.path.join(briefings_folder(home), _digest(true_root) + ".md")
+    return f"{briefings_folder(home)}/{_digest(real_path(root))}.md"
 
 
 def sessions_folder(home: str) -> str:
     """The folder of everything that is kept for one session only."""
-    return os.path.join(home, "state", "sessions")
+    return f"{home}/state/sessions"
 
 
 def turns_file(home: str, session: str) -> str:
@@ -93,21 +97,29 @@ def off_marker(home: str, session: str) -> str:
 
 def heartbeat_file(home: str, client: str, event: str) -> str:
     """The file whose modification time says when this hook last ran in this client."""
-    return os.path.join(home, "state", "heartbeat", f"{client}.{event}")
+    return f"{home}/state/heartbeat/{client}.{event}"
 
 
-def _session_file(home: str, session: str, suffix: str) -> str:
-    return os.path.join(sessions_folder(home), _file_name(session) + suffix)
-
-
-def _file_name(session: str) -> str:
-    """A file name for a session id; different ids never share one, even where the file system ignores case.
+def plain_name(text: str) -> str:
+    """A name of `[a-z0-9._-]` for any id; different ids never share one, even where file systems ignore case.
 
     Clients send UUIDs, which stay readable. Whatever else arrives is hashed, with a dot that no plain name has.
     """
-    if 0 < len(session) <= _LONGEST_PLAIN and _PLAIN.issuperset(session) and session not in _DEVICES:
-        return session
-    return "id." + _digest(session)
+    if 0 < len(text) <= _LONGEST_PLAIN and _PLAIN.issuperset(text) and text not in _DEVICES:
+        return text
+    return "id." + _digest(text)
+
+
+def _session_file(home: str, session: str, suffix: str) -> str:
+    return f"{sessions_folder(home)}/{plain_name(session)}{suffix}"
+
+
+def _is_absolute(path: str) -> bool:
+    if sys.platform == "win32":
+        from ntpath import isabs
+
+        return isabs(path)
+    return path.startswith("/")
 
 
 def _digest(text: str) -> str:
@@ -116,10 +128,10 @@ def _digest(text: str) -> str:
     By the interpreter's own module where it can be found: `hashlib` costs 3 ms, half a bare start.
     """
     try:
-        from _sha2 import sha256  # type: ignore[import-not-found]  # Python 3.12 and later; private, no stub
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found]  # private, no stub
     except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found]  # up to 3.11; private, no stub
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
     return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32])

@@ -1,0 +1,86 @@
+"""Claude Code: its payloads, and the answers it reads.
+
+Source: https://code.claude.com/docs/en/hooks, read 2026-11-21, and payloads recorded from version 2.1.329.
+"""
+
+from __future__ import annotations
+
+from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.payload import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["read", "render"]
+
+_NAMES = {STOP: "Stop", SESSION_START: "SessionStart"}
+
+# The first version that hands a Stop hook's additionalContext to the model; `decision: block` works before and
+# after, but is shown to the user as a problem.
+# Source: https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md, read 2026-11-21
+_STOP_CONTEXT_SINCE = (2, 1, 163)
+
+# Tasks that end by themselves and then wake the session with what they found. Shells, monitors, teammates and
+# cloud sessions may run for days: a reminder that waited for them would never come.
+_REPORTING_TYPES = ("subagent", "workflow")
+
+
+def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
+    """The event that the payload tells of, or None when it tells of another one or of no session."""
+    session = payload.get("session_id")
+    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+        return None
+    reporting, lasting = _tasks(payload.get("background_tasks"))
+    return Event(
+        kind=kind,
+        session=session,
+        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        source=_text(payload.get("source")),
+        prompt=_text(payload.get("prompt_id")),
+        ends_turn=not (payload.get("stop_hook_active") or payload.get("agent_id")),
+        attended=_attended(environ),
+        reporting=reporting,
+        lasting=lasting,
+        version=_version(environ.get("AI_AGENT", "")),
+    )
+
+
+def render(event: Event, text: str) -> str:
+    """The JSON with which Claude Code hands `text` to the model."""
+    if event.kind == STOP and event.version < _STOP_CONTEXT_SINCE:
+        return f'{{"decision":"block","reason":{quote(text)}}}'
+    name = _NAMES[event.kind]
+    return f'{{"hookSpecificOutput":{{"hookEventName":"{name}","additionalContext":{quote(text)}}}}}'
+
+
+def _attended(environ: Mapping[str, str]) -> bool:
+    """Whether a person reads the answers; versions before CLAUDE_CODE_SESSION_ATTENDED tell it by their entry point."""
+    attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED", "")
+    if attended:
+        return attended != "0"
+    return not environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+
+
+def _version(agent: str) -> tuple[int, ...]:
+    """The numbers in `claude-code_2-1-329_harness`, or () when the variable names no version."""
+    name, _, rest = agent.partition("_")
+    numbers = rest.partition("_")[0].split("-")
+    if name != "claude-code" or not all(number.isdecimal() for number in numbers):
+        return ()
+    return tuple(int(number) for number in numbers)
+
+
+def _tasks(listed: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of running tasks: those that will report back, and the others."""
+    reporting: list[str] = []
+    lasting: list[str] = []
+    for task in listed if isinstance(listed, list) else ():
+        if isinstance(task, dict) and isinstance(task.get("id"), str):
+            (reporting if task.get("type") in _REPORTING_TYPES else lasting).append(task["id"])
+    return tuple(reporting), tuple(lasting)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,100 @@
+"""The seam between clients: what happened, in one value that the hooks understand, and who can say it.
+
+A client is a module with the two functions of `Client`, a line in `CLIENTS`, and a test file.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Protocol
+
+    class Client(Protocol):
+        """What the hooks need of a client."""
+
+        def read(self, kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
+            """The event that the payload tells of, or None when it is not one of this kind."""
+
+        def render(self, event: Event, text: str) -> str:
+            """The JSON with which the client hands `text` to the model."""
+
+
+__all__ = ["CLIENTS", "SESSION_START", "STOP", "Event", "detect"]
+
+STOP = "stop"
+SESSION_START = "session-start"
+
+
+class Event:
+    """What happened in a client; a value."""
+
+    __slots__ = (
+        "attended",
+        "cwd",
+        "ends_turn",
+        "kind",
+        "lasting",
+        "prompt",
+        "reporting",
+        "session",
+        "source",
+        "version",
+    )
+
+    def __init__(  # noqa: PLR0913 - one value with many facts; a dataclass would triple the hook's time
+        self,
+        *,
+        kind: str,
+        session: str,
+        cwd: str,
+        source: str = "",
+        prompt: str = "",
+        ends_turn: bool = True,
+        attended: bool = True,
+        reporting: tuple[str, ...] = (),
+        lasting: tuple[str, ...] = (),
+        version: tuple[int, ...] = (),
+    ) -> None:
+        self.kind = kind  # STOP or SESSION_START
+        self.session = session  # the client's id of the conversation, as sent
+        self.cwd = cwd  # the folder that the session works in, or ""
+        self.source = source  # why a session starts: "startup", "resume", "clear", "compact", "fork"
+        self.prompt = prompt  # the id of the prompt that the turn answers, or ""
+        self.ends_turn = ends_turn  # False for a continuation that a hook asked for, and inside a subagent
+        self.attended = attended  # False when the last answer goes to a program, which must not get ours instead
+        self.reporting = reporting  # ids of running tasks that will come back with a result: subagents
+        self.lasting = lasting  # ids of running tasks that may never end: shells, monitors
+        self.version = version  # the client's, or () when it does not say
+
+
+def _claude_code() -> Client:
+    from keepmum_hooks import claude_code
+
+    return claude_code
+
+
+CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code}
+
+
+def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """The name of the client that sent the payload; `hint` is what the hook file claims.
+
+    Several clients run hook files made for Claude Code, with its variables set, but read other answers; so their
+    own signs come first. A variable may also be inherited from a client around this one, so before those counts
+    the session that the client itself announces.
+
+    Source: https://cursor.com/docs/agent/hooks, https://docs.github.com/en/copilot/reference/hooks-configuration
+    and https://geminicli.com/docs/hooks/reference/, read 2026-11-21, and runs of those clients.
+    """
+    if "cursor_version" in payload:
+        return "cursor"
+    if environ.get("CLAUDE_CODE_SESSION_ID", "") == payload.get("session_id"):
+        return "claude-code"
+    if "CURSOR_VERSION" in environ and "CURSOR_PROJECT_DIR" in environ:
+        return "cursor"
+    if "COPILOT_CLI" in environ:
+        return "copilot"
+    if any(name in environ for name in ("GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "GEMINI_CWD")):
+        return "gemini"
+    return hint

@@ -1,0 +1,67 @@
+"""One hook run: the client's payload in, one JSON object or nothing out."""
+
+from __future__ import annotations
+
+from keepmum_hooks import event as events
+from keepmum_hooks import files, payload, places, switches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
+    """What to print for `EVENT --client NAME` with the payload on standard input; empty for nothing.
+
+    Raises: whatever goes wrong; the caller's duty is to keep it from the client.
+    """
+    kind, hint = _understand(arguments)
+    home = places.home(environ)
+    raw = payload.read_stdin()
+    content = payload.parse(raw) if raw else None
+    if home is None or content is None:
+        return ""
+    name = events.detect(hint, content, environ)
+    if name not in events.CLIENTS:
+        return ""  # another client's hook ran our file; what it would read as an answer is not ours to guess
+    client = events.CLIENTS[name]()
+    event = client.read(kind, content, environ)
+    if event is None:
+        return ""
+    chosen = switches.read(home, event.session, event.cwd, environ)
+    if not chosen.enabled:
+        return ""
+    _beat(home, name, kind)
+    text = _act(event, chosen, home)
+    return client.render(event, text) if text else ""
+
+
+def _understand(arguments: Sequence[str]) -> tuple[str, str]:
+    """The event and the client in the command line.
+
+    Raises: ValueError for anything but `stop` or `session-start`, then `--client` and a name.
+    """
+    kind, option, hint = arguments
+    if kind not in (events.STOP, events.SESSION_START) or option != "--client":
+        raise ValueError("usage: run.py {stop | session-start} --client NAME")
+    return kind, hint
+
+
+def _act(event: events.Event, chosen: switches.Switches, home: str) -> str | None:
+    if event.kind == events.STOP:
+        from keepmum_hooks.stop import stop
+
+        return stop(event, chosen, home)
+    from keepmum_hooks.start import start
+
+    return start(event, chosen, home)
+
+
+def _beat(home: str, client: str, kind: str) -> None:
+    """Leave a sign that this hook ran; `keepmum doctor` looks for it."""
+    try:
+        files.touch(places.heartbeat_file(home, client, kind))
+    except OSError:
+        return  # no sign is no reason not to act

@@ -1,0 +1,85 @@
+"""JSON in and out, by the interpreter's own scanner: `import json` alone would double the time of a hook.
+
+`_json` is private to CPython, so whatever goes wrong with it falls back to `json`; the tests run both on every
+supported interpreter.
+"""
+
+from __future__ import annotations
+
+from keepmum_hooks.system import calls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["STDIN_LIMIT", "parse", "quote", "read_stdin"]
+
+STDIN_LIMIT = 10 << 20  # bytes; a hundred times the largest payload seen
+_BOM = b"\xef\xbb\xbf"
+_SPACE = " \t\r\n"
+
+
+def read_stdin() -> bytes | None:
+    """All of standard input, or None when it is longer than any honest payload."""
+    chunks: list[bytes] = []
+    left = STDIN_LIMIT + 1
+    while left > 0:
+        chunk = calls.read(0, min(left, 1 << 16))
+        if not chunk:
+            return b"".join(chunks)
+        chunks.append(chunk)
+        left -= len(chunk)
+    return None
+
+
+def parse(raw: bytes) -> dict[str, Any] | None:
+    """The JSON object in `raw`, or None when that holds anything else."""
+    try:
+        text = raw[len(_BOM) :].decode() if raw.startswith(_BOM) else raw.decode()
+    except UnicodeDecodeError:
+        return None
+    try:
+        value = _parse_quickly(text)
+    except Exception:  # noqa: BLE001 - a private API may fail in any way; the public one decides
+        value = _parse_slowly(text)
+    return value if isinstance(value, dict) else None
+
+
+def quote(text: str) -> str:
+    """The text as a JSON string in ASCII, quotes included."""
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json.encoder import encode_basestring_ascii
+    return str(encode_basestring_ascii(text))
+
+
+class _Rules:
+    """What `_json.make_scanner` asks of its context: the rules of `json.loads` with no hooks."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants an attribute, and the process parses one payload
+
+
+def _parse_quickly(text: str) -> object:
+    from _json import make_scanner
+
+    start = len(text) - len(text.lstrip(_SPACE))
+    value, end = make_scanner(_Rules)(text, start)  # type: ignore[arg-type]  # the stub asks for more than the code
+    if text[end:].strip(_SPACE):
+        raise ValueError("text after the object")
+    return value
+
+
+def _parse_slowly(text: str) -> object:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,30 @@
+"""Stop: at every fifth turn, ask the model to keep what it learned."""
+
+from __future__ import annotations
+
+from keepmum_hooks import files, places, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum_hooks.event import Event
+    from keepmum_hooks.switches import Switches
+
+__all__ = ["stop"]
+
+_LOG_CAP = 256 << 10  # bytes: some six thousand turns; a longer or a foreign file is begun anew
+
+
+def stop(event: Event, switches: Switches, home: str) -> str | None:
+    """The reminder for the model when this Stop is the one to carry it, else None.
+
+    Raises: OSError when the turn could not be counted; then nobody is reminded.
+    """
+    if not event.ends_turn or not switches.capture:
+        return None
+    record = turns.record(event, silent=not (event.attended or switches.unattended))
+    log = files.append(places.turns_file(home, event.session), record, _LOG_CAP)
+    if not turns.is_due(log, switches.every):
+        return None
+    from keepmum_hooks.prompt import CAPTURE
+
+    return CAPTURE

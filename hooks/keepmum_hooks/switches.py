@@ -1,0 +1,141 @@
+"""The settings that a hook needs, each from the first place that says it.
+
+In order: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
+
+A project file comes with a cloned repository, so it can switch off and set the interval, and nothing else: it turns
+nothing on that the user turned off, and it does not speak in runs that nobody watches.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from keepmum_hooks import files, places, system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Union
+
+    Path = tuple[str, ...]
+    Value = Union[bool, int]
+
+__all__ = ["Switches", "read"]
+
+ENABLED: Path = ("enabled",)
+CAPTURE: Path = ("capture", "enabled")
+EVERY: Path = ("capture", "every")
+UNATTENDED: Path = ("capture", "unattended")
+BRIEFING: Path = ("briefing", "enabled")
+_ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING)
+
+_VARIABLES = (
+    ("KEEPMUM_ENABLED", ENABLED),
+    ("KEEPMUM_CAPTURE_UNATTENDED", UNATTENDED),
+    # The second is how Claude Code hands on what the user chose in the plugin's own settings.
+    ("KEEPMUM_CAPTURE_EVERY", EVERY),
+    ("CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY", EVERY),
+)
+_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_FILE_LIMIT = 256 << 10  # bytes
+_BOM = b"\xef\xbb\xbf"
+
+
+class Switches:
+    """Whether hooks may act, and how often they remind; a value."""
+
+    __slots__ = ("briefing", "capture", "enabled", "every", "unattended")
+
+    def __init__(self, *, enabled: bool, capture: bool, every: int, unattended: bool, briefing: bool) -> None:
+        self.enabled = enabled  # False: no output, no counting, no briefing
+        self.capture = capture  # False: no reminders, no counting
+        self.every = every  # turns from one reminder to the next
+        self.unattended = unattended  # whether to remind where no person reads the answer
+        self.briefing = briefing  # False: a session starts without one
+
+
+def read(home: str, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
+    """The switches that hold for a session in the folder `cwd`."""
+    layers = (
+        _from_environment(environ),
+        {ENABLED: False} if system.exists(places.off_marker(home, session)) else {},
+        _from_project(cwd),
+        _from_file(f"{home}/config.toml") or {},
+    )
+    return Switches(
+        enabled=bool(_first(layers, ENABLED, default=True)),
+        capture=bool(_first(layers, CAPTURE, default=True)),
+        every=int(_first(layers, EVERY, default=5)),
+        unattended=bool(_first(layers, UNATTENDED, default=False)),
+        briefing=bool(_first(layers, BRIEFING, default=True)),
+    )
+
+
+def _first(layers: Iterable[Mapping[Path, Value]], path: Path, *, default: Value) -> Value:
+    for layer in layers:
+        if path in layer:
+            return layer[path]
+    return default
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[Path, Value]:
+    layer: dict[Path, Value] = {}
+    for name, path in _VARIABLES:
+        text = environ.get(name, "").strip().lower()
+        value = _fitting(path, _number(text) if path is EVERY else _WORDS.get(text))
+        if value is not None:
+            layer.setdefault(path, value)
+    return layer
+
+
+def _from_project(cwd: str) -> dict[Path, Value]:
+    """What the nearest project file at or above the folder may decide; in a folder like `/tmp` it is anybody's."""
+    for folder in system.ancestors(system.real_path(cwd)) if cwd else ():
+        layer = _from_file(f"{folder}/.keepmum.toml")
+        if layer is not None and not system.is_everyones(folder):
+            return {path: value for path, value in layer.items() if path is EVERY or value is False}
+    return {}
+
+
+def _from_file(path: str) -> dict[Path, Value] | None:
+    """The switches in a TOML file, or None where there is no file; what does not fit is left to the next layer."""
+    raw = files.read(path, _FILE_LIMIT, follow=True)
+    if raw is None:
+        return None
+    text = raw.removeprefix(_BOM).decode("utf-8", "replace")
+    from keepmum_hooks import toml_lines
+
+    lines = toml_lines.read(text)
+    values: Mapping[Path, object] = lines.values
+    if not lines.is_plain and sys.version_info >= (3, 11):
+        values = _parsed(text) or values
+    found = ((path, _fitting(path, values.get(path))) for path in _ALL)
+    return {path: value for path, value in found if value is not None}
+
+
+def _parsed(text: str) -> dict[Path, object] | None:
+    """The switches as the full parser reads them, or None when the file is no TOML."""
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return {path: _at(document, path) for path in _ALL}
+
+
+def _at(document: object, path: Path) -> object:
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) <= 4 else None
+
+
+def _fitting(path: Path, value: object) -> Value | None:
+    """The value, if it is one that the switch can have."""
+    if isinstance(value, bool):
+        return None if path is EVERY else value
+    return value if path is EVERY and isinstance(value, int) and 1 <= value <= 1000 else None
