@@ -34,7 +34,7 @@ class KeepmumError(Exception):
     """Something expected went wrong; the message is fit to be shown."""
 
 
-class InvalidInput(KeepmumError):  # noqa: N818 - reads as what it says; the tree above names the family
+class InvalidInput(KeepmumError):
     """A field is missing, has the wrong type, or is past its limit."""
 
     def __init__(self, field: str, problem: str) -> None:
@@ -43,15 +43,15 @@ class InvalidInput(KeepmumError):  # noqa: N818 - reads as what it says; the tre
         self.problem = problem
 
 
-class NotFound(KeepmumError):  # noqa: N818 - as above
+class NotFound(KeepmumError):
     """No memory goes by that id, prefix or key."""
 
 
-class Ambiguous(KeepmumError):  # noqa: N818 - as above
+class Ambiguous(KeepmumError):
     """A prefix fits several memories; the message lists the first of them."""
 
 
-class SecretFound(KeepmumError):  # noqa: N818 - as above
+class SecretFound(KeepmumError):
     """The text holds what looks like a secret; nothing was stored.
 
     `places` holds one `(field, rule, line)` a finding, never the text.
@@ -70,7 +70,7 @@ class SettingsError(KeepmumError):
     """A settings file or variable is wrong; the message names file, line and what is allowed."""
 
 
-class ConfirmationNeeded(KeepmumError):  # noqa: N818 - as above
+class ConfirmationNeeded(KeepmumError):
     """The call would remove several memories; nothing was removed yet."""
 
 

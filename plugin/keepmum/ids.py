@@ -46,7 +46,7 @@ def id_range(text: str) -> tuple[str, str] | None:
     word = text.strip().lower()
     if word.startswith(PREFIX):
         return _bounds(word[len(PREFIX) :], _VALUES, 5, _LENGTH * 5)
-    if "-" in word or len(word) == 32:  # noqa: PLR2004 - a UUID without hyphens has 32 digits
+    if "-" in word or len(word) == 32:
         return _bounds(word.replace("-", ""), {digit: int(digit, 16) for digit in _HEX}, 4, 128)
     return _bounds(word, _VALUES, 5, _LENGTH * 5)
 

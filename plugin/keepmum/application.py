@@ -1,0 +1,111 @@
+"""Where the parts are put together: settings, project, store, scanner and service for one process."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+
+from keepmum import project, settings
+from keepmum.errors import KeepmumError, StoreError
+from keepmum.service import MemoryService, Place, open_service
+from keepmum_hooks import places
+from keepmum_scanner import scan
+
+__all__ = ["STORE_NAME", "find_project", "move", "open_memory", "store_path"]
+
+STORE_NAME = "memory.db"
+# How clients tell a server which session it serves; a key of scope `session` belongs to it.
+_SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
+
+
+def open_memory(
+    environ: Mapping[str, str],
+    agent: str,
+    roots: Sequence[str] = (),
+    *,
+    origin: str = "mcp",
+    start: str | None = None,
+    upkeep: bool = True,
+) -> MemoryService:
+    """The memory as it is seen from the folder `start` (the working folder unless given), for `agent`.
+
+    With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background.
+
+    Raises: SettingsError, StoreError.
+    """
+    chosen, found = _survey(environ, start or _working_folder(), roots)
+    service = open_service(
+        store_path(environ, chosen),
+        scan,
+        place=_place(environ, chosen, found),
+        agent=chosen.agent or agent,
+        origin=origin,
+        default_scope=chosen.scope,
+        policy=chosen.retention.policy,
+        home=places.home(environ),
+        briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
+    )
+    if upkeep:
+        service.settle()
+        _thread.start_new_thread(_upkeep, (dict(environ),))
+    return service
+
+
+def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str]) -> None:
+    """Put a service into the project that the client's folders name, unless something stronger named one."""
+    place = _place(environ, *_survey(environ, _working_folder(), roots))
+    if place != service.place:
+        service.place = place
+        service.settle()
+
+
+def find_project(environ: Mapping[str, str]) -> project.Project:
+    """The project of the working folder.
+
+    Raises: SettingsError.
+    """
+    return _survey(environ, _working_folder(), ())[1]
+
+
+def store_path(environ: Mapping[str, str], chosen: settings.Settings) -> str:
+    """Where the embedded store lies.
+
+    Raises: StoreError when there is no home folder to put it in.
+    """
+    if chosen.store.path:
+        return chosen.store.path
+    home = places.home(environ)
+    if home is None:
+        raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
+    return os.path.join(home, STORE_NAME)
+
+
+def _survey(environ: Mapping[str, str], start: str, roots: Sequence[str]) -> tuple[settings.Settings, project.Project]:
+    """The settings and the project that hold for a process started in `start` by a client that named `roots`."""
+    chosen = settings.load(environ, project.working_folder(start, environ, roots))
+    return chosen, project.find_project(start, environ, chosen, roots)
+
+
+def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project) -> Place:
+    session = next((environ[name] for name in _SESSION_VARIABLES if environ.get(name)), None)
+    return Place(project=found.id, name=found.name, root=found.root, session=session, user=chosen.user)
+
+
+def _upkeep(environ: dict[str, str]) -> None:
+    """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
+    with contextlib.suppress(KeepmumError, OSError):
+        service = open_memory(environ, "keepmum", upkeep=False)
+        try:
+            service.upkeep()
+        finally:
+            service.close()
+
+
+def _working_folder() -> str:
+    """The working folder, or the root when it was deleted under us."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.abspath(os.sep)

@@ -1,0 +1,63 @@
+"""The briefings on disk, rendered ahead: a SessionStart hook prints one without opening the store.
+
+One file for each folder in which a project was seen, so that a hook finds it by walking up from where it stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import replace
+
+from keepmum import briefing, private_files
+from keepmum.memory import Filter, Memory
+from keepmum.retention import DAY_MS
+from keepmum.stores.base import Store
+from keepmum_hooks import places
+
+__all__ = ["BriefingFiles", "told"]
+
+_SEEN_WITHIN = 90 * DAY_MS
+_PER_SECTION = 40
+
+
+class BriefingFiles:
+    """Keeps `<home>/state/briefings/` in step with a store."""
+
+    def __init__(self, home: str, tokens: int) -> None:
+        self._home = home
+        self._tokens = tokens
+
+    def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
+        """Render anew the briefings of one project's folders, or of every project when `project` is None.
+
+        A briefing that cannot be written is left as it was: a session that starts without it still works.
+        """
+        rendered: dict[str, str] = {}
+        for root, owner, name in store.roots(now - _SEEN_WITHIN):
+            if project in {None, owner} and os.path.isdir(root):
+                if owner not in rendered:
+                    rendered[owner] = briefing.brief(name, told(store, now, owner, user), self._tokens)
+                with contextlib.suppress(OSError):
+                    _replace(places.briefing_file(self._home, root), rendered[owner])
+
+
+def told(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
+    """The memories a session should know of from its start, most telling first."""
+    wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"))
+    lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
+    open_work = store.browse(replace(wanted, kinds=briefing.TASK_KINDS), limit=_PER_SECTION // 4)
+    recent = store.browse(wanted, limit=_PER_SECTION)
+    return list({memory.id: memory for memory in (*lasting, *open_work, *recent)}.values())
+
+
+def _replace(path: str, text: str) -> None:
+    """Put `text` at `path` in one step, or remove the file when there is nothing to say."""
+    if not text:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        return
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as present:
+        if present.read() == text:
+            return
+    private_files.replace_file(path, text)

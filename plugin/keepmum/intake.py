@@ -1,0 +1,236 @@
+"""What is done to a write before anything is kept: clean the text, hold it to the limits, refuse secrets."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypedDict, TypeVar
+
+from keepmum.errors import InvalidInput, SecretFound
+from keepmum.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Memory, default_tier
+
+__all__ = [
+    "Fields",
+    "Finding",
+    "Scan",
+    "clean",
+    "clean_data",
+    "clean_tags",
+    "one_of",
+    "refuse_secrets",
+    "revise",
+    "title_of",
+]
+
+_Choice = TypeVar("_Choice", bound=str)
+_MAX_TTL_SECONDS = 100 * 366 * 86_400
+
+
+class Fields(TypedDict, total=False):
+    """What a write may say of a memory besides its text; what it does not say stays as it is."""
+
+    title: str | None
+    key: str | None
+    why: str | None
+    kind: str | None
+    tags: Iterable[str] | None
+    scope: str | None
+    tier: str | None
+    importance: float | None
+    confidence: float | None
+    ttl_seconds: float | None
+    data: JsonValue
+    source: str | None
+    session: str | None
+    project: str | None
+
+
+# Characters that a reader does not see and that carry hidden instructions or reorder what is shown: the tag block,
+# bidirectional overrides and isolates, the byte-order mark, and control characters other than tab and line feed.
+# Joiners and direction marks stay: scripts need them.
+_UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01-\x08\x0b-\x1f\x7f-\x9f]")
+_ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
+_MAX_DEPTH = 32
+
+
+class Finding(Protocol):
+    """One suspected secret by place, as the scanner reports it."""
+
+    @property
+    def rule(self) -> str:
+        """Which kind of secret."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins, in characters."""
+
+
+Scan = Callable[[str], Sequence[Finding]]
+
+
+def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line: bool = False) -> str:
+    """`value` as it is kept: NFC, without unseen characters, without blanks at its ends.
+
+    Raises: InvalidInput naming the field when it cannot be kept, or is longer than `limit` characters (or bytes).
+    """
+    if "\x00" in value:
+        raise InvalidInput(name, "contains a NUL character; only text can be remembered")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidInput(name, "contains half of a surrogate pair; send valid Unicode") from None
+    text = unicodedata.normalize("NFC", value).replace("\r\n", "\n").replace("\r", "\n")
+    text = _UNSEEN.sub("", _ZERO_WIDTH_SPACES.sub(" ", text)).strip()
+    if one_line:
+        text = " ".join(text.split())
+    size = len(text.encode()) if in_bytes else len(text)
+    if size > limit:
+        unit = "bytes" if in_bytes else "characters"
+        raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; keep one concept a memory")
+    return text
+
+
+def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:
+    """`value`, when it is one of those allowed.
+
+    Raises: InvalidInput that lists them.
+    """
+    for choice in allowed:
+        if choice == value:
+            return choice
+    raise InvalidInput(name, f"is {clean(name, value, LIMITS.key, one_line=True)!r}, allowed are {', '.join(allowed)}")
+
+
+def revise(base: Memory, text: str, fields: Fields) -> Memory:
+    """`base` with a new text and the fields that were given; everything else of it stays.
+
+    Raises: InvalidInput naming the first field that is missing, of a wrong value, or past its limit.
+    """
+    body = clean("text", text, LIMITS.text, in_bytes=True)
+    if not body:
+        raise InvalidInput("text", "is empty; say what is to be remembered")
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    kind = one_of("kind", given.get("kind", base.kind), KINDS)
+    tier = base.tier if kind == base.kind else default_tier(kind)
+    named_itself = base.title != title_of(base.text)
+    values: dict[str, Any] = {
+        "text": body,
+        "title": base.title if named_itself else title_of(body),
+        "kind": kind,
+        "tier": one_of("tier", given.get("tier", tier), TIERS),
+        "scope": one_of("scope", given.get("scope", base.scope), SCOPES),
+    }
+    lines = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
+    lines |= dict.fromkeys(("session", "project"), LIMITS.name)
+    for name, limit in lines.items():
+        if given.get(name):
+            values[name] = clean(name, given[name], limit, one_line=True) or getattr(base, name)
+    if given.get("why"):
+        values["why"] = clean("why", given["why"], LIMITS.why)
+    if "tags" in given:
+        values["tags"] = clean_tags(given["tags"])
+    if "data" in given:
+        values["data"] = clean_data(given["data"])
+    for name in ("importance", "confidence"):
+        if name in given:
+            values[name] = _share(name, given[name])
+    if "ttl_seconds" in given:
+        values["expires_at"] = base.updated_at + int(_positive("ttl_seconds", given["ttl_seconds"]) * 1000)
+    return replace(base, **values)
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags in lower case, each once, in the order given.
+
+    Raises: InvalidInput when there are too many, or one is too long.
+    """
+    cleaned = (clean("tags", tag, LIMITS.tag, one_line=True).lower() for tag in tags)
+    unique = tuple(dict.fromkeys(tag for tag in cleaned if tag))
+    if len(unique) > LIMITS.tags:
+        raise InvalidInput("tags", f"there are {len(unique)}, the limit is {LIMITS.tags}")
+    return unique
+
+
+def clean_data(value: JsonValue) -> JsonValue:
+    """JSON data as it is kept: the same, with every string in it cleaned.
+
+    Raises: InvalidInput when it is too large, too deep, or not JSON.
+    """
+    cleaned = _cleaned(value, _MAX_DEPTH)
+    size = len(json.dumps(cleaned, ensure_ascii=False).encode())
+    if size > LIMITS.data:
+        raise InvalidInput("data", f"has {size:,} bytes, the limit is {LIMITS.data:,}")
+    return cleaned
+
+
+def title_of(text: str) -> str:
+    """A title for a text that came without one: its first line, cut at a word."""
+    line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "untitled")
+    line = " ".join(line.split())
+    if len(line) <= LIMITS.title:
+        return line
+    return line[: LIMITS.title - 1].rsplit(" ", 1)[0] + "…"
+
+
+def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
+    """Nothing, when no string in `fields` holds a secret; keys of JSON data count as strings too.
+
+    Raises: SecretFound naming every finding by field, rule and line.
+    """
+    places = [
+        (name, finding.rule, text.count("\n", 0, finding.start) + 1)
+        for name, value in fields.items()
+        for text in _strings(value)
+        for finding in scan(text)
+    ]
+    if places:
+        raise SecretFound(list(dict.fromkeys(places)))
+
+
+def _share(name: str, value: float) -> float:
+    if not 0.0 <= value <= 1.0:  # NaN fails too
+        raise InvalidInput(name, f"is {value}, it lies between 0 and 1")
+    return float(value)
+
+
+def _positive(name: str, value: float) -> float:
+    if not 0.0 < value <= _MAX_TTL_SECONDS:
+        raise InvalidInput(name, f"is {value}, it is a number of seconds above 0 and up to 100 years")
+    return value
+
+
+def _strings(value: JsonValue) -> Iterator[str]:
+    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is."""
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield "\n".join(_lines(value, ""))
+
+
+def _lines(value: JsonValue, name: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _lines(item, key)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _lines(item, name)
+    else:
+        yield f"{name}: {value}" if name else str(value)
+
+
+def _cleaned(value: JsonValue, depth: int) -> JsonValue:
+    if depth == 0:
+        raise InvalidInput("data", f"is nested more than {_MAX_DEPTH} deep")
+    if isinstance(value, str):
+        return clean("data", value, LIMITS.data, in_bytes=True)
+    if isinstance(value, Mapping):
+        return {clean("data", str(key), LIMITS.key): _cleaned(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_cleaned(item, depth - 1) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput("data", "holds a number that JSON cannot carry (NaN or infinity)")
+    return value

@@ -1,0 +1,161 @@
+"""What stands behind the tools, resources and prompts: arguments in, one call of the service, text out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from keepmum import application, briefing
+from keepmum.errors import InvalidInput, NotFound
+from keepmum.mcp import prompts, resources
+from keepmum.mcp.surface import Context
+from keepmum.memory import Memory
+from keepmum.service import MemoryService, Remembered
+from keepmum.when import parse_when
+
+__all__ = ["MemoryHandlers", "open_handlers"]
+
+_RESUME_TOKENS = 1500
+_ACTIVITY = 50
+_SECONDS_A_DAY = 86_400
+_NOTHING_YET = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
+_SAID = {
+    "created": "Kept",
+    "updated": "Updated",
+    "conflict": "Replaced",
+    "restored": "Brought back",
+    None: "Known already, nothing changed",
+}
+
+
+def open_handlers(context: Context) -> MemoryHandlers:
+    """Handlers over the memory of the place that this process was started in.
+
+    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    """
+    return MemoryHandlers(application.open_memory(os.environ, context.agent, context.roots), context)
+
+
+class MemoryHandlers:
+    """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
+
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        self._service = service
+        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+            "remember": self._remember,
+            "recall": self._recall,
+            "load": self._load,
+            "forget": self._forget,
+            "resume": self._resume,
+        }
+        for notice in service.notices():
+            context.log("warning", notice)
+
+    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
+        """The text that a tool answers with."""
+        return self._tools[name](arguments)
+
+    def read(self, uri: str, context: Context) -> tuple[str, str]:
+        """A resource as Markdown."""
+        if uri == resources.CONTEXT:
+            return "text/markdown", self._service.brief() or _NOTHING_YET
+        if uri == resources.ACTIVITY:
+            lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
+            return "text/markdown", briefing.block(lines) if lines else _NOTHING_YET
+        if not uri.startswith(resources.SCHEME):
+            raise NotFound("resources of this server begin with memory://")
+        memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
+        return "text/markdown", briefing.block([briefing.full(memory)])
+
+    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
+        """The text of a prompt."""
+        if name == "capture":
+            return prompts.CAPTURE
+        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or _NOTHING_YET]
+        if focus := arguments.get("focus"):
+            parts.append(self._recall({"query": focus}))
+        return "\n\n".join(parts)
+
+    def roots_changed(self, context: Context) -> None:
+        """Move to the project that the client's folders name, when nothing stronger names one."""
+        application.move(self._service, os.environ, context.roots)
+
+    def close(self) -> None:
+        """Leave everything on disk and let go."""
+        self._service.close()
+
+    # -- tools
+
+    def _remember(self, arguments: dict[str, Any]) -> str:
+        days = arguments.pop("ttl_days", None)
+        if days is not None:
+            arguments["ttl_seconds"] = days * _SECONDS_A_DAY
+        return _kept(self._service.remember(**arguments))
+
+    def _recall(self, arguments: dict[str, Any]) -> str:
+        since = arguments.pop("since", None)
+        if since is not None:
+            arguments["since"] = parse_when("since", since, self._service.now())
+        found = self._service.recall(**arguments)
+        if found:
+            return briefing.matches(found)
+        if not self._service.count():
+            return _NOTHING_YET
+        return "No memories match. Try other words, fewer filters, or scope `all`."
+
+    def _load(self, arguments: dict[str, Any]) -> str:
+        if not arguments["ids"]:
+            raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
+        return briefing.block(briefing.full(memory) for memory in self._service.load(arguments["ids"]))
+
+    def _forget(self, arguments: dict[str, Any]) -> str:
+        references = arguments.get("ids", [])
+        if arguments.get("undo"):
+            if not references:
+                raise InvalidInput("ids", "is missing; undo needs the ids or keys to bring back")
+            return "\n".join(_kept(self._service.undo(reference)) for reference in references)
+        older_than = arguments.get("older_than")
+        forgotten = self._service.forget(
+            references,
+            query=arguments.get("query"),
+            tags=arguments.get("tags", []),
+            older_than=None if older_than is None else parse_when("older_than", older_than, self._service.now()),
+            mode="archive" if arguments.get("archive") else "trash",
+            dry_run=arguments.get("dry_run", False),
+            confirmation=arguments.get("confirm"),
+        )
+        if not forgotten.memories:
+            return "No memories match, nothing was removed."
+        count = len(forgotten.memories)
+        listed = briefing.block(briefing.index_line(memory) for memory in forgotten.memories)
+        if forgotten.done:
+            return f"{count} {forgotten.action}; `forget` with `undo` brings them back within 30 days.\n{listed}"
+        return (
+            f"{count} would be {forgotten.action}, nothing was removed yet. "
+            f'Call again with the same arguments and confirm "{forgotten.confirmation}".\n{listed}'
+        )
+
+    def _resume(self, arguments: dict[str, Any]) -> str:
+        return self._service.resume(arguments.get("tokens", _RESUME_TOKENS)) or _NOTHING_YET
+
+
+def _kept(answer: Remembered) -> str:
+    """One line on what a write did, and one on what it replaced."""
+    memory = answer.memory
+    said = f"{_SAID[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
+    if answer.previous is None or answer.action == "restored":
+        return said
+    return f"{said}\n{_replaced(memory, answer.previous, conflict=answer.action == 'conflict')}"
+
+
+def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
+    if previous.id != memory.id:
+        return f"It supersedes {previous.id}."
+    if conflict:
+        return briefing.as_data(
+            f"Conflict: {previous.updated_by} had kept something else under this key on {briefing.day(previous.updated_at)}: "
+            f"{previous.title}. `forget` with `undo` puts that back; tell the user if you are not sure which is right."
+        )
+    return "The value before is in its history; `forget` with `undo` puts it back."

@@ -1,0 +1,559 @@
+"""The one door to the memory: every write is cleaned, held to its limits and scanned here before a store sees it.
+
+Callers get values and typed errors; what a model or a person is shown is made in `keepmum.briefing`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, Unpack
+
+from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, retention
+from keepmum.briefing_files import BriefingFiles, told
+from keepmum.errors import Ambiguous, ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
+from keepmum.memory import (
+    KINDS,
+    LIMITS,
+    SCOPES,
+    Action,
+    Activity,
+    Change,
+    Filter,
+    JsonValue,
+    Match,
+    Memory,
+    Order,
+    Revision,
+    Scope,
+    Status,
+    default_tier,
+    space_of,
+)
+from keepmum.stores import STORES, StaleWrite, Store
+
+__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "open_service"]
+
+_ATTEMPTS = 12  # against other processes that change the same memory at the same moment
+_CANDIDATES = 50  # of the full-text leg, from which the ranking picks
+_SHORTEST_PREFIX = 4
+_HELD_BACK_ACTIVITY = 20
+_SWEPT_AT_ONCE = 500
+_WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a service stands: the project, session and user that its reads and writes belong to."""
+
+    project: str | None = None  # the project's id
+    name: str = ""  # the project's display name
+    root: str | None = None
+    session: str | None = None
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The answer to a write: the memory as it is kept, and what that did."""
+
+    memory: Memory
+    action: Action | None  # None: the very same was kept already, and nothing was written
+    previous: Memory | None = None  # what it replaced, if anything
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The answer to forgetting: what was removed, or in a dry run would be."""
+
+    memories: tuple[Memory, ...]
+    action: Action
+    done: bool
+    confirmation: str = ""  # what to send back to have just these removed
+
+
+def open_service(path: str, scan: intake.Scan, *, backend: str = "sqlite", **context: Any) -> MemoryService:
+    """A service over the store at `path`; `context` is passed on to `MemoryService`.
+
+    Raises: StoreError when the store can be neither read nor made.
+    """
+    return MemoryService(STORES[backend](path), scan, **context)
+
+
+class MemoryService:
+    """Remembers, finds, shows and forgets memories, for one agent in one place."""
+
+    def __init__(  # noqa: PLR0913 - what a service depends on, all by keyword
+        self,
+        store: Store,
+        scan: intake.Scan,
+        *,
+        place: Place | None = None,
+        agent: str = "unknown",
+        origin: str = "mcp",
+        default_scope: Scope = "project",
+        policy: str = "ebbinghaus",
+        home: str | None = None,
+        briefing_tokens: int = 1000,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self.store = store
+        self.place = place or Place()
+        self._scan = scan
+        self._agent = intake.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
+        self._origin = origin
+        self._default_scope: Scope = default_scope
+        self._policy = policy
+        self._briefings = BriefingFiles(home, briefing_tokens) if home and briefing_tokens else None
+        self._clock = clock
+        self._held_back: list[Activity] = []
+        intake.refuse_secrets({"agent": agent}, scan)
+
+    # -- writing
+
+    def remember(self, text: str, *, supersedes: str | None = None, **fields: Unpack[intake.Fields]) -> Remembered:
+        """Keep a memory: a new one, or a new value of the one under `key`; fields not given stay as they are.
+
+        Raises: InvalidInput, SecretFound, NotFound (for `supersedes`), StoreError. Nothing is stored in part.
+        """
+        now = self._clock()
+        if fields.get("tags"):
+            fields["tags"] = tuple(fields["tags"] or ())  # an iterator would be used up by the first look
+        draft = intake.revise(self._blank(now), text, fields)
+        self._refuse_secrets({"text": text, **_texts(fields)}, draft)
+        old = self.find(supersedes) if supersedes else None
+        if old is not None and old.key and not fields.get("key") and old.status == "active":
+            fields["key"] = old.key
+        return self._retrying(lambda: self._keep(text, fields, old, now))
+
+    def restore(self, reference: str) -> Remembered:
+        """Bring back a memory that was archived, trashed, superseded or tombstoned.
+
+        Raises: NotFound, InvalidInput when it is active or another memory has taken its key meanwhile.
+        """
+        return self._retrying(lambda: self._restore(self.find(reference)))
+
+    def undo(self, reference: str) -> Remembered:
+        """Take back the last change of a memory, be it a new value or a removal.
+
+        Raises: NotFound, InvalidInput when there is nothing to take back.
+        """
+        memory = self.find(reference)
+        if memory.status != "active":
+            return self.restore(reference)
+        past = self.store.history(memory.id)
+        if not past:
+            raise InvalidInput("id", f"{memory.id} has never been changed; `forget` removes it")
+        return self._retrying(lambda: self._revert(self.find(reference), past[0]))
+
+    def forget(  # noqa: PLR0913 - each way of saying what to forget is one keyword
+        self,
+        references: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        tags: Sequence[str] = (),
+        older_than: int | None = None,
+        mode: str = "trash",
+        dry_run: bool = False,
+        confirmation: str | None = None,
+    ) -> Forgotten:
+        """Remove memories: those named at once, those searched for only after they were listed and confirmed.
+
+        `mode` is `archive` (no longer found unasked), `trash` (gone after 30 days) or `purge` (gone now).
+
+        Raises: NotFound, Ambiguous, InvalidInput; ConfirmationNeeded when the confirmation is of another list.
+        """
+        intake.one_of("mode", mode, tuple(lifecycle.MODES))
+        named = bool(references)
+        if not (named or query or tags or older_than is not None):
+            raise InvalidInput("id", "is missing; name a memory, or give a query, tags or an age")
+        victims = self._named(references) if named else self._searched(query, tags, older_than)
+        action = lifecycle.MODES[mode][1]
+        token = hashlib.blake2b("".join(sorted(memory.id for memory in victims)).encode(), digest_size=4).hexdigest()
+        if confirmation is not None and confirmation != token:
+            raise ConfirmationNeeded(
+                "confirm: the list of memories has changed since it was shown; nothing was removed. List it again."
+            )
+        if dry_run or not victims or not (named or confirmation):
+            return Forgotten(tuple(victims), action, done=False, confirmation=token)
+        self._retrying(lambda: self._remove([self.find(memory.id) for memory in victims], mode, action))
+        return Forgotten(tuple(victims), action, done=True)
+
+    def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
+        """Keep an exported memory under its own id, times and history of use; one that is here already stays.
+
+        Raises: InvalidInput, SecretFound, StoreError.
+        """
+        incoming = exchange.parse(values)
+        self._refuse_secrets(exchange.texts(incoming), incoming)
+        present = self.store.get([incoming.id])
+        if present:
+            return Remembered(present[0], None)
+        try:
+            self.store.commit([Change(None, incoming)], [self._event("imported", incoming)])
+        except StaleWrite:
+            raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
+        self._changed(incoming)
+        return Remembered(incoming, "imported")
+
+    # -- reading
+
+    def recall(  # noqa: PLR0913 - each filter is one keyword
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        kinds: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        all_tags: bool = False,
+        scope: str | None = None,
+        agent: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        order: Order = "updated",
+        offset: int = 0,
+        statuses: tuple[Status, ...] = ("active",),
+    ) -> list[Match]:
+        """The memories that fit best, best first; without a query those that pass the filters, latest first.
+
+        `scope` is one of the scopes, or `all` for every project. Nothing is reinforced.
+
+        Raises: InvalidInput, StoreError.
+        """
+        text = intake.clean("query", query or "", LIMITS.query)
+        wanted = self._filter(
+            kinds=kinds, tags=tags, all_tags=all_tags, scope=scope, agent=agent, since=since, until=until,
+            statuses=statuses,
+        )  # fmt: skip
+        if not text:
+            found = self.store.browse(wanted, order=order, limit=limit, offset=offset)
+            return [Match(memory, 0.0, "latest") for memory in found]
+        candidates = self.store.search(ranking.terms(text), wanted, max(_CANDIDATES, limit + offset))
+        matches = ranking.rank(candidates, wanted)[offset : offset + limit]
+        self._log_query(text, len(matches))
+        return matches
+
+    def load(self, references: Sequence[str]) -> list[Memory]:
+        """These memories in full, and note that they were used: the only read that reinforces.
+
+        Raises: NotFound, Ambiguous naming the reference.
+        """
+        memories = self._named(references)
+        if self.store.capabilities.writable:
+            self.store.reinforce([memory.id for memory in memories], self._clock())
+        self._hold_back(*(self._event("loaded", memory) for memory in memories))
+        return memories
+
+    def find(self, reference: str) -> Memory:
+        """The one memory that goes by a key, an id in either spelling, or the beginning of an id.
+
+        Raises: NotFound, Ambiguous.
+        """
+        word = intake.clean("id", reference, LIMITS.key, one_line=True)
+        for scope in SCOPES:
+            memory = self.store.by_key(self._space(scope), word)
+            if memory is not None and memory.is_visible(self._clock()):
+                return memory
+        bounds = ids.id_range(word)
+        if bounds is None or len(word.removeprefix(ids.PREFIX)) < _SHORTEST_PREFIX:
+            raise NotFound(f"no memory goes by {word!r}: give a key, an id, or at least 4 characters of an id")
+        found = [memory for memory in self.store.between(*bounds, limit=6) if memory.user == self.place.user]
+        if len(found) > 1:
+            some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:5])
+            raise Ambiguous(f"{word!r} is the beginning of several ids: {some}")
+        if not found:
+            raise NotFound(f"no memory goes by {word!r}; `recall` finds memories by what they say")
+        return found[0]
+
+    def resume(self, tokens: int = 1000) -> str:
+        """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
+        memories = told(self.store, self._clock(), self.place.project, self.place.user)
+        lately = [event for event in self.store.activity(50, self.place.project) if event.action in _WORTH_TELLING]
+        return briefing.resume(self.place.name, memories, lately[:5], tokens)
+
+    def brief(self, tokens: int = 1000) -> str:
+        """The index of what a session should know from its start, in at most `tokens`."""
+        memories = told(self.store, self._clock(), self.place.project, self.place.user)
+        return briefing.brief(self.place.name, memories, tokens)
+
+    def history(self, reference: str) -> list[Revision]:
+        """What a memory was before each change, latest first."""
+        return self.store.history(self.find(reference).id)
+
+    def activity(self, limit: int = 50) -> list[Activity]:
+        """Who did what here lately, latest first."""
+        self.flush()
+        return self.store.activity(limit, self.place.project)
+
+    def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
+        """Every memory that is neither trashed nor superseded, for an export."""
+        wanted = replace(self._filter(statuses=("active", "archived", "tombstoned")), everywhere=everywhere)
+        offset = 0
+        while found := self.store.browse(wanted, order="created", limit=page, offset=offset):
+            yield from found
+            offset += len(found)
+
+    def count(self) -> int:
+        """How many memories a recall here looks through."""
+        return self.store.count(self._filter())
+
+    # -- upkeep
+
+    def settle(self) -> None:
+        """Make this place known, and render its briefing."""
+        if self.store.capabilities.writable and self.place.root and self.place.project:
+            self.store.remember_root(self.place.root, self.place.project, self.place.name, self._clock())
+            self._refresh(self.place.project)
+
+    def upkeep(self) -> None:
+        """What is to be done now and then: let time pass, back up, prune the log."""
+        if self.store.capabilities.writable:
+            self.sweep()
+            self.store.upkeep(self._clock())
+
+    def notices(self) -> list[str]:
+        """What a user should know about the state of the store: read-only, or repaired."""
+        return [notice for notice in (self.store.capabilities.reason, self.store.notice) if notice]
+
+    def now(self) -> int:
+        """The time by this service's clock."""
+        return self._clock()
+
+    def sweep(self) -> int:
+        """Trash what has expired, lay down what has faded, purge what was in the trash for 30 days; how many.
+
+        Nothing is done in a sweep that sees the clock more than a day away from the sweep before: a clock that
+        jumped must not cost a memory, and the next sweep will do the work.
+        """
+        now = self._clock()
+        if not 0 <= now - self.store.tick(now) <= retention.DAY_MS:
+            return 0
+        changes = [
+            change
+            for memory in self.store.fading(now, _SWEPT_AT_ONCE)
+            if (change := self._aged(memory, now)) is not None
+        ]
+        try:
+            if changes:
+                self.store.commit([change for change, _ in changes], [event for _, event in changes])
+        except StaleWrite:
+            return 0  # somebody is at work on these: the next sweep
+        return len(changes)
+
+    def health(self) -> dict[str, JsonValue]:
+        """Facts about the store for the doctor."""
+        return self.store.health()
+
+    def flush(self) -> None:
+        """Write the activity that was held back."""
+        held, self._held_back = self._held_back, []
+        if held and self.store.capabilities.writable:
+            self.store.log(held)
+
+    def close(self) -> None:
+        """Leave everything on disk and let go."""
+        with contextlib.suppress(StoreError):
+            self.flush()
+        self.store.close()
+
+    # -- how it is done
+
+    def _blank(self, now: int) -> Memory:
+        scope = self._default_scope
+        return Memory(
+            id=ids.new_id(now), text="", title=intake.title_of(""), kind="note", tier=default_tier("note"),
+            scope=scope, project=self.place.project, session=self.place.session, user=self.place.user,
+            agent=self._agent, origin=self._origin, created_at=now, updated_at=now, created_by=self._agent,
+            updated_by=self._agent,
+        )  # fmt: skip
+
+    def _keep(self, text: str, fields: intake.Fields, old: Memory | None, now: int) -> Remembered:
+        new = _placed(intake.revise(self._blank(now), text, fields))
+        present = self._present(new, now)
+        if present is None or (old is not None and present.id == old.id):
+            return self._commit_new(new, None, old, now)
+        after = _placed(intake.revise(lifecycle.touched(present, now, self._agent), text, fields))
+        if lifecycle.says_the_same(after, present) and fields.get("ttl_seconds") is None:
+            return Remembered(present, None)
+        return self._commit_new(after, present, old, now)
+
+    def _present(self, new: Memory, now: int) -> Memory | None:
+        """The memory that a write is a new value of: the one under its key, or one that says just the same."""
+        holder = self.store.by_key(new.space, new.key) if new.key else None
+        if holder is not None and not holder.is_visible(now):
+            self.store.commit([self._change(holder, "trashed", now)])  # it has expired and gives its key up
+            holder = None
+        twin = None if holder else self.store.same_text(new.space, new.text)
+        if twin is not None and twin.is_visible(now) and not (new.key and twin.key):
+            return twin
+        return holder
+
+    def _commit_new(self, after: Memory, present: Memory | None, old: Memory | None, now: int) -> Remembered:
+        action: Action = "created"
+        if present is not None:
+            foreign = present.updated_by != self._agent and present.text != after.text
+            action = "conflict" if foreign and after.key else "updated"
+        changes, events = [], []
+        if old is not None and old.id != after.id:
+            after = replace(after, supersedes=old.id)
+            changes.append(
+                Change(old, replace(lifecycle.with_status(old, "superseded", now, self._agent), superseded_by=after.id))
+            )
+            events.append(self._event("superseded", old))
+        changes.append(Change(present, after))
+        events.append(self._event(action, after))
+        self.store.commit(changes, [*self._taken_back(), *events])
+        self._changed(after)
+        return Remembered(after, action, present or old)
+
+    def _restore(self, memory: Memory) -> Remembered:
+        if memory.is_visible(self._clock()):
+            raise InvalidInput("id", f"{memory.id} is active already")
+        if memory.key and (holder := self.store.by_key(memory.space, memory.key)) is not None:
+            raise InvalidInput("key", f"{memory.key!r} is now held by {holder.id}; forget that one first")
+        now = self._clock()
+        after = replace(
+            lifecycle.with_status(memory, "active", now, self._agent),
+            trashed_at=None,
+            superseded_by=None,
+            expires_at=None,
+        )
+        self.store.commit([Change(memory, after)], [*self._taken_back(), self._event("restored", after)])
+        self._changed(after)
+        return Remembered(after, "restored", memory)
+
+    def _revert(self, memory: Memory, past: Revision) -> Remembered:
+        before = exchange.parse(past.before)
+        now = self._clock()
+        after = replace(before, updated_at=now, updated_by=self._agent, revision=memory.revision + 1)
+        self._refuse_secrets(exchange.texts(after), after)
+        self.store.commit([Change(memory, after)], [*self._taken_back(), self._event("restored", after)])
+        self._changed(after)
+        return Remembered(after, "restored", memory)
+
+    def _named(self, references: Sequence[str]) -> list[Memory]:
+        return list({memory.id: memory for memory in map(self.find, references)}.values())
+
+    def _searched(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
+        """Everything that a bulk removal means, not the best few: a query must match in every word."""
+        wanted = self._filter(tags=tags, all_tags=True, until=older_than)
+        if not query:
+            return self.store.browse(wanted, limit=1000)
+        words = set(ranking.terms(intake.clean("query", query, LIMITS.query)))
+        found = self.store.search(sorted(words), wanted, 1000)
+        return [m for m, _ in found if words <= set(ranking.terms(f"{m.title}\n{m.text}\n{m.key or ''}", limit=None))]
+
+    def _remove(self, victims: Sequence[Memory], mode: str, action: Action) -> None:
+        now = self._clock()
+        changes = [self._change(memory, lifecycle.MODES[mode][0], now) for memory in victims]
+        self.store.commit(changes, [*self._taken_back(), *(self._event(action, memory) for memory in victims)])
+        self._changed(*victims)
+
+    def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:
+        """What time does to a memory, if anything."""
+        fate = lifecycle.aged(memory, now, self._policy)
+        if fate is None:
+            return None
+        if fate == "tombstone":
+            return self._change(memory, "tombstoned", now), self._event("tombstoned", memory)
+        status, action = lifecycle.MODES[fate]
+        return self._change(memory, status, now), self._event(action, memory)
+
+    def _change(self, memory: Memory, status: Status | None, now: int) -> Change:
+        """The change that gives a memory another status, or removes it."""
+        return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self._agent))
+
+    def _filter(  # noqa: PLR0913 - each filter is one keyword
+        self,
+        *,
+        kinds: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        all_tags: bool = False,
+        scope: str | None = None,
+        agent: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        statuses: tuple[Status, ...] = ("active",),
+    ) -> Filter:
+        place = self.place
+        everywhere = scope == "all"
+        scopes = () if scope is None or everywhere else (intake.one_of("scope", scope, SCOPES),)
+        return Filter(
+            now=self._clock(), project=place.project, session=place.session, user=place.user, everywhere=everywhere,
+            scopes=scopes, kinds=tuple(intake.one_of("kind", kind, KINDS) for kind in kinds),
+            tags=intake.clean_tags(tags), all_tags=all_tags, agent=agent, since=since, until=until, statuses=statuses,
+        )  # fmt: skip
+
+    def _space(self, scope: Scope) -> str:
+        return space_of(scope, self.place.project, self.place.session, self.place.user)
+
+    def _refuse_secrets(self, raw: Mapping[str, JsonValue], memory: Memory) -> None:
+        """Scan what was sent and what would be kept: cleaning may hide a secret from one of the two."""
+        try:
+            intake.refuse_secrets(raw, self._scan)
+            intake.refuse_secrets(exchange.texts(memory), self._scan)
+        except SecretFound as refusal:
+            self._hold_back(self._event("refused", None, ", ".join(sorted({rule for _, rule, _ in refusal.places}))))
+            raise
+
+    def _event(self, action: Action, memory: Memory | None, detail: str = "") -> Activity:
+        """An entry for the activity log; a purged memory leaves its id and nothing else."""
+        return Activity(
+            at=self._clock(),
+            agent=self._agent,
+            action=action,
+            memory=memory.id if memory else None,
+            key=memory.key if memory and action != "purged" else None,
+            project=memory.project if memory else self.place.project,
+            detail=detail or (memory.title if memory and action != "purged" else ""),
+        )
+
+    def _log_query(self, query: str, found: int) -> None:
+        shown = (
+            "a query that was not kept, it looked like a secret" if self._scan(query) else f"{query} ({found} found)"
+        )
+        self._hold_back(self._event("recalled", None, shown))
+
+    def _hold_back(self, *events: Activity) -> None:
+        """Keep what reading does for the next write: a recall must not wait for the disk."""
+        self._held_back += events
+        if len(self._held_back) >= _HELD_BACK_ACTIVITY:
+            with contextlib.suppress(StoreError):
+                self.flush()
+
+    def _taken_back(self) -> list[Activity]:
+        held, self._held_back = self._held_back, []
+        return held
+
+    def _changed(self, *memories: Memory) -> None:
+        """Bring the briefings up to date after a write."""
+        for project in {None if memory.scope == "global" else memory.project for memory in memories}:
+            self._refresh(project)
+
+    def _refresh(self, project: str | None) -> None:
+        if self._briefings is not None:
+            self._briefings.refresh(self.store, self._clock(), project, self.place.user)
+
+    def _retrying(self, attempt: Callable[[], _Answer]) -> _Answer:
+        """Decide again on fresh facts when another process was faster."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return attempt()
+            except StaleWrite:
+                continue
+        raise KeepmumError("other agents keep changing this memory; nothing was stored, try again")
+
+
+def _texts(fields: intake.Fields) -> dict[str, JsonValue]:
+    """The fields of a write that may hold text, as they were sent."""
+    sent: dict[str, Any] = dict(fields)
+    return sent | {"tags": list(sent.get("tags") or ())}
+
+
+def _placed(memory: Memory) -> Memory:
+    """`memory` without a project when it belongs to all of them."""
+    return replace(memory, project=None) if memory.scope == "global" else memory

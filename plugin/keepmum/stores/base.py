@@ -1,0 +1,99 @@
+"""What every store promises the service. A store keeps and finds; it decides nothing and scans nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from keepmum.errors import StoreError
+from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+
+__all__ = ["Capabilities", "StaleWrite", "Store"]
+
+
+class StaleWrite(StoreError):
+    """Another process changed the memory (or took the key) since it was read; read again and decide again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store can promise; the tools say so in a sentence where one is missing."""
+
+    writable: bool = True
+    reason: str = ""  # why it is not writable, with the next step
+
+
+class Store(Protocol):
+    """A place where memories live. Each method is one transaction; all are safe between processes.
+
+    Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can promise just now."""
+
+    @property
+    def notice(self) -> str:
+        """What happened lately that the user should know, such as a repair; empty when nothing did."""
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
+        """Apply all changes, their search index, their history and the activity, or nothing.
+
+        Raises: StaleWrite when the store no longer holds what a change takes for given.
+        """
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids, in that order, whatever their status; unknown ids are left out."""
+
+    def between(self, first: str, last: str, limit: int) -> list[Memory]:
+        """Up to `limit` memories whose ids lie in [first, last], in order."""
+
+    def by_key(self, space: str, key: str) -> Memory | None:
+        """The active memory under a key."""
+
+    def same_text(self, space: str, text: str) -> Memory | None:
+        """The active memory of a space with just this text, blanks and case aside."""
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """Memories that hold any of `words`, with a relevance (greater is better), best first."""
+
+    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
+        """Memories that pass the filter, latest (or most important) first."""
+
+    def count(self, wanted: Filter) -> int:
+        """How many memories pass the filter."""
+
+    def reinforce(self, ids: Sequence[str], now: int) -> None:
+        """Note that these memories were loaded at `now`."""
+
+    def history(self, memory: str) -> list[Revision]:
+        """What a memory was before each change, latest first."""
+
+    def log(self, activity: Sequence[Activity]) -> None:
+        """Append to the activity log."""
+
+    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+        """The latest activity, latest first, of one project or of all."""
+
+    def fading(self, now: int, limit: int) -> list[Memory]:
+        """Memories that time may have changed: expired, long in the trash, or of a tier that fades."""
+
+    def tick(self, now: int) -> int:
+        """The time of the tick before this one, 0 for the first: a clock that jumped shows in the difference."""
+
+    def upkeep(self, now: int) -> None:
+        """Back up, prune the activity log, tidy files; cheap when there is nothing to do."""
+
+    def remember_root(self, root: str, project: str, name: str, now: int) -> None:
+        """Note that `root` is a folder of `project`."""
+
+    def roots(self, since: int) -> list[tuple[str, str, str]]:
+        """`(root, project, name)` of the folders seen since then, latest first."""
+
+    def health(self) -> dict[str, JsonValue]:
+        """Facts for the doctor: path, counts, integrity, schema, size, backups."""
+
+    def close(self) -> None:
+        """Leave everything on disk and let go."""

@@ -1,0 +1,79 @@
+"""One lock file that every writer, every checkpoint and every repair of a store takes.
+
+SQLite up to 3.51.2 can damage a WAL file when a checkpoint races another connection's write, and Python ships older
+ones. So writers and checkpoints exclude each other here; since SQLite lets in one writer at a time anyway, that costs
+nothing, and waiting on this lock is fairer than SQLite's own busy handler.
+Source: https://sqlite.org/wal.html#walresetbug, read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from keepmum.errors import StoreBusy
+
+__all__ = ["WriterLock"]
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+class WriterLock:
+    """An exclusive lock between processes; the kernel frees it when its holder dies."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+
+    @contextlib.contextmanager
+    def hold(self, patience: float = 10.0) -> Iterator[None]:
+        """Hold the lock for the `with` block, waiting up to `patience` seconds for it.
+
+        Raises: StoreBusy when it could not be had.
+        """
+        deadline = time.monotonic() + patience
+        pause = 0.0002
+        while not _try_lock(self._descriptor):
+            if time.monotonic() >= deadline:
+                raise StoreBusy(
+                    f"another process has held the memory store for over {patience:.0f} s; nothing was stored. "
+                    "Try again; `keepmum doctor` shows the store's state."
+                )
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.005)
+        try:
+            yield
+        finally:
+            _unlock(self._descriptor)
+
+    def close(self) -> None:
+        """Let go of the lock file; it stays on disk for the others."""
+        os.close(self._descriptor)

@@ -1,0 +1,101 @@
+"""A memory as a row and back, and a filter as SQL."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from keepmum import ranking
+from keepmum.memory import Filter, JsonValue, Memory
+
+__all__ = ["COLUMNS", "digest", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
+
+COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
+_JSON = frozenset({"tags", "data", "git"})
+
+SqlValue = str | int | float | None
+
+
+def to_row(memory: Memory) -> dict[str, SqlValue]:
+    """All columns of a memory, with the derived ones: `space`, `identifiers`, `digest`."""
+    row: dict[str, SqlValue] = {
+        name: _encode(value) if name in _JSON else value
+        for name, value in ((name, getattr(memory, name)) for name in COLUMNS)
+    }
+    searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
+    identifiers = ranking.identifier_words("\n".join(searched))
+    return {**row, "space": memory.space, "identifiers": identifiers, "digest": digest(memory.text)}
+
+
+def digest(text: str) -> str:
+    """The same for texts that differ in blanks and case alone."""
+    return hashlib.blake2b(" ".join(text.casefold().split()).encode(), digest_size=16).hexdigest()
+
+
+def from_row(row: sqlite3.Row) -> Memory:
+    """The memory in a row that has at least `COLUMNS`."""
+    return from_snapshot({name: _decode(row[name]) if name in _JSON else row[name] for name in COLUMNS})
+
+
+def snapshot(memory: Memory) -> dict[str, JsonValue]:
+    """A memory as JSON, for the history."""
+    return {name: getattr(memory, name) for name in COLUMNS}
+
+
+def from_snapshot(values: Mapping[str, Any]) -> Memory:
+    """The memory in a snapshot; what an older version did not write has its default."""
+    known = {name: values[name] for name in COLUMNS if name in values}
+    return Memory(**{**known, "tags": tuple(known.get("tags") or ())})
+
+
+def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
+    """The SQL condition on `memories m` that is true for what `wanted` lets through, with its parameters."""
+    clauses = [
+        _in("m.status", wanted.statuses),
+        "(m.status != 'active' OR m.expires_at IS NULL OR m.expires_at > ?)",
+        "m.user IS ?",
+    ]
+    parameters: list[SqlValue] = [*wanted.statuses, wanted.now, wanted.user]
+    if wanted.everywhere:
+        clauses.append("(m.scope != 'session' OR m.session IS ?)")
+        parameters.append(wanted.session)
+    else:
+        clauses.append(
+            "(m.scope = 'global' OR (m.scope IN ('project', 'shared') AND m.project IS ?)"
+            " OR (m.scope = 'session' AND m.session IS ?))"
+        )
+        parameters += [wanted.project, wanted.session]
+    for column, values in (("m.scope", wanted.scopes), ("m.kind", wanted.kinds)):
+        if values:
+            clauses.append(_in(column, values))
+            parameters += values
+    for column, comparison, value in (
+        ("m.agent", "=", wanted.agent),
+        ("m.updated_at", ">=", wanted.since),
+        ("m.updated_at", "<", wanted.until),
+    ):
+        if value is not None:
+            clauses.append(f"{column} {comparison} ?")
+            parameters.append(value)
+    if wanted.tags:
+        found = f"(SELECT count(*) FROM tags t WHERE t.memory = m.seq AND {_in('t.tag', wanted.tags)})"
+        clauses.append(f"{found} >= ?")
+        parameters += [*wanted.tags, len(wanted.tags) if wanted.all_tags else 1]
+    return " AND ".join(clauses), parameters
+
+
+def _in(column: str, values: tuple[str, ...]) -> str:
+    return f"{column} IN ({', '.join('?' * len(values))})"
+
+
+def _encode(value: JsonValue) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _decode(text: str | None) -> JsonValue:
+    value: JsonValue = None if text is None else json.loads(text)
+    return value

@@ -1,0 +1,148 @@
+"""The tables, as an append-only list of named steps: one that has shipped is never edited, a change is a new step."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+
+__all__ = ["MIGRATIONS", "SEARCHED", "migrate", "version_of"]
+
+Migration = Callable[[sqlite3.Connection], None]
+SEARCHED = ("title", "text", "why", "tags", "key", "identifiers")  # the columns of the full-text index
+MIGRATIONS: list[Migration] = []
+
+
+def migration(step: Migration) -> Migration:
+    """Append a step; its place in the list is its version."""
+    MIGRATIONS.append(step)
+    return step
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    """How many steps the file has been through; 0 for a new one."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to this version; the caller holds the writer lock. Each step is one transaction."""
+    for number, step in enumerate(MIGRATIONS, start=1):
+        if number <= version_of(db):
+            continue
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            step(db)
+            db.execute(
+                "INSERT INTO migrations(name, applied_at) VALUES (?, ?)", (step.__name__, time.time_ns() // 1_000_000)
+            )
+            db.execute(f"PRAGMA user_version = {number}")
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+
+
+@migration
+def m001_memories(db: sqlite3.Connection) -> None:
+    """Memories with their tags, full-text index, history and activity."""
+    for statement in (
+        "CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT",
+        "CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT",
+        "INSERT INTO counters VALUES ('change', 0), ('clock', 0)",
+        """CREATE TABLE memories (
+            seq INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            space TEXT NOT NULL,
+            key TEXT,
+            title TEXT NOT NULL,
+            text TEXT NOT NULL,
+            why TEXT,
+            identifiers TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            tags TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            project TEXT,
+            session TEXT,
+            user TEXT,
+            agent TEXT NOT NULL,
+            tier TEXT NOT NULL,
+            importance REAL NOT NULL,
+            confidence REAL NOT NULL,
+            data TEXT,
+            git TEXT,
+            source TEXT,
+            origin TEXT NOT NULL,
+            status TEXT NOT NULL,
+            supersedes TEXT,
+            superseded_by TEXT,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            accessed_at INTEGER,
+            access_count INTEGER NOT NULL,
+            expires_at INTEGER,
+            trashed_at INTEGER,
+            created_by TEXT NOT NULL,
+            updated_by TEXT NOT NULL,
+            revision INTEGER NOT NULL,
+            change INTEGER NOT NULL
+        ) STRICT""",
+        "CREATE UNIQUE INDEX memories_key ON memories(space, key) WHERE key IS NOT NULL AND status = 'active'",
+        "CREATE INDEX memories_digest ON memories(space, digest)",
+        "CREATE INDEX memories_recent ON memories(status, project, updated_at)",
+        "CREATE INDEX memories_change ON memories(change)",
+        "CREATE INDEX memories_expiry ON memories(expires_at) WHERE expires_at IS NOT NULL",
+        """CREATE TABLE tags (
+            tag TEXT NOT NULL,
+            memory INTEGER NOT NULL REFERENCES memories(seq) ON DELETE CASCADE,
+            PRIMARY KEY (tag, memory)
+        ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX tags_memory ON tags(memory)",
+        """CREATE TABLE history (
+            seq INTEGER PRIMARY KEY,
+            memory TEXT NOT NULL,
+            revision INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            agent TEXT NOT NULL,
+            action TEXT NOT NULL,
+            before TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX history_memory ON history(memory, revision)",
+        """CREATE TABLE activity (
+            seq INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            agent TEXT NOT NULL,
+            action TEXT NOT NULL,
+            memory TEXT,
+            key TEXT,
+            project TEXT,
+            detail TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX activity_time ON activity(at)",
+        """CREATE TABLE roots (
+            root TEXT PRIMARY KEY,
+            project TEXT NOT NULL,
+            name TEXT NOT NULL,
+            seen_at INTEGER NOT NULL
+        ) STRICT""",
+        f"""CREATE VIRTUAL TABLE words USING fts5(
+            {", ".join(SEARCHED)},
+            content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61'
+        )""",
+        *_index_triggers(),
+    ):
+        db.execute(statement)
+
+
+def _index_triggers() -> tuple[str, str, str]:
+    """The index follows the rows by triggers alone; an external-content index must be told the old values."""
+    columns = ", ".join(SEARCHED)
+    old = ", ".join(f"old.{column}" for column in SEARCHED)
+    new = ", ".join(f"new.{column}" for column in SEARCHED)
+    remove = f"INSERT INTO words(words, rowid, {columns}) VALUES ('delete', old.seq, {old});"
+    add = f"INSERT INTO words(rowid, {columns}) VALUES (new.seq, {new});"
+    return (
+        f"CREATE TRIGGER words_insert AFTER INSERT ON memories BEGIN {add} END",
+        f"CREATE TRIGGER words_delete AFTER DELETE ON memories BEGIN {remove} END",
+        f"CREATE TRIGGER words_update AFTER UPDATE OF {columns} ON memories BEGIN {remove} {add} END",
+    )

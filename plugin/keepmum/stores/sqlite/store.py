@@ -1,0 +1,531 @@
+"""The store itself: transactions over rows, index, history and activity, shared by many processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from keepmum import private_files
+from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
+from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+from keepmum.retention import DAY_MS
+from keepmum.stores.base import Capabilities, StaleWrite
+from keepmum.stores.sqlite import files, rows, schema
+from keepmum.stores.sqlite.lock import WriterLock
+
+__all__ = ["SqliteStore", "open_store"]
+
+_CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
+_ACTIVITY_DAYS = 90
+_BUSY_MS = 10_000
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
+_ORDERS: dict[Order, str] = {
+    "updated": "m.updated_at DESC, m.id DESC",
+    "created": "m.created_at DESC, m.id DESC",
+    "accessed": "m.accessed_at DESC, m.id DESC",
+    "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
+}
+_FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
+
+
+def open_store(path: str) -> SqliteStore:
+    """The store at `path`, made when it is new, repaired when it is damaged, read-only when it cannot be written.
+
+    Raises: StoreError when it can be neither read nor made.
+    """
+    return SqliteStore(path)
+
+
+class SqliteStore:
+    """A `Store` in one SQLite file (see `keepmum.stores.base.Store` for what each method gives)."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        self._notice = ""
+        self._thread = threading.RLock()
+        self._lock: WriterLock | None = None
+        self._capabilities = Capabilities()
+        self._db = self._open()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can promise just now."""
+        return self._capabilities
+
+    @property
+    def notice(self) -> str:
+        """What happened lately that the user should know."""
+        return self._notice
+
+    # -- writing
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
+        """Apply all changes with their history and the activity, or nothing."""
+        with self._writing() as db:
+            number = _next_change(db)
+            for change, event in _paired(changes, activity):
+                _apply(db, change, number)
+                if change.before is not None:
+                    _remember_before(db, change, event)
+            _append(db, activity)
+            if any(change.after is None for change in changes):
+                # A purge leaves no words behind in the index's older segments.
+                db.execute("INSERT INTO words(words) VALUES ('optimize')")
+
+    def reinforce(self, ids: Sequence[str], now: int) -> None:
+        """Note that these memories were loaded at `now`."""
+        with self._writing() as db:
+            db.executemany(
+                "UPDATE memories SET access_count = access_count + 1, accessed_at = ? WHERE id = ?",
+                [(now, memory) for memory in ids],
+            )
+
+    def log(self, activity: Sequence[Activity]) -> None:
+        """Append to the activity log."""
+        if activity:
+            with self._writing() as db:
+                _append(db, activity)
+
+    def remember_root(self, root: str, project: str, name: str, now: int) -> None:
+        """Note that `root` is a folder of `project`; written at most once a day."""
+        known = self._rows(
+            "SELECT 1 FROM roots WHERE root = ? AND project = ? AND name = ? AND seen_at > ?",
+            (root, project, name, now - DAY_MS),
+        )
+        if not known:
+            with self._writing() as db:
+                db.execute("INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?)", (root, project, name, now))
+
+    def tick(self, now: int) -> int:
+        """The time of the tick before this one."""
+        with self._writing() as db:
+            previous = int(db.execute("SELECT value FROM counters WHERE name = 'clock'").fetchone()[0])
+            db.execute("UPDATE counters SET value = ? WHERE name = 'clock'", (now,))
+        return previous
+
+    def upkeep(self, now: int) -> None:
+        """Back up once a day, prune the activity log, fold the WAL into the file."""
+        if not self._capabilities.writable:
+            return
+        with self._thread, self._guarded("upkeep"):
+            if files.backup_is_due(self.path, time.time()):
+                self._heal()  # a damaged file must not push a sound backup out
+                files.back_up(self._db, self.path, time.time())
+            with self._writing() as db:
+                db.execute("DELETE FROM activity WHERE at < ?", (now - _ACTIVITY_DAYS * DAY_MS,))
+            self._checkpoint(at=0)
+
+    # -- reading
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids, in that order."""
+        marks = ", ".join("?" * len(ids))
+        found = self._memories(f"WHERE m.id IN ({marks})", tuple(ids))
+        by_id = {memory.id: memory for memory in found}
+        return [by_id[memory] for memory in ids if memory in by_id]
+
+    def between(self, first: str, last: str, limit: int) -> list[Memory]:
+        """Up to `limit` memories whose ids lie in [first, last]."""
+        return self._memories("WHERE m.id BETWEEN ? AND ? ORDER BY m.id LIMIT ?", (first, last, limit))
+
+    def by_key(self, space: str, key: str) -> Memory | None:
+        """The active memory under a key."""
+        found = self._memories("WHERE m.space = ? AND m.key = ? AND m.status = 'active'", (space, key))
+        return found[0] if found else None
+
+    def same_text(self, space: str, text: str) -> Memory | None:
+        """The active memory of a space with just this text, blanks and case aside."""
+        found = self._memories(
+            "WHERE m.space = ? AND m.digest = ? AND m.status = 'active' LIMIT 1", (space, rows.digest(text))
+        )
+        return found[0] if found else None
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """Memories that hold any of `words`, best first by BM25."""
+        if not words:
+            return []
+        expression = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+        condition, parameters = rows.where(wanted)
+        found = self._rows(
+            f"SELECT {_FIELDS}, -bm25(words) AS relevance FROM words JOIN memories m ON m.seq = words.rowid"
+            f" WHERE words MATCH ? AND {condition} ORDER BY relevance DESC, m.id LIMIT ?",
+            (expression, *parameters, limit),
+        )
+        return [(rows.from_row(row), float(row["relevance"])) for row in found]
+
+    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
+        """Memories that pass the filter, in `order`."""
+        condition, parameters = rows.where(wanted)
+        tail = f"WHERE {condition} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
+        return self._memories(tail, (*parameters, limit, offset))
+
+    def count(self, wanted: Filter) -> int:
+        """How many memories pass the filter."""
+        condition, parameters = rows.where(wanted)
+        return int(self._rows(f"SELECT count(*) FROM memories m WHERE {condition}", tuple(parameters))[0][0])
+
+    def fading(self, now: int, limit: int) -> list[Memory]:
+        """Active memories that have expired or may have faded, and those in the trash, longest idle first."""
+        return self._memories(
+            "WHERE m.status = 'trashed' OR (m.status = 'active' AND (m.expires_at <= ? OR m.tier != 'long'))"
+            " ORDER BY max(coalesce(m.accessed_at, 0), m.updated_at) LIMIT ?",
+            (now, limit),
+        )
+
+    def history(self, memory: str) -> list[Revision]:
+        """What a memory was before each change, latest first."""
+        found = self._rows("SELECT * FROM history WHERE memory = ? ORDER BY seq DESC", (memory,))
+        return [
+            Revision(row["memory"], row["revision"], row["at"], row["agent"], row["action"], json.loads(row["before"]))
+            for row in found
+        ]
+
+    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+        """The latest activity, latest first."""
+        found = self._rows(
+            "SELECT * FROM activity WHERE ? IS NULL OR project IS ? ORDER BY seq DESC LIMIT ?",
+            (project, project, limit),
+        )
+        names = ("at", "agent", "action", "memory", "key", "project", "detail")
+        return [Activity(**{name: row[name] for name in names}) for row in found]
+
+    def roots(self, since: int) -> list[tuple[str, str, str]]:
+        """`(root, project, name)` of the folders seen since then."""
+        found = self._rows("SELECT root, project, name FROM roots WHERE seen_at >= ? ORDER BY seen_at DESC", (since,))
+        return [(row["root"], row["project"], row["name"]) for row in found]
+
+    def health(self) -> dict[str, JsonValue]:
+        """Facts for the doctor; reads the whole file once."""
+        with self._thread, self._guarded("health"):
+            check = [row[0] for row in self._db.execute("PRAGMA quick_check(3)")]
+            memories = self._db.execute("SELECT count(*) FROM memories").fetchone()[0]
+            indexed = self._db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+            statuses = dict(self._db.execute("SELECT status, count(*) FROM memories GROUP BY status").fetchall())
+            version = schema.version_of(self._db)
+        saved = files.backups(self.path)
+        return {
+            "path": self.path,
+            "writable": self._capabilities.writable,
+            "reason": self._capabilities.reason,
+            "notice": self._notice,
+            "integrity": "ok" if check == ["ok"] else "damaged",
+            "memories": memories,
+            "indexed": indexed,
+            "statuses": statuses,
+            "schema": version,
+            "newest_schema": len(schema.MIGRATIONS),
+            "bytes": sum(_size(self.path + suffix) for suffix in ("", "-wal")),
+            "sqlite": sqlite3.sqlite_version,
+            "backups": len(saved),
+            "last_backup": os.path.basename(saved[-1]) if saved else None,
+        }
+
+    def rebuild_index(self) -> None:
+        """Make the full-text index anew from the rows."""
+        with self._writing() as db:
+            db.execute("INSERT INTO words(words) VALUES ('rebuild')")
+
+    def close(self) -> None:
+        """Leave everything on disk and let go."""
+        with self._thread:
+            # The last connection to close checkpoints by itself, so it too must hold the writers' lock.
+            # When another process holds it, that process is open as well and ours is not the last.
+            with contextlib.suppress(StoreBusy), contextlib.ExitStack() as stack:
+                if self._lock is not None:
+                    stack.enter_context(self._lock.hold(patience=0.05))
+                self._db.close()
+            self._db.close()
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    # -- opening
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            private_files.make_folder(os.path.dirname(self.path))
+            files.refuse_network(self.path)
+            self._lock = WriterLock(self.path + ".lock")
+        except OSError as error:
+            return self._open_read_only(f"its folder cannot be written ({error.strerror})")
+        if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
+            return self._open_read_only("the file is read-only")
+        with self._lock.hold():
+            return self._open_writable()
+
+    def _open_writable(self) -> sqlite3.Connection:
+        """A writable connection; the caller holds the writer lock."""
+        try:
+            db = _connect(self.path)
+            newer = schema.version_of(db) > len(schema.MIGRATIONS)
+            if not newer:
+                _prepare(db, self.path)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise _store_error(error, "open") from error
+            db = self._repair()
+            newer = False
+        if newer:
+            db.close()
+            return self._open_read_only("it was written by a newer version of Keepmum; update this one to write")
+        self._inode = os.stat(self.path).st_ino
+        return db
+
+    def _open_read_only(self, reason: str) -> sqlite3.Connection:
+        self._capabilities = Capabilities(writable=False, reason=f"the memory store is read-only: {reason}")
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        if not os.path.exists(self.path):
+            db = _connect(":memory:")
+            schema.migrate(db)
+            return db
+        # Without write access to the folder SQLite cannot share its memory file; then only what is in the main
+        # file can be read, which `immutable` allows.
+        for mode in ("mode=ro", "immutable=1"):
+            try:
+                db = _connect(f"file:{self.path}?{mode}", uri=True)
+                db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            except sqlite3.Error:
+                continue
+            return db
+        raise StoreError(f"the memory store can be neither written nor read: {reason}")
+
+    def _repair(self) -> sqlite3.Connection:
+        """Set a damaged store aside and go on with all that can be read of it; the caller holds the writer lock."""
+        aside = files.set_aside(self.path)
+        saved, from_backups = files.salvage(aside, files.backups(self.path))
+        db = _connect(self.path)
+        _prepare(db, self.path)
+        db.execute("BEGIN IMMEDIATE")
+        number = _next_change(db)
+        for memory in saved:
+            with contextlib.suppress(sqlite3.IntegrityError, StaleWrite):
+                _apply(db, Change(None, memory), number)
+        db.execute("COMMIT")
+        self._notice = (
+            f"the memory store was damaged; {len(saved)} memories were saved ({from_backups} of them from a backup). "
+            f"The damaged file is kept as {os.path.basename(aside)}."
+        )
+        return db
+
+    # -- transactions
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction, alone among all processes; rolled back when the block raises."""
+        if self._lock is None:
+            raise StoreReadOnly(f"{self._capabilities.reason}. Nothing was stored.")
+        with self._thread, self._lock.hold(), self._guarded("write"):
+            self._follow_replaced_file()
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._checkpoint_locked(at=_CHECKPOINT_AT)
+
+    def _follow_replaced_file(self) -> None:
+        """Open the file anew when a repair in another process put a new one in its place."""
+        try:
+            inode = os.stat(self.path).st_ino
+        except FileNotFoundError:
+            inode = 0
+        if inode != self._inode:
+            self._db.close()
+            self._db = self._open_writable()
+
+    def _checkpoint(self, at: int) -> None:
+        if self._lock is not None:
+            with contextlib.suppress(StoreBusy), self._lock.hold(patience=0.0):
+                self._checkpoint_locked(at)
+
+    def _checkpoint_locked(self, at: int) -> None:
+        """Fold a WAL of `at` bytes or more into the file; the caller holds the writer lock."""
+        if _size(self.path + "-wal") >= max(at, 1):
+            with contextlib.suppress(sqlite3.OperationalError):  # a reader is busy: next time
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+
+    def _heal(self) -> bool:
+        """Check the file and, when it really is damaged, repair it; whether it was repaired."""
+        if self._lock is None:
+            return False
+        with self._thread:
+            if self._is_sound():  # at first without the lock: a check of a large file takes a while
+                return False
+        with self._thread, self._lock.hold():
+            self._follow_replaced_file()
+            if self._is_sound():
+                return False
+            self._db.close()
+            self._db = self._repair()
+            self._inode = os.stat(self.path).st_ino
+            return True
+
+    def _is_sound(self) -> bool:
+        try:
+            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError as error:
+            if _is_damage(error):
+                return False
+            raise
+
+    @contextlib.contextmanager
+    def _guarded(self, doing: str) -> Iterator[None]:
+        """Turn SQLite's errors into ours, and repair a file that turns out to be damaged."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if _is_damage(error) and self._heal():
+                raise StoreError(f"{self._notice} Nothing was stored just now; try again.") from error
+            raise _store_error(error, doing) from error
+
+    def _rows(self, sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
+        with self._thread, self._guarded("read"):
+            try:
+                return self._db.execute(sql, parameters).fetchall()
+            except sqlite3.DatabaseError as error:
+                if not (_is_damage(error) and self._heal()):
+                    raise
+                return self._db.execute(sql, parameters).fetchall()
+
+    def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:
+        found = self._rows(f"SELECT {_FIELDS} FROM memories m {tail}", parameters)
+        return [rows.from_row(row) for row in found]
+
+
+def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
+    if target != ":memory:" and not uri and not os.path.exists(target):
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    db = sqlite3.connect(target, uri=uri, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
+    db.row_factory = sqlite3.Row
+    try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA wal_autocheckpoint = 0")  # see keepmum.stores.sqlite.lock
+        db.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
+        db.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: str) -> None:
+    """Turn on the WAL and bring the schema up to date, with a backup before an old file is changed."""
+    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        db.execute("PRAGMA journal_mode = WAL")
+    if 0 < schema.version_of(db) < len(schema.MIGRATIONS):
+        files.back_up(db, path, time.time())
+    schema.migrate(db)
+
+
+def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:
+    """Each change with the activity entry that tells of it."""
+    by_memory = {event.memory: event for event in activity}
+    return [(change, by_memory.get((change.after or change.before or _NOBODY).id)) for change in changes]
+
+
+_NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
+
+
+def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
+    before, after = change.before, change.after
+    if after is None and before is not None:
+        db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
+        _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
+    if after is None:
+        return
+    row = {**rows.to_row(after), "change": number}
+    try:
+        if before is None:
+            names = ", ".join(row)
+            marks = ", ".join(f":{name}" for name in row)
+            db.execute(f"INSERT INTO memories({names}) VALUES ({marks})", row)
+        else:
+            # Loading counts on without a new revision, so a change must not set the counts back.
+            sets = ", ".join(f"{name} = :{name}" for name in row if name not in {"access_count", "accessed_at"})
+            _expect_one(
+                db.execute(
+                    f"UPDATE memories SET {sets} WHERE id = :id AND revision = :expected",
+                    {**row, "expected": before.revision},
+                )
+            )
+    except sqlite3.IntegrityError as error:
+        raise StaleWrite("the key or id was taken meanwhile") from error
+    db.execute("DELETE FROM tags WHERE memory = (SELECT seq FROM memories WHERE id = ?)", (after.id,))
+    db.executemany(
+        "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?",
+        [(tag, after.id) for tag in dict.fromkeys(after.tags)],
+    )
+
+
+def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
+    before, after = change.before, change.after
+    if before is None or after is None:  # a purged memory leaves no history
+        return
+    db.execute(
+        "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            before.id,
+            before.revision,
+            after.updated_at if event is None else event.at,
+            after.updated_by if event is None else event.agent,
+            "updated" if event is None else event.action,
+            json.dumps(rows.snapshot(before), ensure_ascii=False),
+        ),
+    )
+
+
+def _append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
+    db.executemany(
+        "INSERT INTO activity(at, agent, action, memory, key, project, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(e.at, e.agent, e.action, e.memory, e.key, e.project, e.detail) for e in activity],
+    )
+
+
+def _next_change(db: sqlite3.Connection) -> int:
+    """The number of this transaction, by which readers elsewhere know what is new."""
+    query = "UPDATE counters SET value = value + 1 WHERE name = 'change' RETURNING value"
+    return int(db.execute(query).fetchone()[0])
+
+
+def _expect_one(cursor: sqlite3.Cursor) -> None:
+    if cursor.rowcount != 1:
+        raise StaleWrite("the memory was changed meanwhile")
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+
+
+def _store_error(error: sqlite3.Error, doing: str) -> StoreError:
+    """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreBusy(f"the memory store is busy ({name}); try again")
+    if code in _FULL:
+        return StoreError(f"the disk is full or failing ({name}): nothing was stored, what was stored before is safe")
+    if code == sqlite3.SQLITE_READONLY:
+        return StoreReadOnly("the memory store cannot be written; nothing was stored. See `keepmum doctor`.")
+    if code in _DAMAGE:
+        return StoreError(f"the memory store is damaged ({name}); see `keepmum doctor`")
+    return StoreError(f"the memory store failed to {doing} ({name}); see `keepmum doctor`")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

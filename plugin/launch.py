@@ -1,0 +1,74 @@
+"""Start Keepmum with the best interpreter there is: `python3 plugin/launch.py mcp --client NAME`, or any command.
+
+Runs on every Python from 3.9 (macOS starts clients with that one) and needs no package: it finds the runtime that the
+installer made, or goes on with the interpreter it has when that is new enough, or says in one line what to do.
+"""
+
+import os
+import sys
+
+MINIMUM = (3, 11)
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+
+def main() -> int:
+    """Exit status of the command, or of the better interpreter that ran it."""
+    from keepmum_hooks import places
+
+    home = places.home()
+    if home:
+        # The folder of a plugin must stay as it was installed: some clients distrust one that changes.
+        sys.pycache_prefix = os.path.join(home, "cache", "pycache")
+    runtime = _runtime(home) if home else None
+    if runtime and not _is_this(runtime):
+        return _run(runtime)
+    if sys.version_info < MINIMUM:
+        found = ".".join(str(part) for part in sys.version_info[:2])
+        sys.stderr.write(
+            f"keepmum: needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer, this is {found} ({sys.executable}). "
+            f"Install a newer one, then run: sh {os.path.join(ROOT, 'installers', 'install.sh')}\n"
+        )
+        return 1
+    if runtime:
+        sys.path.append(_packages(runtime))
+    if sys.argv[1:2] == ["mcp"]:
+        from keepmum.mcp import serve
+
+        return serve.main(sys.argv[2:])
+    from keepmum import cli
+
+    return cli.main(sys.argv[1:])
+
+
+def _runtime(home: str) -> "str | None":
+    """The interpreter of the installed runtime."""
+    folder, name = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
+    path = os.path.join(home, "runtime", folder, name)
+    return path if os.access(path, os.X_OK) else None
+
+
+def _is_this(runtime: str) -> bool:
+    """Whether the runtime is this very interpreter with more packages: then a second start would be wasted time."""
+    return os.name != "nt" and os.path.realpath(runtime) == os.path.realpath(sys.executable)
+
+
+def _packages(runtime: str) -> str:
+    """Where the runtime keeps its packages, for the features that need one."""
+    version = "python{}.{}".format(*sys.version_info[:2])
+    return os.path.join(os.path.dirname(os.path.dirname(runtime)), "lib", version, "site-packages")
+
+
+def _run(runtime: str) -> int:
+    command = [runtime, "-I", "-S", os.path.abspath(__file__), *sys.argv[1:]]
+    if os.name == "nt":  # there, exec would leave the client waiting on a process that is gone
+        import subprocess
+
+        return subprocess.run(command, check=False).returncode
+    os.execv(runtime, command)
+
+
+if __name__ == "__main__":
+    # `-I` keeps the user's environment and working folder from planting modules; our own four roots are put first.
+    sys.path[:0] = [os.path.join(ROOT, name) for name in ("plugin", "scanner", "hooks", "installers")]
+    sys.exit(main())
