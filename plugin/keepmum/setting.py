@@ -6,6 +6,7 @@ A setting is declared as one line in the dataclasses of `settings`; this module 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ Kind = type[bool | int | str | tuple[str, ...]]
 PROJECT_FILE = "project"
 USER_FILE = "user"
 _METADATA = "keepmum"
+_DIGITS = re.compile(r"[0-9]{1,18}")  # Python refuses to read thousands of them
 _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -117,8 +119,7 @@ def from_text(declaration: Setting, text: str) -> Value:
     if declaration.kind is bool:
         return from_toml(declaration, _WORDS.get(text.strip().lower(), text))
     if declaration.kind is int:
-        digits = text.strip()
-        return from_toml(declaration, int(digits) if digits.isascii() and digits.isdigit() else text)
+        return from_toml(declaration, int(text) if _DIGITS.fullmatch(text.strip()) else text)
     return from_toml(declaration, text.strip())
 
 

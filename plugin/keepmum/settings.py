@@ -35,6 +35,10 @@ from keepmum.setting import (
 )
 from keepmum_hooks import places
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.toml_edit import Scalar
+
 __all__ = [
     "PROJECT_FILE_NAME",
     "SETTINGS",
@@ -232,7 +236,7 @@ def load(environ: Mapping[str, str], start: str | None) -> Settings:
     approved = of_user["backend.approved"][0] if "backend.approved" in of_user else ()
     assert isinstance(approved, tuple)
     of_project = _from_project(project_file, approved) if project_file else {}
-    found = {**of_user, **of_project, **_from_environment(environ)}
+    found = {**of_user, **_unless_off(of_project, of_user), **_from_environment(environ)}
     if home and "store.path" not in found:
         found["store.path"] = (os.path.join(home, "memory.db"), _DEFAULT)
     loaded: Settings = dataclasses.replace(
@@ -265,7 +269,7 @@ def find_project_file(start: str) -> str | None:
         folder = parent
 
 
-def write_user_setting(home: str, name: str, value: bool | int | str) -> str:  # noqa: FBT001 - the value is the point
+def write_user_setting(home: str, name: str, value: Scalar) -> str:
     """Keep a setting in the user's own file, whose other lines stay as they are; gives the file's path.
 
     Raises: SettingsError when there is no such setting, the value is not allowed, or the file cannot be written.
@@ -302,6 +306,11 @@ def _from_project(path: str, approved: tuple[str, ...]) -> _Found:
             "memories, add its address to `approved` under [backend] in your own config.toml"
         )
     return found
+
+
+def _unless_off(of_project: _Found, of_user: _Found) -> _Found:
+    """What a project file decides: it turns nothing on that the user turned off."""
+    return {name: found for name, found in of_project.items() if found[0] is not True or name not in of_user}
 
 
 def _from_file(file: toml_file.TomlFile, kind: str) -> _Found:

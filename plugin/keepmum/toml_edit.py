@@ -8,7 +8,9 @@ import re
 from keepmum.errors import SettingsError
 from keepmum.toml_file import TomlFile, names_on, parse
 
-__all__ = ["changed", "replace_file"]
+__all__ = ["Scalar", "changed", "replace_file"]
+
+Scalar = bool | int | str
 
 _ASSIGNMENT = re.compile(
     r"""(?P<before> [^=]* = [ \t]* )
@@ -18,7 +20,7 @@ _ASSIGNMENT = re.compile(
 )
 
 
-def changed(path: str, text: str, name: str, value: bool | int | str) -> str:  # noqa: FBT001 - the value is the point
+def changed(path: str, text: str, name: str, value: Scalar) -> str:
     """`text` with `name` set to `value`; every other value, comment, line end and the order are as before.
 
     Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
@@ -28,12 +30,8 @@ def changed(path: str, text: str, name: str, value: bool | int | str) -> str:  #
     body = text.removeprefix(mark)
     literal = _literal(value)
     result = mark + (_replaced if name in before.lines else _inserted)(body, before, name, literal)
-    kept = {known: held for known, held in before.values.items() if held != {}}  # a table stops being empty
     try:
-        done = {known: held for known, held in parse(path, result).values.items() if held != {}} == {
-            **kept,
-            name: value,
-        }
+        done = _values(parse(path, result)) == {**_values(before), name: value}
     except SettingsError:
         done = False
     if not done:
@@ -69,6 +67,11 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
+def _values(file: TomlFile) -> dict[str, object]:
+    """The values of a file, without its empty tables: one of them may get its first value."""
+    return {name: value for name, value in file.values.items() if value != {}}
+
+
 def _replaced(body: str, file: TomlFile, name: str, literal: str) -> str:
     lines = body.split("\n")
     index = file.lines[name] - 1
@@ -102,7 +105,7 @@ def _header(line: str) -> str:
     return names[0] if names else ""
 
 
-def _literal(value: bool | int | str) -> str:  # noqa: FBT001 - as above
+def _literal(value: Scalar) -> str:
     if isinstance(value, str):
         escaped = "".join(
             f"\\u{ord(letter):04x}" if ord(letter) < 32 or letter in '"\\\x7f' else letter for letter in value
