@@ -1,0 +1,190 @@
+"""Tool arguments against their schema."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from keepmum.errors import InvalidInput
+from keepmum.mcp.arguments import KEYWORDS, MAX_DEPTH, check
+
+
+def schema(**properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def one(rule: dict[str, object], value: object) -> object:
+    return check(schema(field=rule), {"field": value})["field"]
+
+
+def problem(rule: dict[str, object], value: object) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        one(rule, value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        pytest.param({"type": "string"}, "text", id="text"),
+        pytest.param({"type": "string"}, "", id="empty text, where nothing forbids it"),
+        pytest.param({"type": "string"}, '["not", "a list"]', id="text that looks like a list"),
+        pytest.param({"type": "string", "minLength": 1, "maxLength": 3}, "äöü", id="length counts characters"),
+        pytest.param({"type": "string", "enum": ["a", "b"]}, "b", id="one of the words"),
+        pytest.param({"type": ["string", "null"]}, None, id="null, where it is a type"),
+        pytest.param({"type": "integer", "minimum": 1, "maximum": 3}, 3, id="a number at the limit"),
+        pytest.param({"type": "integer"}, -(2**62), id="a large integer"),
+        pytest.param({"type": "number"}, 3, id="an integer is a number"),
+        pytest.param({"type": "number", "minimum": 0, "maximum": 1}, 0.5, id="a fraction"),
+        pytest.param({"type": "boolean"}, False, id="false"),
+        pytest.param({"type": "array", "items": {"type": "string"}, "maxItems": 2}, ["a", "b"], id="a list"),
+        pytest.param({"type": "object"}, {"any": {"thing": [1, None, "x", True]}}, id="a free object"),
+        pytest.param({"type": ["string", "array"], "items": {"type": "string"}}, ["a"], id="the second of two types"),
+        pytest.param({}, [1, "x"], id="no type admits anything"),
+    ],
+)
+def test_what_fits_comes_through_unchanged(rule: dict[str, object], value: object) -> None:
+    assert one(rule, value) == value
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "told"),
+    [
+        pytest.param({"type": "string"}, 5, "field: must be text, not a whole number", id="a number for text"),
+        pytest.param({"type": "string"}, ["a"], "field: must be text, not a list", id="a list for text"),
+        pytest.param({"type": "integer"}, True, "field: must be a whole number, not true or false", id="true is no 1"),
+        pytest.param({"type": "number"}, False, "field: must be a number, not true or false", id="false is no 0"),
+        pytest.param({"type": "integer"}, 1.5, "field: must be a whole number, not a number", id="a fraction"),
+        pytest.param({"type": "integer"}, "5", "field: must be a whole number, not text", id="digits in text"),
+        pytest.param({"type": "number"}, 1e999, "field: must be a finite number", id="an infinity"),
+        pytest.param({"type": "integer"}, 2**63, "field: is a larger number than can be kept", id="65 bits"),
+        pytest.param({"type": "integer"}, 1e300, "field: is a larger number than can be kept", id="a huge float"),
+        pytest.param({"type": "integer", "minimum": 1}, 0, "field: must be at least 1", id="too small"),
+        pytest.param({"type": "integer", "maximum": 50}, 51, "field: must be at most 50", id="too large"),
+        pytest.param({"type": "string", "minLength": 1}, "", "field: is empty", id="empty"),
+        pytest.param(
+            {"type": "string", "minLength": 3}, "ab", "field: has 2 characters; at least 3 are needed", id="short"
+        ),
+        pytest.param(
+            {"type": "string", "maxLength": 3}, "abcd", "field: has 4 characters; at most 3 are allowed", id="long"
+        ),
+        pytest.param(
+            {"type": "array", "maxItems": 1}, ["a", "b"], "field: has 2 items; at most 1 are allowed", id="many items"
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": "string"}},
+            ["a", 2],
+            "field[1]: must be text, not a whole number",
+            id="a wrong item is named by its place",
+        ),
+        pytest.param(
+            schema(inner={"type": "string"}), {"inner": 1}, "field.inner: must be text, not a whole number", id="inner"
+        ),
+        pytest.param(
+            {"type": "string", "enum": ["project", "global"]},
+            "globl",
+            "field: must be one of project, global (did you mean global?)",
+            id="a word misspelt",
+        ),
+        pytest.param(
+            {"type": ["string", "null"], "enum": ["a", None]},
+            "zzz",
+            "field: must be one of a, null",
+            id="null is named",
+        ),
+        pytest.param({"type": ["array", "object"]}, "text", "field: must be a list or an object, not text", id="union"),
+        pytest.param({"type": "array"}, "[1, 2", "field: must be a list, not text", id="broken JSON in text"),
+        pytest.param({"type": "array"}, '{"a": 1}', "field: must be a list, not text", id="an object for a list"),
+        pytest.param({"type": "array"}, "[" * 100_000, "field: must be a list, not text", id="a bomb in text"),
+        pytest.param(
+            {"type": "array", "items": {"type": "number"}}, "[NaN]", "field[0]: must be a finite number", id="NaN"
+        ),
+        pytest.param({"type": "string"}, "a\0b", "field: holds a NUL character; remove it", id="NUL"),
+        pytest.param(
+            {"type": "string"},
+            "a\ud83d",
+            "field: holds half of a surrogate pair, which is no character; remove it",
+            id="half a pair",
+        ),
+        pytest.param({"type": "object"}, {"a": ["\0"]}, "field[0]: holds a NUL character; remove it", id="NUL inside"),
+        pytest.param({"type": "object"}, {"\0": 1}, "field: holds a NUL character; remove it", id="NUL in a name"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_field_and_limit(rule: dict[str, object], value: object, told: str) -> None:
+    assert problem(rule, value) == told
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 900])
+def test_deep_nesting_is_refused_by_name(depth: int) -> None:
+    value: object = "x"
+    for _ in range(depth):
+        value = [value]
+    assert problem({"type": "array"}, value).endswith(f"is nested deeper than {MAX_DEPTH} levels")
+
+
+@pytest.mark.parametrize("value", [["a"], {"b": 1}])
+def test_lists_and_objects_may_come_as_json_in_text(value: object) -> None:
+    assert one({"type": ["array", "object"]}, json.dumps(value)) == value
+
+
+def test_a_whole_float_becomes_an_integer() -> None:
+    assert repr(one({"type": "integer"}, 5.0)) == "5"
+
+
+def test_an_optional_argument_of_null_counts_as_not_given() -> None:
+    assert check(schema(field={"type": "string"}), {"field": None}) == {}
+
+
+def test_a_required_argument_of_null_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="field: must be text, not null"):
+        check({**schema(field={"type": "string"}), "required": ["field"]}, {"field": None})
+
+
+def test_a_missing_argument_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"^field: is required$"):
+        check({**schema(field={"type": "string"}), "required": ["field"]}, {})
+
+
+def test_an_unknown_field_is_named_with_the_nearest_and_the_allowed() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^titel: is not a field here \(did you mean title\?\); allowed: title, text$"
+    ):
+        check(schema(title={}, text={}), {"titel": "x"})
+
+
+def test_an_unknown_field_passes_where_the_schema_is_open() -> None:
+    assert check({"type": "object", "properties": {}}, {"more": [1]}) == {"more": [1]}
+
+
+def test_a_secret_in_the_place_of_a_name_is_not_repeated() -> None:
+    name = "gh" + "p_" + "a1B2" * 9
+    with pytest.raises(InvalidInput) as caught:
+        check(schema(title={}), {name: "x"})
+    assert name not in str(caught.value)
+
+
+def test_no_message_repeats_a_value() -> None:
+    secret = "correct horse battery"
+    rules: list[dict[str, object]] = [{"type": "integer"}, {"enum": ["a"]}, {"maxLength": 3}, {"type": "array"}]
+    for rule in rules:
+        assert secret not in problem(rule, secret)
+
+
+def test_every_keyword_on_the_list_can_refuse() -> None:
+    refusing: dict[str, tuple[dict[str, object], object]] = {
+        "additionalProperties": ({"additionalProperties": False}, {"a": 1}),
+        "enum": ({"enum": ["a"]}, "b"),
+        "items": ({"items": {"type": "string"}}, [1]),
+        "maxItems": ({"maxItems": 0}, [1]),
+        "maxLength": ({"maxLength": 0}, "a"),
+        "maximum": ({"maximum": 0}, 1),
+        "minLength": ({"minLength": 1}, ""),
+        "minimum": ({"minimum": 0}, -1),
+        "properties": ({"properties": {"a": {"type": "string"}}}, {"a": 1}),
+        "required": ({"required": ["a"]}, {}),
+        "type": ({"type": "string"}, 1),
+    }
+    assert set(refusing) == KEYWORDS
+    for rule, value in refusing.values():
+        assert problem(rule, value)
