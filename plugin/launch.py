@@ -60,12 +60,13 @@ def _packages(runtime: str) -> str:
 
 
 def _run(runtime: str) -> int:
+    """Run this very command with another interpreter; on Windows as a child, since exec there ends the process."""
     command = [runtime, "-I", "-S", os.path.abspath(__file__), *sys.argv[1:]]
-    if os.name == "nt":  # there, exec would leave the client waiting on a process that is gone
-        import subprocess
+    if os.name != "nt":
+        os.execv(runtime, command)  # noqa: S606 - no shell is wanted
+    import subprocess
 
-        return subprocess.run(command, check=False).returncode
-    os.execv(runtime, command)
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -26,16 +26,15 @@ def open_memory(
     roots: Sequence[str] = (),
     *,
     origin: str = "mcp",
-    start: str | None = None,
     upkeep: bool = True,
 ) -> MemoryService:
-    """The memory as it is seen from the folder `start` (the working folder unless given), for `agent`.
+    """The memory as it is seen from the working folder, for `agent`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background.
 
     Raises: SettingsError, StoreError.
     """
-    chosen, found = _survey(environ, start or _working_folder(), roots)
+    chosen, found = _survey(environ, _working_folder(), roots)
     service = open_service(
         store_path(environ, chosen),
         scan,

@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 
-from keepmum import application, private_files, settings
+from keepmum import application, private_files, settings, toml_edit, toml_file
 from keepmum.errors import SettingsError
 from keepmum_hooks import places
 
@@ -24,9 +24,21 @@ def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT0
 
 
 def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
-    """Switch for the project of the working folder, for everyone who has its `.keepmum.toml`."""
+    """Switch for the project of the working folder, for everyone who has its `.keepmum.toml`.
+
+    Such a file can switch off and never on, so that switching on takes the line out of it again.
+    """
     root = application.find_project(environ).root
-    return settings.write_project_setting(root, "enabled", None if enabled else False)
+    path = settings.find_project_file(root) or os.path.join(root, settings.PROJECT_FILE_NAME)
+    text = toml_file.read_text(path) or ""
+    if enabled:
+        line = toml_file.parse(path, text).lines.get("enabled")
+        lines = text.splitlines(keepends=True)
+        text = "".join(lines[: line - 1] + lines[line:]) if line else text
+    else:
+        text = toml_edit.changed(path, text, "enabled", value=False)
+    toml_edit.replace_file(path, text)
+    return path
 
 
 def _session(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above

@@ -14,7 +14,9 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse_when(name: str, text: str, now_ms: int) -> int:
-    """Milliseconds since 1970 for `12h`, `7d`, `2w` (ago), `today`, `yesterday` (local midnight) or an ISO date or time.
+    """Milliseconds since 1970 for a point in time.
+
+    `30m`, `12h`, `7d`, `2w` are ago; `today` and `yesterday` begin at local midnight; else an ISO 8601 date or time.
 
     Raises: InvalidInput naming the field `name` and the spellings that work.
     """

@@ -154,8 +154,9 @@ def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
     if previous.id != memory.id:
         return f"It supersedes {previous.id}."
     if conflict:
+        when = briefing.day(previous.updated_at)
         return briefing.as_data(
-            f"Conflict: {previous.updated_by} had kept something else under this key on {briefing.day(previous.updated_at)}: "
-            f"{previous.title}. `forget` with `undo` puts that back; tell the user if you are not sure which is right."
+            f"Conflict: on {when} {previous.updated_by} had kept something else under this key: {previous.title}. "
+            "`forget` with `undo` puts that back; tell the user if you are not sure which is right."
         )
     return "The value before is in its history; `forget` with `undo` puts it back."

@@ -45,9 +45,9 @@ def _text(description: str, longest: int, **more: object) -> dict[str, object]:
 TOOLS = (
     Tool(
         "remember",
-        "Keep something for later sessions and other agents: a decision and why, a preference, a convention, a fix that "
-        "worked, how a thing is run. Call it unasked when such a thing comes up, and when the user says to remember. "
-        "Not for what the code or git already says, passing state, guesses, or secrets (refused). "
+        "Keep something for later sessions and other agents: a decision and why, a preference, a convention, a fix "
+        "that worked, how a thing is run. Call it unasked when such a thing comes up, and when the user says "
+        "to remember. Not for what the code or git already says, passing state, guesses, or secrets (refused). "
         "Search with `recall` first; the same `key` replaces.",
         _object(
             {
@@ -107,8 +107,8 @@ TOOLS = (
     ),
     Tool(
         "forget",
-        "Remove memories that are wrong or no longer wanted: by id at once; by query, tags or age they are listed first "
-        "and removed when called again with `confirm`. Not for outdated facts: `remember` the new one instead. "
+        "Remove memories that are wrong or no longer wanted: by id at once; by query, tags or age they are listed "
+        "first and removed when called again with `confirm`. Not for outdated facts: `remember` the new one instead. "
         "Kept 30 days; `undo` brings back the memory, or its value before the last change.",
         _object(
             {

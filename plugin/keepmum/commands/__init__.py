@@ -1,0 +1,1 @@
+"""The commands of `keepmum`, one module a family."""

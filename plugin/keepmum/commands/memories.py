@@ -1,0 +1,157 @@
+"""`keepmum remember`, `recall`, `load`, `forget` and `resume`: one call of the service each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from keepmum import briefing, exchange
+from keepmum.commands import console
+from keepmum.errors import InvalidInput
+from keepmum.memory import KINDS, SCOPES
+from keepmum.when import parse_when
+
+__all__ = ["register"]
+
+_DAY_SECONDS = 86_400
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the commands to a parser; each sets `run`."""
+    remember = commands.add_parser("remember", help="keep a memory")
+    remember.add_argument("text", nargs="?", help="what to keep; from standard input when missing")
+    remember.add_argument("--title")
+    remember.add_argument("--key", help="a stable name; writing to it again replaces")
+    remember.add_argument("--kind", choices=KINDS)
+    remember.add_argument("--why")
+    remember.add_argument("--tag", action="append", default=[], dest="tags")
+    remember.add_argument("--scope", choices=SCOPES)
+    remember.add_argument("--importance", type=float, help="0 to 1")
+    remember.add_argument("--supersedes", metavar="ID")
+    remember.add_argument("--ttl-days", type=float)
+    remember.add_argument("--source")
+    remember.set_defaults(run=_remember)
+
+    recall = commands.add_parser("recall", help="search the memory, or list the latest")
+    recall.add_argument("query", nargs="*", help="a question or keywords")
+    recall.add_argument("--kind", action="append", default=[], choices=KINDS, dest="kinds")
+    recall.add_argument("--tag", action="append", default=[], dest="tags")
+    recall.add_argument("--scope", choices=(*SCOPES, "all"))
+    recall.add_argument("--since", help="2026-01-31, today, 12h, 7d")
+    recall.add_argument("--limit", type=console.positive, default=10)
+    recall.add_argument("--trash", action="store_true", help="look in the trash instead")
+    recall.add_argument("--json", action="store_true")
+    recall.set_defaults(run=_recall)
+
+    load = commands.add_parser("load", help="show memories in full")
+    load.add_argument("ids", nargs="+", metavar="ID", help="an id, the beginning of one, or a key")
+    load.add_argument("--history", action="store_true", help="show what they were before, too")
+    load.add_argument("--json", action="store_true")
+    load.set_defaults(run=_load)
+
+    forget = commands.add_parser("forget", help="remove memories; undone with --undo for 30 days")
+    forget.add_argument("ids", nargs="*", metavar="ID")
+    forget.add_argument("--query", help="every word must occur")
+    forget.add_argument("--tag", action="append", default=[], dest="tags")
+    forget.add_argument("--older-than", help="not changed since: 2026-01-31, 30d")
+    how = forget.add_mutually_exclusive_group()
+    how.add_argument("--archive", action="store_const", const="archive", dest="mode", help="keep, but do not recall")
+    how.add_argument("--purge", action="store_const", const="purge", dest="mode", help="remove for good, at once")
+    how.add_argument("--undo", action="store_true", help="bring back, or take back the last change")
+    forget.add_argument("--dry-run", action="store_true", help="only show what would be removed")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.set_defaults(run=_forget, mode="trash")
+
+    resume = commands.add_parser("resume", help="what is needed to go on with this project")
+    resume.add_argument("--tokens", type=console.positive, default=1500)
+    resume.set_defaults(run=_resume)
+
+
+def _remember(arguments: argparse.Namespace) -> int:
+    text = arguments.text if arguments.text is not None else console.read_text(sys.stdin)
+    with console.Memory() as memory:
+        answer = memory.remember(
+            text,
+            supersedes=arguments.supersedes,
+            title=arguments.title,
+            key=arguments.key,
+            kind=arguments.kind,
+            why=arguments.why,
+            tags=arguments.tags or None,
+            scope=arguments.scope,
+            importance=arguments.importance,
+            ttl_seconds=None if arguments.ttl_days is None else arguments.ttl_days * _DAY_SECONDS,
+            source=arguments.source,
+        )
+    console.say(f"{answer.action or 'known already'}: {briefing.index_line(answer.memory)[2:]}")
+    return 0
+
+
+def _recall(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        found = memory.recall(
+            " ".join(arguments.query),
+            kinds=arguments.kinds,
+            tags=arguments.tags,
+            scope=arguments.scope,
+            since=None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
+            limit=arguments.limit,
+            statuses=("trashed",) if arguments.trash else ("active",),
+        )
+    if arguments.json:
+        console.print_json([{**exchange.to_json(match.memory), "score": match.score} for match in found])
+    for match in () if arguments.json else found:
+        console.say(briefing.index_line(match.memory, match.score if arguments.query else None))
+    if not found:
+        console.tell("no memories match")
+    return 0 if found else 1
+
+
+def _load(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        loaded = memory.load(arguments.ids)
+        past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
+    if arguments.json:
+        console.print_json([exchange.to_json(item) for item in loaded])
+        return 0
+    for item in loaded:
+        console.say(briefing.full(item))
+        for revision in past.get(item.id, ()):
+            before = exchange.parse(revision.before)
+            console.say(f"  before {briefing.day(revision.at)} ({revision.action} by {revision.agent}): {before.text}")
+    return 0
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        if arguments.undo:
+            if not arguments.ids:
+                raise InvalidInput("ID", "is missing; --undo needs the memories to bring back")
+            for reference in arguments.ids:
+                answer = memory.undo(reference)
+                console.say(f"{answer.action}: {briefing.index_line(answer.memory)[2:]}")
+            return 0
+        older = arguments.older_than
+        wanted = {
+            "query": arguments.query,
+            "tags": arguments.tags,
+            "older_than": None if older is None else parse_when("--older-than", older, memory.now()),
+            "mode": arguments.mode or "trash",
+        }
+        listed = memory.forget(arguments.ids, **wanted, dry_run=True)
+        for item in listed.memories:
+            console.say(briefing.index_line(item))
+        if not listed.memories or arguments.dry_run:
+            console.tell(f"{len(listed.memories)} would be {listed.action}")
+            return 0
+        if (not arguments.ids or arguments.mode == "purge") and not arguments.yes:
+            console.ask(f"{len(listed.memories)} will be {listed.action}. Go on?")
+        done = memory.forget(arguments.ids, **wanted, confirmation=listed.confirmation)
+    console.say(f"{len(done.memories)} {done.action}")
+    return 0
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        console.say(memory.resume(arguments.tokens) or "Nothing is remembered for this project yet.")
+    return 0

@@ -1,0 +1,69 @@
+"""`keepmum export` and `import`: memories as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from keepmum import exchange
+from keepmum.commands import console
+from keepmum.errors import InvalidInput, KeepmumError
+from keepmum.service import MemoryService
+
+__all__ = ["register"]
+
+_LINE_LIMIT = 1 << 20  # characters of one memory
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the commands to a parser; each sets `run`."""
+    export = commands.add_parser("export", help="write memories as JSON lines")
+    export.add_argument("file", nargs="?", help="standard output when missing")
+    export.add_argument("--all", action="store_true", help="of every project, not of this one and the global ones")
+    export.set_defaults(run=_export)
+
+    imported = commands.add_parser("import", help="read memories that `export` wrote; each is scanned")
+    imported.add_argument("file", nargs="?", help="standard input when missing")
+    imported.set_defaults(run=_import)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        lines = (
+            json.dumps(exchange.to_json(item), ensure_ascii=False) for item in memory.every(everywhere=arguments.all)
+        )
+        if arguments.file is None:
+            count = console.write_lines(sys.stdout, lines)
+        else:
+            with console.opened(arguments.file, "x") as file:
+                count = console.write_lines(file, lines)
+    console.tell(f"{count} memories exported")
+    return 0
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    counts = {"imported": 0, "known already": 0, "refused": 0}
+    with console.Memory(origin="import") as memory:
+        source = sys.stdin if arguments.file is None else console.opened(arguments.file, "r")
+        with source as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    counts[_import_line(memory, number, line)] += 1
+    console.say(", ".join(f"{count} {what}" for what, count in counts.items()))
+    return 1 if counts["refused"] else 0
+
+
+def _import_line(memory: MemoryService, number: int, line: str) -> str:
+    try:
+        if len(line) > _LINE_LIMIT:
+            raise InvalidInput("line", f"has {len(line):,} characters, the limit is {_LINE_LIMIT:,}")
+        values = json.loads(line)
+        if not isinstance(values, dict):
+            raise InvalidInput("line", "is not a JSON object")
+        return "known already" if memory.import_memory(values).action is None else "imported"
+    except ValueError:
+        console.tell(f"line {number}: is not JSON")
+    except KeepmumError as error:
+        console.tell(f"line {number}: {error}")
+    return "refused"
