@@ -22,22 +22,24 @@ find_python() {
 
 lock=installers/locks/dev.txt
 stamp=.venv/.installed
+bin=.venv/bin
+case $(uname -s) in MINGW* | MSYS* | CYGWIN*) bin=.venv/Scripts ;; esac
 if ! cmp -s "$lock" "$stamp"; then
     printf 'setting up .venv (about a minute, once)\n'
     if command -v uv >/dev/null 2>&1; then
-        [ -x .venv/bin/python ] || uv venv --quiet --python '>=3.11' .venv
-        uv pip install --quiet --python .venv/bin/python --require-hashes -r "$lock"
+        [ -x "$bin/python" ] || uv venv --quiet --python '>=3.11' .venv
+        uv pip install --quiet --python "$bin/python" --require-hashes -r "$lock"
     else
         python=$(find_python) || die "no Python 3.11 or newer was found; install one, or set PYTHON to it"
-        [ -x .venv/bin/python ] || "$python" -m venv .venv 2>/dev/null || {
+        [ -x "$bin/python" ] || "$python" -m venv .venv 2>/dev/null || {
             # Debian's python3 has no ensurepip without the package python3-venv; pip itself may still be there.
             rm -rf .venv
             "$python" -m venv --without-pip .venv || die "cannot make a virtual environment; on Debian: apt-get install python3-venv"
         }
-        if .venv/bin/python -m pip --version >/dev/null 2>&1; then
-            .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+        if "$bin/python" -m pip --version >/dev/null 2>&1; then
+            "$bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
         elif "$python" -m pip --version >/dev/null 2>&1; then
-            "$python" -m pip --python .venv/bin/python install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+            "$python" -m pip --python "$bin/python" install --quiet --disable-pip-version-check --require-hashes -r "$lock"
         else
             die "pip is missing; on Debian: apt-get install python3-venv"
         fi
@@ -45,4 +47,4 @@ if ! cmp -s "$lock" "$stamp"; then
     cp "$lock" "$stamp"
 fi
 
-exec .venv/bin/python -m pytest "$@"
+exec "$bin/python" -m pytest "$@"
