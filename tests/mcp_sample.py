@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugin"))
@@ -36,7 +37,7 @@ SURFACE = Surface(
         Tool("chatter", "Prints, and runs a child that prints and reads.", NOTHING, READ_ONLY),
         Tool("report", "Tells progress and logs.", NOTHING, READ_ONLY),
         Tool("who", "Tells who is asking.", NOTHING, READ_ONLY),
-        Tool("wait", "Opens a FIFO to read, which takes until another opens it to write.", TEXT, READ_ONLY),
+        Tool("wait", "Answers with a line from the FIFO that its text names.", TEXT, READ_ONLY),
         Tool("watch", "Waits for its own cancellation.", NOTHING, READ_ONLY),
     ),
     resources=(Resource("memory://note", "note", "A note."),),
@@ -105,24 +106,29 @@ class SampleHandlers:
     def _who(self, _text: str, context: Context) -> str:
         return " | ".join((context.agent, context.agent_version, context.protocol, *context.roots))
 
-    def _wait(self, text: str, _: Context) -> str:
-        with open(text, encoding="utf-8") as gate:
-            return gate.read()
+    def _wait(self, text: str, context: Context) -> str:
+        context.log("error", "waiting")
+        return _line_from(text)
 
     def _watch(self, _text: str, context: Context) -> str:
-        context.progress(0, message="watching")
+        context.log("error", "watching")
         while not context.cancelled():
-            os.sched_yield()
-        return "cancelled"
+            time.sleep(0.001)
+        self.seen.append("cancelled")
+        return "nobody reads this"
 
 
 def open_sample(_: Context) -> SampleHandlers:
     """Handlers, once the gate is open."""
     gate = os.environ.get("SAMPLE_GATE")
     if gate:
-        with open(gate, encoding="utf-8") as file:
-            file.read()
+        _line_from(gate)
     return SampleHandlers()
+
+
+def _line_from(fifo: str) -> str:
+    with open(fifo, encoding="utf-8") as gate:
+        return gate.readline()
 
 
 def main() -> int:

@@ -128,13 +128,12 @@ def _take_descriptors() -> tuple[int, int]:
 
     So neither a library that prints nor a child process that reads can break the protocol.
     """
-    source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
+    while nothing <= 2:  # a descriptor that we were started without: now it leads to nothing too
+        nothing = os.open(os.devnull, os.O_RDWR)
+    source, sink = os.dup(0), os.dup(1)
     os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # started without a standard error
-        os.dup2(nothing, 1)
+    os.dup2(2, 1)
     os.close(nothing)
     if os.name == "posix":
         for descriptor in (source, sink):
