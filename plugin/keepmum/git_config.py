@@ -13,9 +13,9 @@ __all__ = ["parse"]
 # Every alternative starts with a character of its own, so that no text makes the expression go back far.
 _ITEM = re.compile(
     r"""
-      \[ [ \t]* (?P<section> [A-Za-z0-9.-]+ ) (?: [ \t]+ "(?P<subsection> (?: [^"\\\n] | \\. )* )" )? [ \t]* \]
+      \[ (?P<section> [A-Za-z0-9.-]+ ) (?: [ \t]+ "(?P<subsection> (?: [^"\\\n] | \\. )* )" )? \]
     | (?P<key> [A-Za-z][A-Za-z0-9-]* ) [ \t]*
-      (?P<equals> = (?P<value> (?: "(?: [^"\\\n] | \\. | \\\n )*" | \\. | \\\n | [^"\\\n#;] )* ) )? [^\n]*
+      (?: = (?P<value> (?: "(?: [^"\\\n] | \\. | \\\n )*" | \\. | \\\n | [^"\\\n#;] )* ) )? [^\n]*
     | [^\n]    # a blank, or the first character of a comment
       (?: (?<= [#;] ) [^\n]* )?
     """,
@@ -27,7 +27,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\n": ""}
 def parse(text: str) -> list[tuple[str, str]]:
     """The settings of one file, in its order: `("remote.origin.url", "…")`, named as `git config --list` names them.
 
-    Section and key are in lower case, a subsection keeps its case; a key without a value is "true".
+    Section and key are in lower case, a subsection keeps its case; a key without a value has an empty one.
     What git would refuse is passed over: half a file still says where the repository came from.
     """
     entries: list[tuple[str, str]] = []
@@ -38,8 +38,7 @@ def parse(text: str) -> list[tuple[str, str]]:
             if item["subsection"] is not None:
                 section += "." + re.sub(r"\\(.)", r"\1", item["subsection"])
         elif item["key"] and section:
-            value = _decoded(item["value"]) if item["equals"] else "true"
-            entries.append((f"{section}.{item['key'].lower()}", value))
+            entries.append((f"{section}.{item['key'].lower()}", _decoded(item["value"] or "")))
     return entries
 
 

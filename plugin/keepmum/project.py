@@ -91,14 +91,14 @@ def _place(start: str, environ: Mapping[str, str], client_roots: Sequence[str]) 
 
 
 def _client_folders(environ: Mapping[str, str], client_roots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for variable in _CLIENT_VARIABLES:
-        folder = environ.get(variable, "")
-        if os.path.isabs(folder) and os.path.isdir(folder):
-            yield os.path.realpath(folder), variable
-    for root in client_roots:
-        folder = _path_of(root)
-        if os.path.isabs(folder) and os.path.isdir(folder):
-            yield os.path.realpath(folder), "client root"
+    """The folders that the client named, strongest first; the file system's root stands for "no folder"."""
+    words = [(environ.get(variable, ""), variable) for variable in _CLIENT_VARIABLES]
+    words += [(_path_of(root), "client root") for root in client_roots]
+    for word, said_by in words:
+        if os.path.isabs(word) and os.path.isdir(word):
+            folder = os.path.realpath(word)
+            if folder != os.path.dirname(folder):
+                yield folder, said_by
 
 
 def _path_of(root: str) -> str:
