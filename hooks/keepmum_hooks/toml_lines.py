@@ -21,7 +21,7 @@ __all__ = ["Lines", "read"]
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _DIGITS = frozenset("0123456789")
 _BLANK = " \t"
-_MULTILINE = ('"""', "'''", "[", "{")
+_PAIRS = (('"""', '"""'), ("'''", "'''"), ("[", "]"), ("{", "}"))
 
 
 class Lines:
@@ -56,7 +56,7 @@ def read(text: str) -> Lines:
         path, value = _key(key), _value(rest.strip(_BLANK))
         if not equals or path is None or value is None:
             is_plain = False
-            if rest.strip(_BLANK).startswith(_MULTILINE):
+            if _goes_on(rest.strip(_BLANK)):
                 break
         elif table is None:
             is_plain = False
@@ -101,7 +101,7 @@ def _value(text: str) -> Value | None:
     """The boolean, integer or plain string that the text starts with, or None for anything else."""
     if text[:1] in ('"', "'"):
         body, quote, rest = text[1:].partition(text[0])
-        is_plain = quote and "\\" not in body and _is_rest(rest)
+        is_plain = quote and (quote == "'" or "\\" not in body) and _is_rest(rest)
         return body if is_plain else None
     word = text.partition("#")[0].rstrip(_BLANK)
     if word in ("true", "false"):
@@ -113,6 +113,11 @@ def _integer(word: str) -> int | None:
     digits = word[1:] if word[:1] in ("+", "-") else word
     is_decimal = 0 < len(digits) < 19 and _DIGITS.issuperset(digits) and (digits == "0" or digits[0] != "0")
     return int(word) if is_decimal else None
+
+
+def _goes_on(value: str) -> bool:
+    """Whether the value is of a kind that may take several lines, and nothing closes it on this one."""
+    return any(value.startswith(opening) and closing not in value[len(opening) :] for opening, closing in _PAIRS)
 
 
 def _is_rest(text: str) -> bool:

@@ -1,0 +1,161 @@
+"""What a hook costs beside an empty interpreter, in one interleaved run; prints a table and judges nothing.
+
+    python tests/bench/hooks_bench.py [--python PATH] [--rounds N]
+
+Wall and CPU time are medians, given as ratios to `python3 -I -S -c pass` of the same run, because the machine
+underneath is rarely quiet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HOOKS = Path(__file__).resolve().parents[2] / "hooks"
+sys.path.insert(0, str(HOOKS))
+
+from keepmum_hooks import places  # noqa: E402 - the path must come first
+
+FLOOR = "python3 -I -S -c pass"
+TRANSCRIPT_BYTES = 50 << 20
+MEMORIES = 100_000
+
+
+@dataclass
+class Case:
+    """One command with the payload it reads."""
+
+    name: str
+    arguments: list[str]
+    payload: Callable[[int], dict[str, object] | None]
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def run(self, python: str, environ: dict[str, str], turn: int) -> None:
+        """Run once and note wall and CPU seconds."""
+        content = self.payload(turn)
+        with tempfile.TemporaryFile() as stdin:
+            stdin.write(b"" if content is None else json.dumps(content).encode())
+            stdin.seek(0)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            start = time.perf_counter()
+            subprocess.run(
+                [python, "-I", "-S", *self.arguments], stdin=stdin, stdout=subprocess.DEVNULL, env=environ, check=True
+            )
+            self.wall.append(time.perf_counter() - start)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+@contextmanager
+def scene() -> Iterator[Path]:
+    """A folder with a project, a large transcript, a large store and a full briefing."""
+    root = Path(tempfile.mkdtemp(prefix="keepmum-bench-"))
+    try:
+        (root / "project" / ".git").mkdir(parents=True)
+        line = json.dumps({"type": "assistant", "message": {"content": "x" * 1000}}) + "\n"
+        (root / "transcript.jsonl").write_text(line * (TRANSCRIPT_BYTES // len(line)), encoding="utf-8")
+        home = root / "home"
+        briefing = Path(places.briefing_file(str(home), str(root / "project")))
+        briefing.parent.mkdir(parents=True)
+        briefing.write_text("".join(f"- memory {n}: the pool drains first\n" for n in range(120)), encoding="utf-8")
+        fill_store(home / "memory.db")
+        yield root
+    finally:
+        shutil.rmtree(root)
+
+
+def fill_store(path: Path) -> None:
+    """A database of the size that so many memories have; the hooks must not open it, so its tables do not matter."""
+    import sqlite3
+
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE memory (id INTEGER PRIMARY KEY, text TEXT)")
+        db.executemany(
+            "INSERT INTO memory (text) VALUES (?)", (("the pool drains first " * 20,) for _ in range(MEMORIES))
+        )
+    db.close()
+
+
+def cases(root: Path) -> list[Case]:
+    """The floor, and each hook with and without the weight that must not matter."""
+    stop = [str(HOOKS / "run.py"), "stop", "--client", "claude-code"]
+    start = [str(HOOKS / "run.py"), "session-start", "--client", "claude-code"]
+
+    def stopped(session: str, transcript: Path) -> Callable[[int], dict[str, object]]:
+        return lambda turn: {
+            "session_id": session,
+            "transcript_path": str(transcript),
+            "cwd": str(root / "project"),
+            "prompt_id": f"00000000-0000-4000-8000-{turn:012}",
+            "permission_mode": "default",
+            "hook_event_name": "Stop",
+            "stop_hook_active": False,
+            "last_assistant_message": "done " * 200,
+            "background_tasks": [],
+            "session_crons": [],
+        }
+
+    def started(folder: Path) -> Callable[[int], dict[str, object]]:
+        return lambda turn: {
+            "session_id": f"start-{turn}",
+            "cwd": str(folder),
+            "hook_event_name": "SessionStart",
+            "source": "startup",
+        }
+
+    return [
+        Case(FLOOR, ["-c", "pass"], lambda _: None),
+        Case("Stop", stop, stopped("light", root / "none.jsonl")),
+        Case("Stop, 50 MB transcript, 100,000 memories", stop, stopped("heavy", root / "transcript.jsonl")),
+        Case("SessionStart with a briefing, 100,000 memories", start, started(root / "project")),
+        Case("SessionStart without a briefing", start, started(root)),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the hooks")
+    parser.add_argument("--rounds", type=int, default=60)
+    options = parser.parse_args()
+    with scene() as root:
+        environ = {
+            "PATH": os.defpath,
+            "HOME": str(root),
+            "KEEPMUM_HOME": str(root / "home"),
+            "AI_AGENT": "claude-code_2-1-329_harness",
+            "CLAUDE_CODE_SESSION_ATTENDED": "1",
+        }
+        measured = cases(root)
+        for turn in range(options.rounds + 1):
+            for case in measured:
+                case.run(options.python, environ, turn)
+    report(measured)
+    return 0
+
+
+def report(measured: list[Case]) -> None:
+    """Print the table; the first round filled the caches and does not count."""
+    floor = measured[0]
+    print(f"{'command':48} {'wall ms':>8} {'CPU ms':>8} {'wall ×':>7} {'CPU ×':>7}")  # noqa: T201, RUF001 - a report
+    for case in measured:
+        wall, cpu = statistics.median(case.wall[1:]), statistics.median(case.cpu[1:])
+        wall_ratio = wall / statistics.median(floor.wall[1:])
+        cpu_ratio = cpu / statistics.median(floor.cpu[1:])
+        print(f"{case.name:48} {wall * 1e3:8.2f} {cpu * 1e3:8.2f} {wall_ratio:7.2f} {cpu_ratio:7.2f}")  # noqa: T201 - same
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

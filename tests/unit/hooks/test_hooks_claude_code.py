@@ -1,0 +1,147 @@
+"""Claude Code's payloads, as version 2.1.329 sends them, and its answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from keepmum_hooks import claude_code
+from keepmum_hooks.event import SESSION_START, STOP, Event
+
+STOPPED: dict[str, Any] = {
+    "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
+    "transcript_path": "/h/.claude/projects/p/38732f8f.jsonl",
+    "cwd": "/work",
+    "prompt_id": "70b03ea6-3ae0-477c-a351-fc009cf395d6",
+    "permission_mode": "default",
+    "effort": {"level": "medium"},
+    "hook_event_name": "Stop",
+    "stop_hook_active": False,
+    "last_assistant_message": "done",
+    "background_tasks": [],
+    "session_crons": [],
+}
+STARTED: dict[str, Any] = {
+    "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
+    "cwd": "/work",
+    "hook_event_name": "SessionStart",
+    "source": "startup",
+}
+
+
+def stopped(environ: dict[str, str] | None = None, /, **changes: object) -> Event:
+    event = claude_code.read(STOP, {**STOPPED, **changes}, environ or {})
+    assert event is not None
+    return event
+
+
+def test_a_stop_names_session_folder_and_prompt() -> None:
+    event = stopped()
+    assert (event.kind, event.session, event.cwd, event.prompt) == (
+        STOP,
+        STOPPED["session_id"],
+        "/work",
+        STOPPED["prompt_id"],
+    )
+
+
+def test_a_start_names_its_reason() -> None:
+    event = claude_code.read(SESSION_START, STARTED, {})
+    assert event is not None
+    assert event.source == "startup"
+
+
+def test_the_project_folder_stands_in_for_a_missing_one() -> None:
+    event = claude_code.read(SESSION_START, {**STARTED, "cwd": None}, {"CLAUDE_PROJECT_DIR": "/project"})
+    assert event is not None
+    assert event.cwd == "/project"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"hook_event_name": "SubagentStop"}, id="another event"),
+        pytest.param({"hook_event_name": ["Stop"]}, id="an event of the wrong type"),
+        pytest.param({"session_id": None}, id="no session"),
+        pytest.param({"session_id": ""}, id="an empty session"),
+        pytest.param({"session_id": 7}, id="a session of the wrong type"),
+    ],
+)
+def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> None:
+    assert claude_code.read(STOP, {**STOPPED, **changes}, {}) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"stop_hook_active": True}, id="a continuation that a hook asked for"),
+        pytest.param({"agent_id": "a1"}, id="inside a subagent"),
+    ],
+)
+def test_not_every_stop_ends_a_turn(changes: dict[str, object]) -> None:
+    assert not stopped(**changes).ends_turn
+
+
+@pytest.mark.parametrize(
+    ("environ", "attended"),
+    [
+        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "1"}, True, id="says so"),
+        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "0"}, False, id="denies it"),
+        pytest.param(
+            {"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, True, id="its word wins"
+        ),
+        pytest.param({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False, id="an older version with -p"),
+        pytest.param({"CLAUDE_CODE_ENTRYPOINT": "cli"}, True, id="an older version in a terminal"),
+        pytest.param({}, True, id="no word"),
+    ],
+)
+def test_attendance_is_what_the_client_says(environ: dict[str, str], attended: bool) -> None:  # noqa: FBT001 - a table's column
+    assert stopped(environ).attended is attended
+
+
+def test_tasks_that_report_back_are_told_from_those_that_may_never_end() -> None:
+    kinds = ["subagent", "workflow", "shell", "monitor", "teammate", "cloud session", "MCP task"]
+    event = stopped(background_tasks=[{"id": kind, "type": kind, "status": "running"} for kind in kinds])
+    assert (event.reporting, event.lasting) == (tuple(kinds[:2]), tuple(kinds[2:]))
+
+
+@pytest.mark.parametrize("tasks", [None, "x", {"id": "a"}, [None, 1, {"id": 7}, {"type": "subagent"}]])
+def test_tasks_of_the_wrong_type_are_no_tasks(tasks: object) -> None:
+    event = stopped(background_tasks=tasks)
+    assert (event.reporting, event.lasting) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("agent", "version"),
+    [
+        ("claude-code_2-1-329_harness", (2, 1, 329)),
+        ("claude-code_2-1-163", (2, 1, 163)),
+        ("claude-code", ()),
+        ("claude-code_2-x-1_agent", ()),
+        ("other_9-9-9_harness", ()),
+        ("", ()),
+    ],
+)
+def test_the_version_is_in_the_agent_variable(agent: str, version: tuple[int, ...]) -> None:
+    assert stopped({"AI_AGENT": agent}).version == version
+
+
+@pytest.mark.parametrize("agent", ["claude-code_2-1-163_harness", "claude-code_2-1-329_harness", "claude-code_3-0-0_x"])
+def test_a_stop_is_answered_with_context(agent: str) -> None:
+    answer = json.loads(claude_code.render(stopped({"AI_AGENT": agent}), 'say "é"'))
+    assert answer == {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": 'say "é"'}}
+
+
+@pytest.mark.parametrize("agent", ["claude-code_2-1-162_harness", "claude-code_2-0-999_harness", ""])
+def test_a_stop_of_an_older_or_unknown_version_is_answered_with_a_block(agent: str) -> None:
+    answer = json.loads(claude_code.render(stopped({"AI_AGENT": agent}), "say"))
+    assert answer == {"decision": "block", "reason": "say"}
+
+
+def test_a_start_is_answered_with_context_in_every_version() -> None:
+    event = claude_code.read(SESSION_START, STARTED, {})
+    assert event is not None
+    answer = json.loads(claude_code.render(event, "know"))
+    assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "know"}}

@@ -1,0 +1,52 @@
+"""Which client speaks: its own signs win over what the hook file claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepmum_hooks import event
+
+HINT = "claude-code"
+
+
+@pytest.mark.parametrize(
+    ("payload", "environ", "client"),
+    [
+        pytest.param({}, {}, HINT, id="no sign: the hint"),
+        pytest.param({"cursor_version": "1.2"}, {}, "cursor", id="Cursor says so in each payload"),
+        pytest.param({}, {"CURSOR_VERSION": "1", "CURSOR_PROJECT_DIR": "/p"}, "cursor", id="Cursor by its variables"),
+        pytest.param({}, {"CURSOR_VERSION": "1"}, HINT, id="one variable of Cursor alone may be a terminal's"),
+        pytest.param({}, {"COPILOT_CLI": "1", "CLAUDE_PLUGIN_ROOT": "/p"}, "copilot", id="Copilot CLI"),
+        pytest.param({}, {"GEMINI_SESSION_ID": "s", "CLAUDE_PROJECT_DIR": "/p"}, "gemini", id="Gemini CLI"),
+        pytest.param(
+            {"session_id": "s"},
+            {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "s"},
+            "claude-code",
+            id="Claude Code, started by Copilot CLI",
+        ),
+        pytest.param(
+            {"session_id": "inner"},
+            {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "outer"},
+            "copilot",
+            id="Copilot CLI, started by Claude Code",
+        ),
+        pytest.param(
+            {"session_id": "s", "cursor_version": "1"},
+            {"CLAUDE_CODE_SESSION_ID": "s"},
+            "cursor",
+            id="a payload's own word is the surest",
+        ),
+    ],
+)
+def test_the_first_sign_names_the_client(payload: dict[str, object], environ: dict[str, str], client: str) -> None:
+    assert event.detect(HINT, payload, environ) == client
+
+
+def test_claude_code_is_registered() -> None:
+    assert list(event.CLIENTS) == ["claude-code"]
+
+
+def test_a_client_reads_and_renders() -> None:
+    client = event.CLIENTS["claude-code"]()
+    assert callable(client.read)
+    assert callable(client.render)

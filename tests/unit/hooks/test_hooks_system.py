@@ -1,0 +1,83 @@
+"""Paths without `os`: they must say what `os` says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from keepmum_hooks import system
+
+
+@pytest.fixture
+def maze(tmp_path: Path) -> Path:
+    """Folders and links in several ways: absolute, relative, through a parent, broken, in a loop."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "absolute").symlink_to(tmp_path / "a")
+    (tmp_path / "a" / "relative").symlink_to("b")
+    (tmp_path / "a" / "b" / "up").symlink_to("../..")
+    (tmp_path / "broken").symlink_to("nowhere")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "a/b",
+        "a//b/",
+        "a/./b",
+        "a/../a",
+        "absolute/b",
+        "absolute/relative",
+        "absolute/relative/up/a",
+        "broken",
+        "broken/further",
+        "missing/further",
+    ],
+)
+def test_the_real_path_is_that_of_os(maze: Path, path: str) -> None:
+    assert system.real_path(f"{maze}/{path}") == os.path.realpath(f"{maze}/{path}")
+
+
+def test_the_real_path_of_the_root_is_the_root() -> None:
+    assert system.real_path(os.path.abspath(os.sep)) == os.path.realpath(os.sep)
+
+
+def test_a_loop_of_links_stands_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert system.real_path(f"{tmp_path}/loop") == f"{tmp_path}/loop"
+
+
+@pytest.mark.parametrize(
+    ("folder", "above"),
+    [
+        pytest.param("/a/b", ["/a/b", "/a", ""], id="a folder"),
+        pytest.param("/a/b/", ["/a/b", "/a", ""], id="with a slash at its end"),
+        pytest.param("/", [""], id="the root"),
+    ],
+)
+def test_ancestors_end_at_the_root(folder: str, above: list[str]) -> None:
+    assert system.ancestors(folder) == above
+
+
+def test_a_broken_link_exists(maze: Path) -> None:
+    assert system.exists(f"{maze}/broken")
+
+
+def test_a_missing_name_does_not_exist(maze: Path) -> None:
+    assert not system.exists(f"{maze}/missing")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shared"),
+    [
+        pytest.param(0o1777, True, id="as /tmp"),
+        pytest.param(0o0777, False, id="open to all, but not made to be shared"),
+        pytest.param(0o0755, False, id="a usual folder"),
+    ],
+)
+def test_a_folder_for_everyone_is_known_by_its_mode(tmp_path: Path, mode: int, shared: bool) -> None:  # noqa: FBT001 - a table's column
+    tmp_path.chmod(mode)
+    assert system.is_everyones(str(tmp_path)) is shared

@@ -1,0 +1,93 @@
+"""The plain part of TOML, and where it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepmum_hooks import toml_lines
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        pytest.param("", {}, id="empty"),
+        pytest.param("enabled = false", {("enabled",): False}, id="a boolean"),
+        pytest.param("enabled=true#on", {("enabled",): True}, id="no blanks, a comment"),
+        pytest.param("[capture]\nevery = 3\n", {("capture", "every"): 3}, id="a table"),
+        pytest.param(" [ capture ] # c\r\n\tevery = +7 # c\r\n", {("capture", "every"): 7}, id="blanks and CRLF"),
+        pytest.param("capture.every = -1", {("capture", "every"): -1}, id="a dotted key"),
+        pytest.param("capture . every = 0", {("capture", "every"): 0}, id="a dotted key with blanks"),
+        pytest.param("[a.b]\nc.d = 1", {("a", "b", "c", "d"): 1}, id="dots in both"),
+        pytest.param('project = "a # b" # c', {("project",): "a # b"}, id="a string with a hash"),
+        pytest.param("project = 'C:\\a'", {("project",): "C:\\a"}, id="a literal string"),
+        pytest.param('a = ""', {("a",): ""}, id="an empty string"),
+    ],
+)
+def test_a_plain_file_is_read(text: str, values: dict[tuple[str, ...], object]) -> None:
+    lines = toml_lines.read(text)
+    assert (lines.values, lines.is_plain) == (values, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("a", id="no value"),
+        pytest.param("a =", id="an empty value"),
+        pytest.param("= 1", id="no key"),
+        pytest.param('"a" = 1', id="a quoted key"),
+        pytest.param("a..b = 1", id="an empty part"),
+        pytest.param("a = True", id="another spelling"),
+        pytest.param("a = 007", id="leading zeros"),
+        pytest.param("a = 1_000", id="digits in groups"),
+        pytest.param("a = 0x1f", id="hexadecimal"),
+        pytest.param("a = 1.5", id="a float"),
+        pytest.param("a = 1979-05-27", id="a date"),
+        pytest.param('a = "\\n"', id="an escape"),
+        pytest.param('a = "b" c', id="text after the value"),
+        pytest.param("a = [1]", id="a list"),
+        pytest.param("[[a]]", id="a list of tables"),
+        pytest.param("[a", id="half a header"),
+        pytest.param("[a] b", id="text after a header"),
+        pytest.param("# \x00", id="a control character in a comment"),
+        pytest.param("ü = 1", id="a key that is not ASCII"),
+    ],
+)
+def test_any_other_line_is_told_and_the_rest_is_read(line: str) -> None:
+    lines = toml_lines.read(f"enabled = false\n{line}\n")
+    assert (lines.values, lines.is_plain) == ({("enabled",): False}, False)
+
+
+@pytest.mark.parametrize("opening", ['"""', "'''", "[", "{"])
+def test_nothing_is_read_inside_a_value_of_several_lines(opening: str) -> None:
+    lines = toml_lines.read(f"before = 1\nnotes = {opening}\nenabled = false\n")
+    assert (lines.values, lines.is_plain) == ({("before",): 1}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a = 1\na = 2", id="a key twice"),
+        pytest.param("[a]\n[a]", id="a table twice"),
+        pytest.param("a = 1\n[a]", id="a table in the place of a value"),
+        pytest.param("a = 1\n[a.b]", id="a table below a value"),
+        pytest.param("a = 1\na.b = 2", id="a key below a value"),
+        pytest.param("a.b = 1\na = 2", id="a value in the place of a table"),
+        pytest.param("a.b = 1\n[a]", id="a header for a table that dots made"),
+        pytest.param("[a.b]\n[a]\nb.c = 1", id="dots into a table that has a header"),
+    ],
+)
+def test_what_toml_forbids_is_not_plain(text: str) -> None:
+    assert not toml_lines.read(text).is_plain
+
+
+@pytest.mark.parametrize("value", ['"""text"""', "[1, 2]", "{ a = 1 }"])
+def test_a_value_that_ends_on_its_line_is_skipped_alone(value: str) -> None:
+    assert toml_lines.read(f"notes = {value}\nenabled = false\n").values == {("enabled",): False}
+
+
+def test_the_first_of_two_values_stands() -> None:
+    assert toml_lines.read("a = 1\na = 2").values == {("a",): 1}
+
+
+def test_lines_below_a_broken_header_belong_to_no_table() -> None:
+    assert toml_lines.read("[[a]]\nenabled = false").values == {}
