@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
+from importlib.metadata import metadata
 
-__all__ = ["PLUGIN", "Product", "bundle_root", "read"]
+__all__ = ["MARKETPLACE", "PLUGIN", "SERVER", "Product", "bundle_root", "installed", "read"]
 
 MARKETPLACE = "keepmum"
 """The marketplace's name, under which every client lists the plugin."""
@@ -53,6 +54,24 @@ def read(root: str) -> Product:
         homepage=project["urls"]["Homepage"],
         issues=project["urls"]["Issues"],
         keywords=tuple(project["keywords"]),
+    )
+
+
+def installed(root: str | None) -> Product:
+    """The product that runs: the bundle's at root, or, where there is no bundle, the installed package's."""
+    if root is not None:
+        return read(root)
+    facts = metadata("keepmum")
+    addresses = dict(address.split(", ", 1) for address in facts.get_all("Project-URL", []))
+    return Product(
+        name=facts["Name"],
+        version=facts["Version"],
+        description=facts["Summary"],
+        licence=facts["License-Expression"],
+        author=facts["Author"],
+        homepage=addresses["Homepage"],
+        issues=addresses["Issues"],
+        keywords=tuple(facts["Keywords"].split(",")),
     )
 
 

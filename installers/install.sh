@@ -1,0 +1,106 @@
+#!/bin/sh
+# Finds a Python that can run Keepmum and hands over to the installer, which plans, shows the plan and carries it out.
+# POSIX sh: dash, the shell of busybox and the one of macOS run it alike.
+
+set -u
+
+usage() {
+	cat <<'TEXT'
+usage: sh installers/install.sh [options]
+
+Puts Keepmum into the coding agents on this machine, and shows that it works.
+
+  --scope user|project|local  for you everywhere (default), for the team of the repository you are in, or for you in it
+  --source WHERE              a folder, owner/repository or git address to take the plugin from
+  --client NAME               only this client; may be repeated
+  --no-runtime                install no packages; the core needs none
+  --dry-run                   show what would be done
+  --uninstall                 undo what was installed; memories stay
+  --purge                     with --uninstall: remove memories, backups and settings too
+  --yes                       with --purge: do not ask
+  --help                      this text
+
+KEEPMUM_PYTHON names the Python to use, KEEPMUM_HOME the folder for everything (default: ~/.keepmum).
+Exit code: 0 done, 1 something failed and was said, 2 wrong usage.
+TEXT
+}
+
+# Says its full path when it is new enough and its SQLite can search text, else what it lacks. A name proves nothing:
+# `python3` may be a stub that opens a shop, a shim without a version behind it, or a build without SQLite.
+probe='
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("is %d.%d" % sys.version_info[:2])
+try:
+    import sqlite3
+    sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+except Exception:
+    sys.exit("has no SQLite with full-text search")
+print(sys.executable)
+'
+
+# Prints one candidate a line: what was chosen, then what PATH has, then where installers put it.
+candidates() {
+	if [ -n "${KEEPMUM_PYTHON:-}" ]; then
+		printf '%s\n' "$KEEPMUM_PYTHON"
+		return
+	fi
+	for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
+		command -v "$name"
+	done
+	for path in /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3 \
+		"${HOME:-}"/.local/bin/python3.1[1-9] \
+		"${HOME:-}"/.local/share/uv/python/*/bin/python3 \
+		"${HOME:-}"/.pyenv/versions/*/bin/python3; do
+		[ -x "$path" ] && printf '%s\n' "$path"
+	done
+}
+
+# Sets python to the first candidate that passes the probe, and tried to what was wrong with the others.
+find_python() {
+	python='' tried=''
+	while IFS= read -r candidate; do
+		if python=$("$candidate" -I -S -c "$probe" 2>&1) && [ -x "$python" ]; then
+			return 0
+		fi
+		tried="$tried
+  $candidate $(printf '%s\n' "$python" | tail -n 1)"
+	done <<LIST
+$(candidates)
+LIST
+	return 1
+}
+
+explain_no_python() {
+	{
+		echo 'keepmum: no Python 3.11 or newer was found. Tried:'"${tried:-
+  nothing: there is no Python on PATH}"
+		echo '  next: install one, then run this again:'
+		case $(uname -s) in
+		Darwin) echo '    brew install python' ;;
+		Linux) echo '    your package manager has it: sudo apt install python3, sudo dnf install python3, sudo apk add python3' ;;
+		esac
+		echo '    or, without administrator rights: uv python install 3.13'
+		echo '    or name one that you have: KEEPMUM_PYTHON=/path/to/python3 sh installers/install.sh'
+	} >&2
+}
+
+verb=install
+for argument; do
+	shift
+	case $argument in
+	--uninstall) verb=uninstall ;;
+	-h | --help)
+		usage
+		exit 0
+		;;
+	*) set -- "$@" "$argument" ;;
+	esac
+done
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || exit 1
+if ! find_python; then
+	explain_no_python
+	exit 1
+fi
+exec "$python" -I -S "$here" "$verb" "$@"

@@ -1,0 +1,224 @@
+"""Carries a plan out, and undoes what the journal tells of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from keepmum_installers import files
+from keepmum_installers.errors import InstallError, NotPlainJson
+from keepmum_installers.journal import Called, Edited, Journal, Kept, Linked, Made, Record, Wrote
+from keepmum_installers.machine import NOT_FOUND, Machine
+from keepmum_installers.merge import Undo, parse, strip
+from keepmum_installers.plan import Call, Change, Link, Step
+
+__all__ = ["Undone", "carry_out", "describe", "undo"]
+
+# A client clones the marketplace's repository during the call; its own limit is two minutes.
+_CALL_SECONDS = 150
+
+
+def carry_out(steps: Sequence[Step], journal: Journal, machine: Machine) -> None:
+    """Does each step and writes it down.
+
+    Raises: FileChanged when a file is no longer what the plan was made for: plan again; InstallError otherwise.
+    """
+    for step in steps:
+        if isinstance(step, Change):
+            _change(step, journal)
+        elif isinstance(step, Link):
+            _link(step, journal)
+        else:
+            _call(step, journal, machine)
+
+
+def _change(change: Change, journal: Journal) -> None:
+    folder = os.path.dirname(change.path)
+    if not os.path.isdir(folder):
+        _make(folder, journal)
+    if change.undo is None:
+        files.replace(change.path, change.before, change.after, change.mode)
+        journal.add(Wrote(change.path, files.digest(change.after) or ""))
+        return
+    backup = journal.back_up(change.path, files.read(change.path))
+    files.replace(change.path, change.before, change.after, change.mode)
+    journal.add(Edited(change.path, change.undo, created=change.before is None, backup=backup))
+
+
+def _link(link: Link, journal: Journal) -> None:
+    try:
+        os.symlink(link.target, link.path)
+    except OSError as error:
+        raise InstallError(f"could not link {link.path}: {error.strerror}", f"Call {link.target} instead.") from None
+    journal.add(Linked(link.path, link.target))
+
+
+def _make(folder: str, journal: Journal) -> None:
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise InstallError(f"could not make {folder}: {error.strerror}", "Check its permissions.") from None
+    journal.add(Made(folder))
+
+
+def _call(call: Call, journal: Journal, machine: Machine) -> None:
+    before = files.read(call.settings)
+    done = machine.run((call.program, *call.arguments), _CALL_SECONDS)
+    if done.code != 0:
+        command = " ".join((os.path.basename(call.program), *call.arguments))
+        raise InstallError(f"`{command}` failed: {done.sentence}", "Mend what it names, then run the installer again.")
+    # Only now: a command that failed has written nothing, and there is nothing to put back.
+    journal.add(Kept(call.settings, journal.back_up(call.settings, before)))
+    journal.add(Called(call.client, call.what, call.undo))
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What became of one record: what was done, or the problem that left it in place."""
+
+    said: str = ""
+    problem: InstallError | None = None
+
+
+def undo(
+    journal: Journal, machine: Machine, program: Callable[[str], str | None], wanted: Callable[[Record], bool]
+) -> list[Undone]:
+    """Undoes every wanted record, newest first; one that fails stays in the journal, and the others go on."""
+    results = []
+    for record in filter(wanted, journal.newest_first()):
+        try:
+            results.append(Undone(_undo(record, machine, program)))
+        except InstallError as error:
+            results.append(Undone(problem=error))
+        else:
+            journal.remove(record)
+    return [result for result in results if result.said or result.problem]
+
+
+def describe(record: Record) -> str:
+    """What undoing the record would do, in a few words."""
+    match record:
+        case Edited(path) | Kept(path):
+            return f"restore {path}"
+        case Called(client, _, arguments):
+            return f"run for {client}: {' '.join(arguments)}"
+        case Made(path) | Wrote(path) | Linked(path):
+            return f"remove {path}"
+
+
+def _undo(record: Record, machine: Machine, program: Callable[[str], str | None]) -> str:
+    match record:
+        case Made(path):
+            with contextlib.suppress(OSError):  # somebody else's files are in it by now, or it has gone
+                os.rmdir(path)
+            return ""
+        case Wrote(path, after):
+            return _unwrite(path, after)
+        case Linked(path, target):
+            return _unlink(path, target)
+        case Edited():
+            return _unedit(record)
+        case Kept():
+            return _restore(record)
+        case Called(client, _, arguments):
+            return _uncall(program(client), arguments, machine)
+
+
+def _unwrite(path: str, after: str) -> str:
+    now = files.read(path)
+    if now is None:
+        return ""
+    if files.digest(now) != after:
+        raise InstallError(f"{path} was changed since it was installed", "Remove it yourself if you do not need it.")
+    files.remove(path, after)
+    return f"removed {path}"
+
+
+def _unlink(path: str, target: str) -> str:
+    if not os.path.islink(path) or os.readlink(path) != target:
+        return ""
+    os.unlink(path)
+    return f"removed {path}"
+
+
+def _unedit(record: Edited) -> str:
+    now = files.read(record.path)
+    if now is None:
+        return ""
+    try:
+        text = now.decode("utf-8")
+        for step in reversed(record.undo):
+            text = strip(text, step)
+        empty = not text.strip() or parse(text) == {}
+    except (UnicodeDecodeError, NotPlainJson):
+        keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
+        raise InstallError(
+            f"{record.path} is no longer plain JSON, so it was left alone", f"Remove {keys} by hand."
+        ) from None
+    after = None if record.created and empty else text.encode()
+    _put(record.path, now, after)
+    _drop_backup(record.backup, after)
+    return f"restored {record.path}" if after is not None else f"removed {record.path}"
+
+
+def _restore(record: Kept) -> str:
+    """Gives the client's settings file its bytes back, where it says what it said before.
+
+    The client writes the whole file in a layout of its own, and leaves empty objects behind when it takes things out.
+    """
+    now = files.read(record.path)
+    before = None if record.backup is None else files.read(record.backup)
+    if now is None or now == before:
+        _drop_backup(record.backup, now)
+        return ""
+    try:
+        text, values = now.decode("utf-8"), parse(now.decode("utf-8"))
+        known = {} if before is None else parse(before.decode("utf-8"))
+    except (UnicodeDecodeError, NotPlainJson):
+        return ""
+    if _said(values) == _said(known):
+        _put(record.path, now, before)
+        _drop_backup(record.backup, before)
+        return f"restored {record.path}"
+    for key in (key for key, value in values.items() if value == {} and key not in known):
+        text = strip(text, Undo((key,), "{}", made=1))
+    _put(record.path, now, text.encode())
+    return f"took Keepmum out of {record.path}; what changed there since was kept"
+
+
+def _put(path: str, now: bytes, after: bytes | None) -> None:
+    """Gives an existing file its new content; None takes it away."""
+    if after is None:
+        files.remove(path, files.digest(now))
+    elif after != now:
+        files.replace(path, files.digest(now), after, 0o600)
+
+
+def _said(values: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value != {}}
+
+
+def _drop_backup(backup: str | None, restored: bytes | None) -> None:
+    """Removes the copy once the file holds the same again; a copy that differs is the user's last resort."""
+    if backup is not None and restored is not None and files.read(backup) == restored:
+        os.unlink(backup)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(backup))
+
+
+def _uncall(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
+    if program is None:
+        raise InstallError(
+            f"the client is gone; `{' '.join(arguments)}` was not run", "Nothing is left to do without it."
+        )
+    done = machine.run((program, *arguments), _CALL_SECONDS)
+    # What the user has taken out already need not be taken out again.
+    if done.code not in {0, NOT_FOUND} and "not found" not in done.sentence:
+        raise InstallError(
+            f"`{os.path.basename(program)} {' '.join(arguments)}` failed: {done.sentence}", "Run it yourself."
+        )
+    return f"ran {os.path.basename(program)} {' '.join(arguments)}"

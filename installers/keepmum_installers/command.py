@@ -1,0 +1,43 @@
+"""The `keepmum` command: one small shell file in Keepmum's home, and a link to it where the shell looks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from keepmum_installers.machine import Machine
+from keepmum_installers.plan import Link, Plan, own_file
+
+__all__ = ["how_to_call", "plan"]
+
+
+def plan(root: str, machine: Machine) -> Plan:
+    """What puts the command in place; no steps when it is there and starts this bundle."""
+    launch = os.path.join(root, "plugin", "launch.py")
+    # The interpreter was found by running it; `python3` on a later PATH may be another one.
+    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I -S {shlex.quote(launch)} "$@"\n'
+    change = own_file(_command(machine), text, "the `keepmum` command", 0o755)
+    link = _plan_link(machine)
+    return Plan(tuple(step for step in (change, link) if step))
+
+
+def how_to_call(machine: Machine) -> str:
+    """What to type to call the command: its name where the shell finds it, else its path."""
+    found = machine.find("keepmum")
+    own = _command(machine)
+    return "keepmum" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
+
+
+def _command(machine: Machine) -> str:
+    return os.path.join(machine.home, "bin", "keepmum")
+
+
+def _plan_link(machine: Machine) -> Link | None:
+    """The link in `~/.local/bin`, where that is a place the shell looks in and the name is free."""
+    folder = os.path.join(machine.user_home, ".local", "bin")
+    path = os.path.join(folder, "keepmum")
+    on_path = folder in machine.environ.get("PATH", "").split(os.pathsep)
+    if not on_path or not os.access(folder, os.W_OK) or os.path.lexists(path):
+        return None
+    return Link(path, _command(machine), "so that the shell finds it")

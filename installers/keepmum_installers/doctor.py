@@ -1,0 +1,162 @@
+"""Looks at everything that has to work together, and says of each thing how it is and what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from keepmum.errors import KeepmumError
+from keepmum_installers import files, leftovers, runtime
+from keepmum_installers.clients import CLIENTS
+from keepmum_installers.errors import InstallError
+from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.journal import Journal, Wrote
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import Product
+
+__all__ = ["Probes", "examine"]
+
+_SWITCHES = {
+    "enabled": "Keepmum is switched off",
+    "capture.enabled": "the agent is not asked to keep what it learned",
+    "briefing.enabled": "sessions start without a briefing",
+}
+_AGAIN = "Run `sh installers/install.sh` again."
+
+
+class Probes(Protocol):
+    """What the doctor asks of the core, which the installers do not import."""
+
+    def store(self) -> Mapping[str, object]:
+        """Facts about the store: where it is, whether it can be written, and whether it is whole."""
+
+    def settings(self) -> Sequence[tuple[str, str, str]]:
+        """Name, value and source of every setting that holds here."""
+
+    def project(self) -> tuple[str, str, str, str]:
+        """Id, name, root and source of the project of the working folder."""
+
+
+def examine(product: Product, root: str | None, machine: Machine, probes: Probes) -> list[Finding]:
+    """Every finding, in the order in which things depend on each other."""
+    findings: list[Finding] = [_interpreter(product)]
+    findings += _home(machine)
+    findings.append(_runtime(root, machine))
+    findings += _guarded("store", _store, probes)
+    findings += _guarded("project", _project, probes)
+    findings += _guarded("settings", _settings, probes)
+    findings += _leftovers(machine)
+    for client in CLIENTS.values():
+        findings += client.checks(machine, product)
+    return findings
+
+
+def _guarded(about: str, look: Callable[[Probes], Iterator[Finding]], probes: Probes) -> Iterator[Finding]:
+    """The findings of one look at the core, whose refusal is a finding too."""
+    try:
+        yield from look(probes)
+    except KeepmumError as error:
+        yield problem(about, str(error), "Do what it says; `keepmum doctor` then looks again.")
+
+
+def _interpreter(product: Product) -> Finding:
+    versions = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    return ok("keepmum", f"version {product.version}, on {versions}, at {sys.executable}")
+
+
+def _home(machine: Machine) -> Iterator[Finding]:
+    if not os.path.isdir(machine.home):
+        yield note("home", f"{machine.home} does not exist yet", "It is made when the first memory is kept.")
+        return
+    if not os.access(machine.home, os.W_OK):
+        yield problem("home", f"{machine.home} cannot be written, so nothing can be kept", "Check its owner and mode.")
+    exposed = list(_exposed(machine.home))
+    if exposed:
+        yield problem("home", f"others can read {', '.join(exposed)}", f"Run `chmod -R go-rwx {machine.home}`.")
+    else:
+        yield ok("home", f"{machine.home}, for its owner only")
+
+
+def _exposed(home: str) -> Iterator[str]:
+    """What of the home others may read or enter; a closed folder closes what is in it."""
+    if os.name == "nt" or not _open_to_others(home):
+        return
+    yield home
+    for name in sorted(os.listdir(home)):
+        path = os.path.join(home, name)
+        if os.path.isfile(path) and _open_to_others(path):
+            yield name
+
+
+def _open_to_others(path: str) -> bool:
+    return bool(stat.S_IMODE(os.stat(path).st_mode) & 0o077)
+
+
+def _runtime(root: str | None, machine: Machine) -> Finding:
+    found = runtime.look(root, machine)
+    if found is None:
+        return note("runtime", f"there is none; the core needs none. It serves {runtime.SERVES}", _AGAIN)
+    if found.missing:
+        return note("runtime", f"packages are missing: {', '.join(found.missing)}", _AGAIN)
+    if found.behind:
+        return note("runtime", "its packages are those of another version of Keepmum", _AGAIN)
+    return ok("runtime", f"complete, on Python {found.version}")
+
+
+def _store(probes: Probes) -> Iterator[Finding]:
+    facts = probes.store()
+    path, memories, indexed = facts.get("path"), facts.get("memories"), facts.get("indexed")
+    size = int(str(facts.get("bytes") or 0)) / 1024
+    if facts.get("integrity") != "ok":
+        yield problem(
+            "store",
+            f"{path} is damaged",
+            "Start any client once: the store is set aside and saved row by row as it opens.",
+        )
+    elif memories != indexed:
+        yield problem(
+            "store", f"{memories} memories, but {indexed} in the index", "Run `keepmum export`, then report it."
+        )
+    else:
+        yield ok(
+            "store", f"{memories} memories, all indexed, {size:,.0f} KiB, {facts.get('backups')} backups, at {path}"
+        )
+    if not facts.get("writable"):
+        yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
+    if facts.get("notice"):
+        yield note("store", str(facts["notice"]))
+
+
+def _project(probes: Probes) -> Iterator[Finding]:
+    identity, name, root, source = probes.project()
+    yield ok("project", f"{name} ({identity}), at {root}, known from {source}")
+
+
+def _settings(probes: Probes) -> Iterator[Finding]:
+    """What is off, and which place says so; other values that were chosen only as such."""
+    chosen = [entry for entry in probes.settings() if entry[2] != "default"]
+    for name, value, source in chosen:
+        if name in _SWITCHES and value == "False":
+            yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", f"Set {name} to true there.")
+        else:
+            yield ok("settings", f"{name} is set in {source}")
+    if not chosen:
+        yield ok("settings", "every setting has its default")
+
+
+def _leftovers(machine: Machine) -> Iterator[Finding]:
+    for path in leftovers.set_aside(machine):
+        yield note("leftovers", f"{path} is a damaged store that was set aside", "Delete it when you miss nothing.")
+    try:
+        records = list(Journal(machine.home))
+    except InstallError as error:
+        yield problem("leftovers", str(error), error.next_step)
+        return
+    for record in records:
+        if isinstance(record, Wrote) and files.read(record.path) is None:
+            yield note("leftovers", f"{record.path} was installed and is gone", _AGAIN)

@@ -1,0 +1,157 @@
+"""Installing: plan, show the plan, carry it out, prove the main job, say what is where."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from keepmum_installers import apply, command, demo, files, runtime
+from keepmum_installers.clients import CLIENTS
+from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.errors import FileChanged, InstallError
+from keepmum_installers.journal import Journal
+from keepmum_installers.locking import locked
+from keepmum_installers.machine import Machine
+from keepmum_installers.plan import Plan
+from keepmum_installers.product import Product
+from keepmum_installers.voice import Voice
+
+__all__ = ["Options", "install"]
+
+# Between a plan and its writing lie milliseconds, so a second attempt nearly always succeeds.
+_ATTEMPTS = 20
+_Planner = Callable[[], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for."""
+
+    scope: Scope = "user"
+    source: str | None = None
+    clients: tuple[str, ...] = tuple(CLIENTS)
+    runtime: bool = True
+    dry_run: bool = False
+
+
+def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
+    """The exit code: 0 when everything that was asked for is in place and the main job works here."""
+    voice.say(f"Keepmum {product.version}")
+    planners = list(_planners(options, product, root, machine))
+    if options.dry_run:
+        plans, failed = _made(planners, voice)
+        _show(plans, _runtime_line(options, root, machine), voice)
+        voice.say("Nothing was changed: this was a dry run.")
+        return 1 if failed else 0
+    files.private_folder(machine.state())
+    with locked(machine.home):
+        plans, failed = _made(planners, voice)
+        _show(plans, _runtime_line(options, root, machine), voice)
+        failed = not _carry_out(planners, Journal(machine.home), machine, voice) or failed
+    if root is not None:
+        _build_runtime(options, root, machine, voice)
+        failed = not _show_main_job(root, machine, product, voice) or failed
+    _say_summary(plans, root, machine, voice)
+    return 1 if failed else 0
+
+
+def _planners(options: Options, product: Product, root: str | None, machine: Machine) -> Iterator[_Planner]:
+    wish = Wish(product, root, options.scope, options.source)
+    if root is not None:
+        yield partial(command.plan, root, machine)
+    for name in options.clients:
+        yield partial(CLIENTS[name].plan, wish, machine)
+
+
+def _made(planners: Sequence[_Planner], voice: Voice) -> tuple[list[Plan], bool]:
+    """The plans that could be made, and whether one could not."""
+    plans, failed = [], False
+    for planner in planners:
+        try:
+            plans.append(planner())
+        except InstallError as error:
+            failed = True
+            voice.problem(error)
+    return plans, failed
+
+
+def _show(plans: Sequence[Plan], runtime_line: str, voice: Voice) -> None:
+    lines = [str(step) for plan in plans for step in plan.steps] + ([runtime_line] if runtime_line else [])
+    voice.say("To do:" if lines else "Nothing to do: everything is in place.")
+    for line in lines:
+        voice.say(f"  {line}")
+
+
+def _carry_out(planners: Sequence[_Planner], journal: Journal, machine: Machine, voice: Voice) -> bool:
+    """Whether every plan that can be made was carried out."""
+    well = True
+    for planner in planners:
+        try:
+            _attempt(planner, journal, machine)
+        except InstallError as error:
+            well = False
+            voice.problem(error)
+    return well
+
+
+def _attempt(planner: _Planner, journal: Journal, machine: Machine) -> None:
+    """Carries a plan out; makes it anew while somebody else writes the same files."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            apply.carry_out(planner().steps, journal, machine)
+        except FileChanged:
+            if attempt == _ATTEMPTS - 1:
+                raise
+        else:
+            return
+
+
+def _runtime_line(options: Options, root: str | None, machine: Machine) -> str:
+    if root is None or not options.runtime:
+        return ""
+    found = runtime.look(root, machine)
+    if found and not found.missing and not found.behind:
+        return ""
+    return f"install packages into {os.path.join(machine.home, 'runtime')}: for {runtime.SERVES}"
+
+
+def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) -> None:
+    """Builds the runtime as far as that is wanted and possible; the core works without it."""
+    try:
+        if options.runtime:
+            runtime.build(root, machine, voice)
+        else:
+            runtime.ensure_interpreter(machine)
+    except InstallError as error:
+        voice.problem(error)
+        voice.say(f"Keepmum works all the same. What waits for the packages: {runtime.SERVES}.")
+
+
+def _show_main_job(root: str, machine: Machine, product: Product, voice: Voice) -> bool:
+    voice.say("The main job, on this machine:")
+    try:
+        shown = demo.show(root, machine, product)
+    except InstallError as error:
+        voice.problem(error)
+        return False
+    for each in shown:
+        voice.say(f"  {each.what:<72} {each.milliseconds:6.1f} ms")
+    return True
+
+
+def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, voice: Voice) -> None:
+    call = command.how_to_call(machine)
+    for plan in plans:
+        for line in plan.notes:
+            voice.say(line)
+    voice.say(f"Memories live in {machine.home}, for your eyes only. Nothing leaves this machine.")
+    voice.say(f"To see how it is doing: {call} doctor")
+    if root is not None:
+        installer = shlex.quote(os.path.join(root, "installers", "install.sh"))
+        voice.say(f"To remove it: sh {installer} --uninstall (memories stay; with --purge they go too)")
+    for plan in plans:
+        for line in plan.closing:
+            voice.say(line)

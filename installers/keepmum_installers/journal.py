@@ -1,0 +1,151 @@
+"""What the installer did, in the order it did it, so that uninstalling can undo exactly that.
+
+The journal is one JSON file, `<home>/state/installed.json`, written after each step: a run that is cut short can be
+undone as far as it came.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from keepmum_installers import files
+from keepmum_installers.errors import InstallError
+from keepmum_installers.merge import Undo
+
+__all__ = ["Called", "Edited", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A folder that was not there before."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """A file that is wholly ours."""
+
+    path: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A symbolic link that was not there before."""
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Keys of ours in somebody else's file; `created` when the file exists only because of them."""
+
+    path: str
+    undo: tuple[Undo, ...]
+    created: bool
+    backup: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A copy of a file that a client's command was about to write; backup is None when there was no file."""
+
+    path: str
+    backup: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A command of a client that succeeded, what it set up, and the arguments of the command that undoes it."""
+
+    client: str
+    what: str
+    undo: tuple[str, ...]
+
+
+Record = Made | Wrote | Linked | Edited | Kept | Called
+_KINDS: dict[str, type[Record]] = {kind.__name__.lower(): kind for kind in (Made, Wrote, Linked, Edited, Kept, Called)}
+
+
+class Journal:
+    """The records of one Keepmum home."""
+
+    def __init__(self, home: str) -> None:
+        self._path = os.path.join(home, "state", "installed.json")
+        self._backups = os.path.join(home, "state", "backups")
+        self._records = _loaded(self._path)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(tuple(self._records))
+
+    def newest_first(self) -> list[Record]:
+        """The records in the order in which they are undone."""
+        return self._records[::-1]
+
+    def add(self, record: Record) -> None:
+        """Adds the record and saves; what the first run found counts, so a repeated step adds nothing but its undo."""
+        known = next((each for each in self._records if _subject(each) == _subject(record)), None)
+        if known is None:
+            self._records.append(record)
+        elif isinstance(known, Edited) and isinstance(record, Edited):
+            self._records[self._records.index(known)] = replace(known, undo=known.undo + record.undo)
+        elif isinstance(known, Wrote):
+            self._records[self._records.index(known)] = record
+        self._save()
+
+    def remove(self, record: Record) -> None:
+        """Forgets a step that was undone, and saves; the last one takes the journal with it."""
+        self._records.remove(record)
+        self._save()
+
+    def back_up(self, path: str, content: bytes | None) -> str | None:
+        """Keeps a copy of somebody else's file and gives its path; None when there was no file."""
+        if content is None:
+            return None
+        files.private_folder(self._backups)
+        backup = os.path.join(self._backups, f"{(files.digest(content) or '')[:12]}-{os.path.basename(path)}")
+        files.write(backup, content)
+        return backup
+
+    def _save(self) -> None:
+        if not self._records:
+            os.unlink(self._path)
+            return
+        values = [{"did": type(record).__name__.lower(), **asdict(record)} for record in self._records]
+        files.private_folder(os.path.dirname(self._path))
+        files.write(self._path, (json.dumps({"format": 1, "records": values}, indent=1) + "\n").encode())
+
+
+def _subject(record: Record) -> tuple[str, ...]:
+    """What two records have in common when they tell of the same thing."""
+    if isinstance(record, Called):
+        return ("Called", record.client, record.what)
+    return (type(record).__name__, record.path)
+
+
+def _loaded(path: str) -> list[Record]:
+    content = files.read(path)
+    if content is None:
+        return []
+    try:
+        return [_record(value) for value in json.loads(content)["records"]]
+    except (ValueError, KeyError, TypeError):
+        raise InstallError(
+            f"{path} is damaged, so what was installed is not known",
+            "Move the file away and run the installer again; uninstalling then says what to remove by hand.",
+        ) from None
+
+
+def _record(value: dict[str, Any]) -> Record:
+    kind = _KINDS[value.pop("did")]
+    if "undo" in value:
+        undo = value["undo"]
+        made = tuple(Undo(**{**each, "path": tuple(each["path"])}) for each in undo) if kind is Edited else tuple(undo)
+        value["undo"] = made
+    return kind(**value)

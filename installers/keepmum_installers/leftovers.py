@@ -1,0 +1,100 @@
+"""What Keepmum leaves in its home: what an uninstallation clears away, and what only a purge takes.
+
+Everything is removed by its known name. Whoever set KEEPMUM_HOME to a folder with other things in it keeps those.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine
+
+__all__ = ["clear", "memories", "purge", "set_aside"]
+
+_STATE = ("heartbeat", "sessions", "briefings")
+_STORE = "memory.db"
+_OWN_WORDS = ("config.toml", "credentials.toml")
+
+
+def clear(machine: Machine) -> None:
+    """Removes what can be made anew: runtime, caches, and the state of hooks and sessions.
+
+    Raises: InstallError when something may not be removed.
+    """
+    trees = [os.path.join(machine.home, "cache", "pycache"), *(machine.state(name) for name in _STATE)]
+    runtime = os.path.join(machine.home, "runtime")
+    if os.path.isfile(os.path.join(runtime, "pyvenv.cfg")):
+        trees.append(runtime)
+    for tree in trees:
+        _remove_tree(tree)
+    for folder in ("cache", "bin", "state"):
+        _remove_if_empty(os.path.join(machine.home, folder))
+    _remove_if_empty(machine.home)
+
+
+def memories(machine: Machine) -> list[str]:
+    """The files that hold memories, settings and keys, sorted."""
+    return sorted(_kept(machine))
+
+
+def purge(machine: Machine) -> int:
+    """Removes memories, their backups, settings and keys for good; how many files that were.
+
+    Raises: InstallError when something may not be removed.
+    """
+    doomed = memories(machine)
+    try:
+        for path in doomed:
+            os.unlink(path)
+    except OSError as error:
+        raise _kept_back(error) from None
+    _remove_tree(machine.state("backups"))
+    for folder in ("backups", "state"):
+        _remove_if_empty(os.path.join(machine.home, folder))
+    _remove_if_empty(machine.home)
+    return len(doomed)
+
+
+def set_aside(machine: Machine) -> list[str]:
+    """Damaged stores that were moved out of the way, and are kept for a rescue by hand."""
+    return [path for path in memories(machine) if os.path.basename(path).startswith(f"{_STORE}.corrupt-")]
+
+
+def _kept(machine: Machine) -> Iterator[str]:
+    for name in _names(machine.home):
+        if name.startswith(_STORE) or name in _OWN_WORDS:
+            yield os.path.join(machine.home, name)
+    folder = os.path.join(machine.home, "backups")
+    for name in _names(folder):
+        if name.startswith("memory-"):
+            yield os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _remove_tree(path: str) -> None:
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+    except OSError as error:
+        raise _kept_back(error) from None
+
+
+def _remove_if_empty(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+
+
+def _kept_back(error: OSError) -> InstallError:
+    return InstallError(
+        f"could not remove {error.filename}: {error.strerror}", "Close what uses it, then run this again."
+    )

@@ -1,0 +1,259 @@
+"""Set a key in somebody else's JSON and take it out again, byte for byte.
+
+Formatting a settings file anew would cost its owner the order, the indentation and the diff. So a key is cut into the
+text in the style of its neighbours, and the returned `Undo` holds what is needed to cut it out:
+`strip(*merge(text, path, value)) == text`, which the property tests hold this module to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepmum_installers.errors import NotPlainJson
+
+__all__ = ["Undo", "merge", "parse", "strip"]
+
+_SPACE = " \t\r\n"
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """How to take one key out of a text again."""
+
+    path: tuple[str, ...]
+    now: str
+    """The value that was set, as compact JSON."""
+    was: str | None = None
+    """The text of the value that was replaced; None when the key was new."""
+    made: int = 0
+    """How many keys at the end of path were new; all but the last are objects made to hold it."""
+    blank: str | None = None
+    """The white space inside the object that took the new key, if it was empty before."""
+    document: str | None = None
+    """The whole text, if there was no JSON in it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """One key and its value, by place."""
+
+    key: str
+    start: int
+    value: int
+    end: int
+
+
+def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | None]:
+    """The text with value at path, and how to undo it; the same text and None when it says so already.
+
+    An empty text becomes a document. Of a key that occurs twice the last counts, as it does for every reader.
+
+    Raises: NotPlainJson when the text has comments, is damaged, or has something else than an object on the way.
+    """
+    now = _compact(value)
+    if not text.strip(_SPACE + _BYTE_ORDER_MARK):
+        return _new_document(text, path, value), Undo(tuple(path), now, made=len(path), document=text)
+    parse(text)
+    at = _root(text)
+    for depth, key in enumerate(path):
+        if text[at] != "{":
+            raise NotPlainJson(_line(text, at), f'"{path[depth - 1]}" is not an object')
+        members, close = _members(text, at)
+        found = _last(members, key)
+        if found is None:
+            rest = path[depth:]
+            blank = None if members else text[at + 1 : close]
+            inserted = _insert(text, at, members, close, depth, key, _nested(rest[1:], value))
+            return inserted, Undo(tuple(path), now, made=len(rest), blank=blank)
+        at = found.value
+        if depth == len(path) - 1:
+            raw = text[at : found.end]
+            if _compact(_decode(raw)) == now:
+                return text, None
+            return text[:at] + now + text[found.end :], Undo(tuple(path), now, was=raw)
+    raise ValueError("an empty path names no key")
+
+
+def strip(text: str, undo: Undo | None) -> str:
+    """The text without what merge put in; what others changed since stays as they left it.
+
+    A value that was replaced comes back, unless somebody has set yet another one. Objects that were made to hold the
+    key go with it once they are empty.
+
+    Raises: NotPlainJson when the text can no longer be edited without harm.
+    """
+    if undo is None or not text.strip(_SPACE + _BYTE_ORDER_MARK):
+        return text
+    parse(text)
+    found = _find(text, undo.path)
+    if found is None:
+        return text
+    if undo.was is not None:
+        untouched = _compact(_decode(text[found.value : found.end])) == undo.now
+        return text[: found.value] + undo.was + text[found.end :] if untouched else text
+    for removed in range(undo.made):
+        path = undo.path[: len(undo.path) - removed]
+        if removed and not _is_empty(text, path):
+            break
+        text = _remove(text, path, undo.blank if removed == undo.made - 1 else None)
+    return undo.document if undo.document is not None and parse(text) == {} else text
+
+
+def parse(text: str) -> dict[str, object]:
+    """The object that the text holds.
+
+    Raises: NotPlainJson naming the line of the first fault.
+    """
+    try:
+        value = _decode(text.removeprefix(_BYTE_ORDER_MARK))
+    except json.JSONDecodeError as error:
+        raise NotPlainJson(error.lineno, "not plain JSON (a comment, a trailing comma?)") from None
+    except RecursionError:
+        raise NotPlainJson(1, "nested too deeply") from None
+    if not isinstance(value, dict):
+        raise NotPlainJson(1, "not an object")
+    return value
+
+
+def _refuse_constant(name: str) -> object:
+    # Python reads NaN and Infinity; no other reader of these files does.
+    raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
+
+
+def _whole_number(digits: str) -> object:
+    # Python refuses to convert beyond 4,300 digits; a file that holds such a number can be edited all the same.
+    return int(digits) if len(digits) < 4300 else digits
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_whole_number)
+
+
+def _decode(text: str) -> object:
+    value: object = _DECODER.decode(text)
+    return value
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _root(text: str) -> int:
+    return _skip(text, 1 if text.startswith(_BYTE_ORDER_MARK) else 0)
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _members(text: str, opening: int) -> tuple[list[_Member], int]:
+    """The members of the object that opens there, and the place of its closing brace."""
+    members = []
+    at = _skip(text, opening + 1)
+    while text[at] != "}":
+        start = _skip(text, at + 1) if text[at] == "," else at
+        key, after_key = _DECODER.raw_decode(text, start)
+        value = _skip(text, _skip(text, after_key) + 1)
+        _, end = _DECODER.raw_decode(text, value)
+        members.append(_Member(key, start, value, end))
+        at = _skip(text, end)
+    return members, at
+
+
+def _last(members: Sequence[_Member], key: str) -> _Member | None:
+    return next((member for member in reversed(members) if member.key == key), None)
+
+
+def _find(text: str, path: Sequence[str]) -> _Member | None:
+    at = _root(text)
+    found = None
+    for key in path:
+        if text[at] != "{":
+            return None
+        found = _last(_members(text, at)[0], key)
+        if found is None:
+            return None
+        at = found.value
+    return found
+
+
+def _is_empty(text: str, path: Sequence[str]) -> bool:
+    found = _find(text, path)
+    return found is not None and _compact(_decode(text[found.value : found.end])) == "{}"
+
+
+def _nested(path: Sequence[str], value: object) -> object:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def _new_document(text: str, path: Sequence[str], value: object) -> str:
+    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    return mark + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+
+
+def _insert(  # noqa: PLR0913, PLR0917 - the object by its parts, then the member: splitting either would hide both
+    text: str, opening: int, members: Sequence[_Member], close: int, depth: int, key: str, value: object
+) -> str:
+    unit, line_end = _unit(text), _line_end(text)
+    if not members:
+        if unit is None:
+            return text[: opening + 1] + _one_line(key, value) + text[close:]
+        inner, outer = line_end + unit * (depth + 1), line_end + unit * depth
+        return text[: opening + 1] + inner + _member(key, value, inner, unit) + outer + text[close:]
+    last = members[-1]
+    lead = text[len(text[: last.start].rstrip(_SPACE)) : last.start]
+    breaks = max(lead.rfind("\n"), lead.rfind("\r"))
+    if breaks < 0:
+        return text[: last.end] + "," + (lead or " ") + _one_line(key, value) + text[last.end :]
+    before = line_end + lead[breaks + 1 :]
+    return text[: last.end] + "," + before + _member(key, value, before, unit or "  ") + text[last.end :]
+
+
+def _member(key: str, value: object, before: str, unit: str) -> str:
+    lines = json.dumps({key: value}, indent=unit, ensure_ascii=False).split("\n")[1:-1]
+    return before.join(line.removeprefix(unit) for line in lines)
+
+
+def _one_line(key: str, value: object) -> str:
+    return json.dumps({key: value}, ensure_ascii=False)[1:-1]
+
+
+def _unit(text: str) -> str | None:
+    """One step of the text's indentation; None when its root object stands on one line."""
+    members, _ = _members(text, _root(text))
+    if not members:
+        return "  "
+    lead = text[len(text[: members[0].start].rstrip(_SPACE)) : members[0].start]
+    breaks = max(lead.rfind("\n"), lead.rfind("\r"))
+    return None if breaks < 0 else lead[breaks + 1 :]
+
+
+def _line_end(text: str) -> str:
+    if "\r\n" in text:
+        return "\r\n"
+    return "\r" if "\r" in text and "\n" not in text else "\n"
+
+
+def _remove(text: str, path: Sequence[str], blank: str | None) -> str:
+    found = _find(text, path)
+    if found is None:
+        return text
+    holder = _find(text, path[:-1])
+    members, close = _members(text, _root(text) if holder is None else holder.value)
+    place = members.index(found)
+    if len(members) == 1:
+        opening = (_root(text) if holder is None else holder.value) + 1
+        return text[:opening] + (blank or "") + text[close:]
+    if place:
+        return text[: members[place - 1].end] + text[found.end :]
+    return text[: found.start] + text[members[1].start :]

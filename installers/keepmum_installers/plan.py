@@ -1,0 +1,112 @@
+"""What is to be done, as values: planned first, shown, then carried out.
+
+A plan is made from what the machine looks like now, so planning again after it was carried out gives an empty one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepmum_installers import files
+from keepmum_installers.errors import InstallError, NotPlainJson
+from keepmum_installers.merge import Undo, merge
+
+__all__ = ["Call", "Change", "Link", "Plan", "Step", "edit_json", "own_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file that gets another content."""
+
+    path: str
+    before: str | None
+    """The digest of the content that the plan was made for; None when there was no file."""
+    after: bytes
+    why: str
+    mode: int = 0o644
+    undo: tuple[Undo, ...] | None = None
+    """How to take our keys out again; None when the whole file is ours."""
+
+    def __str__(self) -> str:
+        return f"{'create' if self.before is None else 'edit'} {self.path}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command of the client, which writes the client's own files."""
+
+    client: str
+    what: str
+    """What it sets up, one word: the same thing set up twice is undone once."""
+    program: str
+    arguments: tuple[str, ...]
+    why: str
+    undo: tuple[str, ...]
+    settings: str
+    """The file that the client writes settings to; it gets its bytes back when everything is undone."""
+
+    def __str__(self) -> str:
+        return f"run `{os.path.basename(self.program)} {' '.join(self.arguments)}`: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A symbolic link where nothing is yet."""
+
+    path: str
+    target: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"link {self.path}: {self.why}"
+
+
+Step = Change | Call | Link
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in their order, and what the user should be told besides."""
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
+    """What stands at the very end: what others still have to do."""
+
+
+def own_file(path: str, content: str, why: str, mode: int) -> Change | None:
+    """The change that makes a file of our own hold content; None when it does."""
+    before, after = files.read(path), content.encode()
+    return None if before == after else Change(path, files.digest(before), after, why, mode)
+
+
+def edit_json(path: str, wanted: Sequence[tuple[Sequence[str], object]], why: str) -> Change | None:
+    """The change that sets each wanted value at its key path, and keeps every other byte; None when all are set.
+
+    Raises: InstallError when the file cannot be edited without harm; it says what to add by hand.
+    """
+    before = files.read(path)
+    undo: list[Undo] = []
+    try:
+        text = original = (before or b"").decode("utf-8")
+        for keys, value in wanted:
+            text, step = merge(text, keys, value)
+            undo += [step] if step else []
+    except UnicodeDecodeError:
+        raise _by_hand(path, "not UTF-8 text", wanted) from None
+    except NotPlainJson as error:
+        raise _by_hand(path, f"line {error.line}: {error.reason}", wanted) from None
+    if text == original:
+        return None
+    return Change(path, files.digest(before), text.encode(), why, undo=tuple(undo))
+
+
+def _by_hand(path: str, reason: str, wanted: Sequence[tuple[Sequence[str], object]]) -> InstallError:
+    text = ""
+    for keys, value in wanted:
+        text, _ = merge(text, keys, value)
+    return InstallError(
+        f"{path} was left alone: {reason}", f"Mend it and run this again, or add by hand:\n{text.rstrip()}"
+    )

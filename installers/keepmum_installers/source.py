@@ -1,0 +1,68 @@
+"""Where a client gets the plugin from: a folder, a repository on GitHub, or a git address."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from keepmum_installers.errors import InstallError
+
+__all__ = ["Source", "folder", "github", "parse_source"]
+
+_OWNER_AND_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
+_SSH = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place to get the plugin from."""
+
+    kind: Literal["directory", "github", "git"]
+    where: str
+
+
+def folder(path: str) -> Source:
+    """The source that is the bundle in this folder.
+
+    Raises: InstallError when no bundle lies there.
+    """
+    if not os.path.isfile(os.path.join(path, ".claude-plugin", "marketplace.json")):
+        raise InstallError(f"no Keepmum lies in the folder {path}", "Give --source the folder of a clone of Keepmum.")
+    return Source("directory", os.path.realpath(path))
+
+
+def github(repository: str) -> Source:
+    """The source that is a repository on GitHub, named `owner/name`."""
+    return Source("github", repository)
+
+
+def parse_source(text: str, cwd: str) -> Source:
+    """The source that the user named.
+
+    Raises: InstallError when text is none, or carries a password: it would be written into settings files.
+    """
+    path = os.path.join(cwd, os.path.expanduser(text))
+    if os.path.isdir(path):
+        return folder(path)
+    if _OWNER_AND_NAME.fullmatch(text) and not text.startswith("."):
+        return github(text)
+    if _SSH.fullmatch(text):
+        return Source("git", text)
+    address = urlsplit(text)
+    if address.scheme not in {"https", "http", "ssh"} or not address.hostname:
+        raise InstallError(
+            "--source is neither a folder that exists, nor owner/repository, nor a git address",
+            "Use for example --source . or --source https://host/team/keepmum.git",
+        )
+    if address.password or (address.username and address.scheme != "ssh"):
+        raise InstallError(
+            "--source carries a user name or a password, which would be written into settings files; nothing was done",
+            "Give the address without it, and let git's credential helper answer for you.",
+        )
+    name = address.path.strip("/").removesuffix(".git")
+    if address.hostname == "github.com" and _OWNER_AND_NAME.fullmatch(name):
+        return github(name)
+    return Source("git", text)

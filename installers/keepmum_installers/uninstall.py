@@ -1,0 +1,110 @@
+"""Removing: undo what the journal tells of, clear away what can be made anew, and leave the memories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from keepmum_installers import apply, files, leftovers
+from keepmum_installers.clients import CLIENTS
+from keepmum_installers.clients.client import Scope
+from keepmum_installers.errors import InstallError
+from keepmum_installers.journal import Edited, Journal, Made, Record
+from keepmum_installers.locking import locked
+from keepmum_installers.machine import Machine
+from keepmum_installers.voice import Voice
+
+__all__ = ["Options", "uninstall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user wants removed: everything, or what one scope has in the repository around the working folder."""
+
+    scope: Scope | None = None
+    purge: bool = False
+    yes: bool = False
+    dry_run: bool = False
+
+
+def uninstall(options: Options, machine: Machine, voice: Voice) -> int:
+    """The exit code: 0 when nothing that was to be removed is left.
+
+    Raises: InstallError when nothing was done at all.
+    """
+    wanted = _wanted(options.scope, machine)
+    if options.dry_run:
+        return _show(options, machine, wanted, voice)
+    if not os.path.isdir(machine.home):
+        voice.say(f"Nothing to remove: there is no {machine.home}.")
+        return 0
+    if options.purge and not options.yes and not voice.ask(_QUESTION.format(len(leftovers.memories(machine)))):
+        raise InstallError("nothing was removed: the memories would have gone for good", "Repeat it with --yes.")
+    failed = _undo(machine, wanted, voice)
+    if options.scope in {None, "user"}:
+        leftovers.clear(machine)
+        _say_memories(options, machine, voice)
+    _say_remains(machine, voice)
+    return 1 if failed else 0
+
+
+_QUESTION = "Remove all memories, their backups and your settings for good ({} files)?"
+
+
+def _wanted(scope: Scope | None, machine: Machine) -> Callable[[Record], bool]:
+    """Which records the scope means."""
+    if scope is None:
+        return lambda _: True
+    if scope == "user":
+        return lambda record: not isinstance(record, (Edited, Made)) or record.path.startswith(machine.home + os.sep)
+    paths = {client.settings_file(scope, machine) for client in CLIENTS.values()}
+    folders = {os.path.dirname(path) for path in paths}
+    return lambda record: isinstance(record, (Edited, Made)) and record.path in paths | folders
+
+
+def _undo(machine: Machine, wanted: Callable[[Record], bool], voice: Voice) -> bool:
+    """Whether something could not be undone."""
+    files.private_folder(machine.state())
+    with locked(machine.home):
+        done = apply.undo(Journal(machine.home), machine, _program(machine), wanted)
+    for each in done:
+        if each.problem:
+            voice.problem(each.problem)
+        else:
+            voice.say(f"  {each.said}")
+    return any(each.problem for each in done)
+
+
+def _program(machine: Machine) -> Callable[[str], str | None]:
+    return lambda client: CLIENTS[client].program(machine) if client in CLIENTS else None
+
+
+def _show(options: Options, machine: Machine, wanted: Callable[[Record], bool], voice: Voice) -> int:
+    records = [record for record in Journal(machine.home).newest_first() if wanted(record)]
+    voice.say("To undo:" if records else "Nothing was installed from here.")
+    for record in records:
+        voice.say(f"  {apply.describe(record)}")
+    if options.purge:
+        for path in leftovers.memories(machine):
+            voice.say(f"  remove {path}")
+    voice.say("Nothing was changed: this was a dry run.")
+    return 0
+
+
+def _say_memories(options: Options, machine: Machine, voice: Voice) -> None:
+    if options.purge:
+        voice.say(f"Memories, backups and settings are gone: {leftovers.purge(machine)} files.")
+    elif leftovers.memories(machine):
+        voice.say(f"Memories and settings stay in {machine.home}; --uninstall --purge removes them too.")
+
+
+def _say_remains(machine: Machine, voice: Voice) -> None:
+    """Names what somebody else installed, and what is therefore not ours to take out."""
+    for client in CLIENTS.values():
+        try:
+            for line in client.remains(machine):
+                voice.say(line)
+        except InstallError as error:
+            voice.problem(error)
+    voice.say("Keepmum is removed. Sessions that are open keep it until they end.")
