@@ -1,0 +1,90 @@
+"""Draw docs/main-job.svg: the main job as a terminal shows it, from a real run in a home of its own.
+
+    python3 docs/picture.py [--check]     needs Python 3.11 and nothing else
+
+Ids and dates are the only things changed, so that the same program draws the same picture.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from xml.sax.saxutils import escape
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TARGET = os.path.join(ROOT, "docs", "main-job.svg")
+# Put together here so that no file holds a key; the picture shows dots in its place.
+TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+COMMANDS = (
+    ("remember", "--kind", "decision", "--key", "deploy.order", "Deploys go through the blue pool first."),
+    ("recall", "which pool gets a deploy first?"),
+    ("remember", f"The release job signs in with {TOKEN}"),
+)
+_LINE = 104  # characters
+_COLOURS = {"command": "#e6edf3", "plain": "#9fb0c0", "found": "#7ee787", "refused": "#ff938a"}
+
+
+def main(argv: list[str]) -> int:
+    """Write the picture, or with `--check` say whether the one on disk is the one that would be drawn."""
+    drawn = draw(record())
+    if argv == ["--check"]:
+        with open(TARGET, encoding="utf-8") as file:
+            return 0 if file.read() == drawn else 1
+    with open(TARGET, "w", encoding="utf-8", newline="\n") as file:
+        file.write(drawn)
+    return 0
+
+
+def record() -> list[tuple[str, str]]:
+    """`(style, line)` of each line that the terminal shows."""
+    shown: list[tuple[str, str]] = []
+    with tempfile.TemporaryDirectory() as home:
+        environ = {"PATH": os.environ["PATH"], "HOME": home, "KEEPMUM_HOME": os.path.join(home, ".keepmum")}
+        for words in COMMANDS:
+            command = [sys.executable, "-I", "-S", os.path.join(ROOT, "plugin", "launch.py"), *words]
+            done = subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, check=False)
+            quoted = " ".join(word if re.fullmatch(r"[\w.-]+", word) else f'"{word}"' for word in words)
+            shown += [("command", line) for line in _wrapped(f"$ keepmum {quoted.replace(TOKEN, '••••••••')}")]
+            style = "refused" if done.returncode else "found" if words[0] == "recall" else "plain"
+            shown += [(style, line) for line in _wrapped(_steady((done.stdout + done.stderr).strip()))]
+            shown.append(("plain", ""))
+    return shown[:-1]
+
+
+def draw(lines: list[tuple[str, str]]) -> str:
+    """The lines as an SVG terminal."""
+    height = 40 + 20 * len(lines)
+    rows = "\n".join(
+        f'  <text x="20" y="{40 + 20 * number}" fill="{_COLOURS[style]}">{escape(line)}</text>'
+        for number, (style, line) in enumerate(lines)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="900" height="{height}" viewBox="0 0 900 {height}"'
+        ' role="img" aria-label="A memory is kept, found again by a question, and a secret is refused">\n'
+        f'  <rect width="900" height="{height}" rx="10" fill="#0d1117"/>\n'
+        '  <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13.5"'
+        ' xml:space="preserve">\n'
+        f"{rows}\n  </g>\n</svg>\n"
+    )
+
+
+def _steady(text: str) -> str:
+    text = re.sub(r"mem_[0-9a-z]{26}", "mem_01k9…", text)
+    return re.sub(r"\d{4}-\d{2}-\d{2}", "2026-11-21", text)
+
+
+def _wrapped(line: str) -> list[str]:
+    lines: list[str] = []
+    for word in line.split(" "):
+        if lines and len(lines[-1]) + 1 + len(word) <= _LINE:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(("    " if lines else "") + word)
+    return lines
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
