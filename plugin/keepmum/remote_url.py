@@ -43,17 +43,16 @@ def remote_id(url: str, base: str) -> str | None:
         url: as configured, `insteadOf` already applied.
         base: the folder that a relative path starts from.
     """
-    if (
-        not url or _UNPRINTABLE.search(url) or _HELPER.match(url)
-    ):  # what a remote helper makes of an address is its affair
+    if not url or _UNPRINTABLE.search(url):
+        return None
+    if _HELPER.match(url):  # what a remote helper makes of its address is its own affair
         return None
     if _WINDOWS.match(url):
         return folder_id(url)
     if with_scheme := _SCHEME.fullmatch(url):
-        path = re.split(r"[?#]", with_scheme["path"], maxsplit=1)[0]
         if with_scheme["scheme"].lower() == "file":
-            return _file_id(with_scheme["authority"], path)
-        return _hosted_id(with_scheme["authority"], path)
+            return _file_id(with_scheme["authority"], with_scheme["path"])
+        return _hosted_id(with_scheme["authority"], with_scheme["path"])
     if scp_like := _SCP_LIKE.fullmatch(url):
         return _hosted_id(_scp_authority(scp_like["authority"]), scp_like["path"])
     return folder_id(os.path.realpath(os.path.join(base, os.path.expanduser(url))))
@@ -66,40 +65,51 @@ def folder_id(path: str) -> str:
     """
     plain = path.replace("\\", "/").casefold() if _WINDOWS.match(path) else path
     plain = plain.rstrip("/").removesuffix("/.git").rstrip("/")
-    return "path:" + hashlib.sha256(plain.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return "path:" + hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _file_id(authority: str, path: str) -> str:
+def _file_id(authority: str, path: str) -> str | None:
     """The id of a `file:` URL, whose host, if any, is a network share of Windows."""
     from urllib.parse import unquote
 
-    host = authority.rpartition("@")[2].lower()
+    host, place = authority.rpartition("@")[2].lower(), unquote(path)
+    if _UNPRINTABLE.search(place):
+        return None
     if host not in {"", "localhost"}:
-        return folder_id(f"//{host}{unquote(path)}")
-    place = unquote(path)
+        return folder_id(f"//{host}{place}")
     return folder_id(place[1:] if _WINDOWS.match(place[1:]) else os.path.realpath(place))
 
 
 def _hosted_id(authority: str, path: str) -> str | None:
     """`host/owner/repo`, or None when that would be a guess.
 
-    An `@` left in the path means that a password with an unescaped `/` or `:` moved where the host ends;
-    rather no id than one that holds the rest of a password.
+    An `@` after the host means that a password with an unescaped `/`, `?` or `#` moved where the host ends; rather no
+    id than one that holds the rest of a password.
     """
     from urllib.parse import unquote
 
     host = _HOST.fullmatch(authority.rpartition("@")[2])
-    segments = [segment for segment in unquote(path).split("/") if segment not in {"", "."}]
-    if host is None or not segments or any("@" in segment or segment == ".." for segment in segments):
+    if host is None or "@" in unquote(path):
         return None
+    place = unquote(re.split(r"[?#]", path, maxsplit=1)[0])
+    segments = [segment for segment in place.split("/") if segment not in {"", "."}]
     written = host["name"].lower().rstrip(".")
     name = _SECOND_NAMES.get(written, written)
     if name == "dev.azure.com":
-        segments = [segment for segment in segments if segment != "_git"][written != name :]  # SSH paths begin with v3
+        segments = _azure(segments)
     if name in _CASELESS:
         segments = [segment.lower() for segment in segments]
-    joined = "/".join([name, *segments]).removesuffix(".git")
-    return None if joined.endswith("/") or _UNPRINTABLE.search(joined) else joined
+    if segments:
+        segments[-1] = segments[-1].removesuffix(".git")
+    if not name or not segments or not segments[-1] or ".." in segments or _UNPRINTABLE.search(place):
+        return None
+    return "/".join([name, *segments])
+
+
+def _azure(segments: list[str]) -> list[str]:
+    """Organisation, project and repository: HTTPS paths have `_git` between them, SSH paths a version in front."""
+    bare = [segment for segment in segments if segment.lower() != "_git"]
+    return bare[1:] if bare[:1] == ["v3"] else bare
 
 
 def _scp_authority(text: str) -> str:

@@ -68,6 +68,8 @@ def test_case_matters_where_the_host_may_care() -> None:
         pytest.param("", id="empty"),
         pytest.param("https://github.com", id="no path"),
         pytest.param("https:///acme/api", id="no host"),
+        pytest.param("https://./acme/api", id="a dot for a host"),
+        pytest.param("file:///srv/a%00b", id="escaped NUL in a file"),
         pytest.param("ext::sh -c true", id="remote helper"),
         pytest.param("gcrypt::rsync://host/api", id="remote helper around a URL"),
         pytest.param("https://me:wo/rd@github.com/acme/api", id="slash in the password"),
