@@ -43,9 +43,8 @@ def remote_id(url: str, base: str) -> str | None:
         url: as configured, `insteadOf` already applied.
         base: the folder that a relative path starts from.
     """
-    if not url or _UNPRINTABLE.search(url):
-        return None
-    if _HELPER.match(url):  # what a remote helper makes of its address is its own affair
+    # What a remote helper (`helper::address`) makes of its address is its own affair.
+    if not url or _UNPRINTABLE.search(url) or _HELPER.match(url):
         return None
     if _WINDOWS.match(url):
         return folder_id(url)

@@ -12,7 +12,7 @@ from keepmum.git_facts import Remote
 from keepmum.remote_url import remote_id
 
 WORDS = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=12)
-HOSTS = st.lists(WORDS, min_size=1, max_size=3).map(".".join)
+HOSTS = st.lists(WORDS, min_size=1, max_size=3).map(".".join).filter(lambda host: len(host) > 1)  # C:/ is a drive
 PATHS = st.lists(WORDS, min_size=1, max_size=4)
 PORTS = st.none() | st.integers(1, 65535)
 SCHEMES = st.sampled_from(["https", "http", "ssh", "git", "git+ssh", "HTTPS", "Ssh"])
