@@ -332,17 +332,17 @@ class MemoryService:
         now = self._clock()
         if not 0 <= now - self.store.tick(now) <= retention.DAY_MS:
             return 0
-        changes = [
-            change
-            for memory in self.store.fading(now, _SWEPT_AT_ONCE)
-            if (change := self._aged(memory, now)) is not None
-        ]
+        trashed_by = now - lifecycle.TRASH_DAYS * retention.DAY_MS
+        aged = [(memory, self._aged(memory, now)) for memory in self.store.fading(now, trashed_by, _SWEPT_AT_ONCE)]
+        steps = [(memory, *step) for memory, step in aged if step is not None]
+        if not steps:
+            return 0
         try:
-            if changes:
-                self.store.commit([change for change, _ in changes], [event for _, event in changes])
+            self.store.commit([change for _, change, _ in steps], [event for *_, event in steps])
         except StaleWrite:
             return 0  # somebody is at work on these: the next sweep
-        return len(changes)
+        self._changed(*(memory for memory, *_ in steps))
+        return len(steps)
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""

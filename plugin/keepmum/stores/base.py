@@ -41,6 +41,8 @@ class Store(Protocol):
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
         """Apply all changes, their search index, their history and the activity, or nothing.
 
+        A purge takes the words of a memory out of its history and out of earlier activity as well.
+
         Raises: StaleWrite when the store no longer holds what a change takes for given.
         """
 
@@ -52,6 +54,9 @@ class Store(Protocol):
 
     def by_key(self, space: str, key: str) -> Memory | None:
         """The active memory under a key."""
+
+    def last_by_key(self, space: str, key: str) -> Memory | None:
+        """The memory under a key, whatever its status: the active one, or else the one that held it last."""
 
     def same_text(self, space: str, text: str) -> Memory | None:
         """The active memory of a space with just this text, blanks and case aside."""
@@ -77,8 +82,12 @@ class Store(Protocol):
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
         """The latest activity, latest first, of one project or of all."""
 
-    def fading(self, now: int, limit: int) -> list[Memory]:
-        """Memories that time may have changed: expired, long in the trash, or of a tier that fades."""
+    def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
+        """Memories that time may have changed, those that are due for certain first.
+
+        These have expired at `now`, or lie in the trash since `trashed_by`; the others are of a tier that fades,
+        longest idle first.
+        """
 
     def tick(self, now: int) -> int:
         """The time of the tick before this one, 0 for the first: a clock that jumped shows in the difference."""

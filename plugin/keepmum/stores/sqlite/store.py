@@ -74,9 +74,11 @@ class SqliteStore:
                 if change.before is not None:
                     _remember_before(db, change, event)
             _append(db, activity)
-            if any(change.after is None for change in changes):
-                # A purge leaves no words behind in the index's older segments.
-                db.execute("INSERT INTO words(words) VALUES ('optimize')")
+            purged = [change.before.id for change in changes if change.before is not None and change.after is None]
+            if purged:
+                _wipe_traces(db, purged)
+        if purged:
+            self._checkpoint(at=0)  # the file is overwritten now, not when the WAL is next folded in
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
         """Note that these memories were loaded at `now`."""
@@ -139,6 +141,14 @@ class SqliteStore:
         found = self._memories("WHERE m.space = ? AND m.key = ? AND m.status = 'active'", (space, key))
         return found[0] if found else None
 
+    def last_by_key(self, space: str, key: str) -> Memory | None:
+        """The memory that holds a key, or that held it last, whatever became of it."""
+        found = self._memories(
+            "WHERE m.space = ? AND m.key = ? ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id DESC LIMIT 1",
+            (space, key),
+        )
+        return found[0] if found else None
+
     def same_text(self, space: str, text: str) -> Memory | None:
         """The active memory of a space with just this text, blanks and case aside."""
         found = self._memories(
@@ -170,12 +180,14 @@ class SqliteStore:
         condition, parameters = rows.where(wanted)
         return int(self._rows(f"SELECT count(*) FROM memories m WHERE {condition}", tuple(parameters))[0][0])
 
-    def fading(self, now: int, limit: int) -> list[Memory]:
-        """Active memories that have expired or may have faded, and those in the trash, longest idle first."""
+    def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
+        """Memories that time may have changed, those that are due for certain first, then the longest idle."""
         return self._memories(
-            "WHERE m.status = 'trashed' OR (m.status = 'active' AND (m.expires_at <= ? OR m.tier != 'long'))"
-            " ORDER BY max(coalesce(m.accessed_at, 0), m.updated_at) LIMIT ?",
-            (now, limit),
+            "WHERE (m.status = 'trashed' AND coalesce(m.trashed_at, m.updated_at) <= ?)"
+            " OR (m.status = 'active' AND (m.expires_at <= ? OR m.tier != 'long'))"
+            " ORDER BY m.status = 'trashed' OR coalesce(m.expires_at <= ?, FALSE) DESC,"
+            " max(coalesce(m.accessed_at, 0), m.updated_at) LIMIT ?",
+            (trashed_by, now, now, limit),
         )
 
     def history(self, memory: str) -> list[Revision]:
@@ -485,6 +497,12 @@ def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | N
             json.dumps(rows.snapshot(before), ensure_ascii=False),
         ),
     )
+
+
+def _wipe_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
+    """Leave no words of purged memories in the log, nor in the older segments of the index."""
+    db.executemany("UPDATE activity SET key = NULL, detail = '' WHERE memory = ?", [(memory,) for memory in purged])
+    db.execute("INSERT INTO words(words) VALUES ('optimize')")
 
 
 def _append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:

@@ -1,0 +1,505 @@
+"""What every store promises, whatever it is made of (`keepmum.stores.base.Store`)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.stores import NOW, STORES, a_memory, an_event, wanted
+from keepmum.memory import LIMITS, Change, Filter, Memory
+from keepmum.retention import DAY_MS
+from keepmum.stores import StaleWrite, Store
+
+Opener = Callable[[], Store]
+
+
+@pytest.fixture(params=sorted(STORES))
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens one and the same store, each time as another process would."""
+    with contextlib.ExitStack() as stack:
+
+        def open_again() -> Store:
+            store = STORES[request.param](tmp_path)
+            stack.callback(store.close)
+            return store
+
+        yield open_again
+
+
+@pytest.fixture
+def store(opener: Opener) -> Store:
+    return opener()
+
+
+def put(store: Store, *memories: Memory) -> None:
+    store.commit([Change(None, memory) for memory in memories])
+
+
+def texts(memories: list[Memory]) -> list[str]:
+    return [memory.text for memory in memories]
+
+
+def found(store: Store, *words: str, **fields: Any) -> list[str]:
+    return [memory.text for memory, _ in store.search(words, wanted(**fields), 50)]
+
+
+# -- writing
+
+
+def test_a_memory_comes_back_as_it_was_given(store: Store) -> None:
+    whole = a_memory(
+        key="db.choice", why="licence", kind="decision", tags=("db", "choice"), session="s1", tier="long",
+        importance=0.9, confidence=0.3, data={"a": [1, None, {"b": "ü"}]}, git={"commit": "abc"}, source="README:3",
+        origin="cli", accessed_at=NOW - 5, access_count=7, expires_at=NOW + 9, supersedes="mem_x", revision=4,
+    )  # fmt: skip
+    put(store, whole)
+    assert store.get([whole.id]) == [whole]
+
+
+def test_what_is_committed_is_seen_by_others_at_once(opener: Opener) -> None:
+    writer, reader = opener(), opener()
+    memory = a_memory()
+    put(writer, memory)
+    assert reader.get([memory.id]) == [memory]
+
+
+def test_what_is_committed_is_there_after_a_restart(opener: Opener) -> None:
+    first = opener()
+    memory = a_memory()
+    put(first, memory)
+    first.close()
+    assert opener().get([memory.id]) == [memory]
+
+
+def test_an_update_replaces_the_memory_and_its_words(store: Store) -> None:
+    old = a_memory("We chose Postgres")
+    put(store, old)
+    new = replace(old, text="We chose Oracle", title="We chose Oracle", revision=2)
+    store.commit([Change(old, new)])
+    assert store.get([old.id]) == [new]
+    assert found(store, "oracle") == ["We chose Oracle"]
+    assert found(store, "postgres") == []
+
+
+def test_a_change_of_what_somebody_else_changed_is_refused(opener: Opener) -> None:
+    here, there = opener(), opener()
+    old = a_memory()
+    put(here, old)
+    there.commit([Change(old, replace(old, text="theirs", revision=2))])
+    with pytest.raises(StaleWrite):
+        here.commit([Change(old, replace(old, text="ours", revision=2))])
+    assert texts(here.get([old.id])) == ["theirs"]
+
+
+def test_a_refused_transaction_leaves_nothing_behind(store: Store) -> None:
+    old = a_memory("old words", key="taken")
+    put(store, old)
+    with pytest.raises(StaleWrite):
+        store.commit(
+            [Change(None, a_memory("fresh words")), Change(None, a_memory("other words", key="taken"))], [an_event(old)]
+        )
+    assert found(store, "words") == ["old words"]
+    assert store.activity(10) == []
+
+
+def test_a_purge_leaves_neither_memory_nor_words_nor_history(store: Store) -> None:
+    old = a_memory("a zebra", tags=("animal",))
+    new = replace(old, text="another zebra", revision=2)
+    put(store, old)
+    store.commit([Change(old, new)])
+    store.commit([Change(new, None)])
+    assert store.get([old.id]) == []
+    assert found(store, "zebra") == []
+    assert store.history(old.id) == []
+    assert store.count(wanted(tags=("animal",))) == 0
+
+
+def test_a_purge_takes_the_words_out_of_the_activity_too(store: Store) -> None:
+    memory = a_memory("a zebra", key="animals.first")
+    store.commit([Change(None, memory)], [an_event(memory)])
+    store.commit([Change(memory, None)], [an_event(memory, action="purged", key=None, detail="")])
+    assert [(event.action, event.key, event.detail) for event in store.activity(9)] == [
+        ("purged", None, ""),
+        ("created", None, ""),
+    ]
+
+
+def test_a_purge_of_what_somebody_else_changed_is_refused(store: Store) -> None:
+    old = a_memory()
+    put(store, old)
+    store.commit([Change(old, replace(old, text="theirs", revision=2))])
+    with pytest.raises(StaleWrite):
+        store.commit([Change(old, None)])
+    assert texts(store.get([old.id])) == ["theirs"]
+    assert len(store.history(old.id)) == 1
+
+
+def test_an_id_is_used_once(store: Store) -> None:
+    memory = a_memory()
+    put(store, memory)
+    with pytest.raises(StaleWrite):
+        put(store, replace(memory, text="another"))
+
+
+def test_loading_counts_on_and_disturbs_no_change_that_is_under_way(opener: Opener) -> None:
+    here, there = opener(), opener()
+    old = a_memory()
+    put(here, old)
+    there.reinforce([old.id], NOW + 5)
+    there.reinforce([old.id], NOW + 6)
+    here.commit([Change(old, replace(old, text="changed", revision=2))])
+    memory = here.get([old.id])[0]
+    assert (memory.text, memory.access_count, memory.accessed_at) == ("changed", 2, NOW + 6)
+
+
+# -- keys and twins
+
+
+def test_a_key_is_unique_among_the_active_memories_of_its_space(store: Store) -> None:
+    put(store, a_memory("first", key="k"))
+    with pytest.raises(StaleWrite):
+        put(store, a_memory("second", key="k"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"project": "beta"}, id="another project"),
+        pytest.param({"scope": "global", "project": None}, id="the global space"),
+        pytest.param({"scope": "session", "session": "s1"}, id="a session"),
+        pytest.param({"user": "ada"}, id="another user"),
+    ],
+)
+def test_a_key_of_another_space_is_free(store: Store, other: dict[str, Any]) -> None:
+    here, there = a_memory("here", key="k"), a_memory("there", key="k", **other)
+    put(store, here, there)
+    assert store.by_key(here.space, "k") == here
+    assert store.by_key(there.space, "k") == there
+
+
+@pytest.mark.parametrize("status", ["archived", "superseded", "tombstoned", "trashed"])
+def test_a_key_is_given_up_by_a_memory_that_is_no_longer_active(store: Store, status: Any) -> None:
+    old = a_memory("old", key="k")
+    put(store, old)
+    store.commit([Change(old, replace(old, status=status, revision=2))])
+    assert store.by_key(old.space, "k") is None
+    put(store, a_memory("new", key="k"))
+
+
+def test_a_key_can_pass_from_one_memory_to_another_in_one_transaction(store: Store) -> None:
+    old = a_memory("old", key="k")
+    put(store, old)
+    new = a_memory("new", key="k", supersedes=old.id)
+    store.commit([Change(old, replace(old, status="superseded", revision=2)), Change(None, new)])
+    assert store.by_key(old.space, "k") == new
+
+
+def test_the_memory_that_held_a_key_last_is_found_again(store: Store) -> None:
+    for number in (1, 2):
+        memory = a_memory(f"value {number}", key="k", at=NOW + number)
+        put(store, memory)
+        store.commit([Change(memory, replace(memory, status="trashed", revision=2))])
+    last = store.last_by_key(a_memory().space, "k")
+    assert last is not None
+    assert last.text == "value 2"
+    assert store.last_by_key(a_memory().space, "unknown") is None
+
+
+def test_the_same_text_is_known_whatever_its_blanks_and_case(store: Store) -> None:
+    memory = a_memory("Use  tabs\nhere")
+    put(store, memory)
+    assert store.same_text(memory.space, "use tabs HERE") == memory
+    assert store.same_text(memory.space, "use tabs there") is None
+    assert store.same_text(a_memory(project="beta").space, "use tabs here") is None
+
+
+# -- filters, alike on every way of reading
+
+FIELDS: list[Any] = [
+    pytest.param({}, {"project": "beta"}, id="another project"),
+    pytest.param({"session": "s1"}, {"scope": "session", "session": "s2"}, id="another session"),
+    pytest.param({}, {"user": "ada"}, id="a user, for nobody"),
+    pytest.param({"user": "ada"}, {"user": "bob"}, id="another user"),
+    pytest.param({"user": "ada"}, {"user": None}, id="nobody, for a user"),
+    pytest.param({"kinds": ("decision",)}, {"kind": "note"}, id="another kind"),
+    pytest.param({"scopes": ("global",)}, {"scope": "project"}, id="another scope"),
+    pytest.param({"tags": ("a", "b")}, {"tags": ("c",)}, id="none of the tags"),
+    pytest.param({"tags": ("a", "b"), "all_tags": True}, {"tags": ("a", "c")}, id="not all of the tags"),
+    pytest.param({"agent": "codex"}, {"agent": "claude"}, id="another agent"),
+    pytest.param({"since": NOW}, {"updated_at": NOW - 1}, id="before since"),
+    pytest.param({"until": NOW}, {"updated_at": NOW}, id="at until"),
+    pytest.param({}, {"status": "trashed"}, id="in the trash"),
+    pytest.param({}, {"status": "superseded"}, id="superseded"),
+    pytest.param({"statuses": ("trashed",)}, {"status": "active"}, id="not in the trash"),
+    pytest.param({}, {"expires_at": NOW}, id="expired this moment"),
+]
+PASSES: list[Any] = [
+    pytest.param({}, {}, id="the same project"),
+    pytest.param({}, {"scope": "global", "project": None}, id="global"),
+    pytest.param({}, {"scope": "shared"}, id="shared in the project"),
+    pytest.param({"session": "s1"}, {"scope": "session", "session": "s1"}, id="the same session"),
+    pytest.param({"user": "ada"}, {"user": "ada"}, id="the same user"),
+    pytest.param({"everywhere": True}, {"project": "beta"}, id="every project"),
+    pytest.param({"kinds": ("decision", "note")}, {"kind": "note"}, id="one of the kinds"),
+    pytest.param({"tags": ("a", "b")}, {"tags": ("b", "c")}, id="one of the tags"),
+    pytest.param({"tags": ("a", "b"), "all_tags": True}, {"tags": ("c", "b", "a")}, id="all of the tags"),
+    pytest.param({"agent": "codex"}, {"agent": "codex"}, id="the same agent"),
+    pytest.param({"since": NOW}, {"updated_at": NOW}, id="at since"),
+    pytest.param({"until": NOW}, {"updated_at": NOW - 1}, id="before until"),
+    pytest.param({"statuses": ("trashed",)}, {"status": "trashed", "expires_at": NOW - 1}, id="in the trash"),
+    pytest.param({}, {"expires_at": NOW + 1}, id="about to expire"),
+]
+
+
+@pytest.mark.parametrize(("asked", "fields"), FIELDS)
+def test_every_read_leaves_out(store: Store, asked: dict[str, Any], fields: dict[str, Any]) -> None:
+    put(store, a_memory("a zebra", **fields))
+    assert found(store, "zebra", **asked) == []
+    assert store.browse(wanted(**asked)) == []
+    assert store.count(wanted(**asked)) == 0
+
+
+@pytest.mark.parametrize(("asked", "fields"), PASSES)
+def test_every_read_lets_through(store: Store, asked: dict[str, Any], fields: dict[str, Any]) -> None:
+    put(store, a_memory("a zebra", **fields))
+    assert found(store, "zebra", **asked) == ["a zebra"]
+    assert texts(store.browse(wanted(**asked))) == ["a zebra"]
+    assert store.count(wanted(**asked)) == 1
+
+
+def test_another_sessions_memories_stay_hidden_when_every_project_is_asked_for(store: Store) -> None:
+    put(store, a_memory("a zebra", scope="session", session="s2", project="beta"))
+    assert found(store, "zebra", everywhere=True, session="s1") == []
+
+
+# -- order and paging
+
+
+def test_the_latest_come_first(store: Store) -> None:
+    put(store, *(a_memory(str(age), updated_at=NOW - age) for age in (2, 0, 1)))
+    assert texts(store.browse(wanted())) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("order", "field"), [("created", "created_at"), ("accessed", "accessed_at"), ("importance", "importance")]
+)
+def test_the_order_is_by_the_field_asked_for(store: Store, order: Any, field: str) -> None:
+    for value in (0.25, 1.0, 0.5):
+        put(store, a_memory(str(value), **{field: value if field == "importance" else int(NOW * value)}))
+    assert texts(store.browse(wanted(), order=order)) == ["1.0", "0.5", "0.25"]
+
+
+def test_pages_follow_on_each_other(store: Store) -> None:
+    put(store, *(a_memory(str(age), updated_at=NOW - age) for age in range(7)))
+    pages = [texts(store.browse(wanted(), limit=3, offset=offset)) for offset in (0, 3, 6)]
+    assert pages == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
+
+
+def test_pages_follow_on_each_other_among_equals(store: Store) -> None:
+    put(store, *(a_memory(str(number)) for number in range(7)))
+    pages = [text for offset in range(7) for text in texts(store.browse(wanted(), limit=1, offset=offset))]
+    assert sorted(pages) == [str(number) for number in range(7)]
+
+
+def test_ids_in_a_range_come_in_order(store: Store) -> None:
+    memories = sorted((a_memory(str(number), at=NOW + number) for number in range(4)), key=lambda memory: memory.id)
+    put(store, *reversed(memories))
+    assert store.between(memories[1].id, memories[3].id, 2) == memories[1:3]
+
+
+def test_memories_come_in_the_order_their_ids_were_asked_for(store: Store) -> None:
+    one, two = a_memory("one"), a_memory("two")
+    put(store, one, two)
+    assert store.get([two.id, "mem_unknown", one.id]) == [two, one]
+
+
+def test_no_ids_give_no_memories(store: Store) -> None:
+    put(store, a_memory())
+    assert store.get([]) == []
+
+
+# -- searching
+
+
+def test_any_word_is_enough_and_more_words_rank_higher(store: Store) -> None:
+    put(store, a_memory("postgres is slow"), a_memory("postgres migration plan"), a_memory("unrelated"))
+    assert found(store, "postgres", "migration") == ["postgres migration plan", "postgres is slow"]
+
+
+@pytest.mark.parametrize("field", ["title", "why", "key"])
+def test_a_search_looks_into(store: Store, field: str) -> None:
+    put(store, a_memory("plain", **{field: "zebra"}))
+    assert found(store, "zebra") == ["plain"]
+
+
+def test_a_search_looks_into_tags(store: Store) -> None:
+    put(store, a_memory("plain", tags=("zebra",)))
+    assert found(store, "zebra") == ["plain"]
+
+
+def test_the_parts_of_an_identifier_are_found(store: Store) -> None:
+    put(store, a_memory("call getUserName in user_service.py"))
+    assert found(store, "name") == ["call getUserName in user_service.py"]
+    assert found(store, "service") == ["call getUserName in user_service.py"]
+
+
+def test_an_inflected_word_is_found(store: Store) -> None:
+    put(store, a_memory("the migrations failed"))
+    assert found(store, "migration") == ["the migrations failed"]
+
+
+def test_relevance_is_greater_for_the_better_match(store: Store) -> None:
+    put(store, a_memory("zebra zebra"), a_memory("a zebra among many other words about other things"))
+    scores = [score for _, score in store.search(["zebra"], wanted(), 5)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+
+
+def test_a_search_gives_at_most_its_limit(store: Store) -> None:
+    put(store, *(a_memory(f"zebra {number}") for number in range(5)))
+    assert len(store.search(["zebra"], wanted(), 2)) == 2
+
+
+def test_no_words_find_nothing(store: Store) -> None:
+    put(store, a_memory())
+    assert store.search([], wanted(), 5) == []
+
+
+@pytest.mark.parametrize("word", ['"', "zebra*", "NEAR(zebra", "a AND", "-", "title:zebra", "\\", "%", "é́"])
+def test_no_word_breaks_the_search(store: Store, word: str) -> None:
+    put(store, a_memory("unrelated"))
+    assert store.search([word], wanted(), 5) == []
+
+
+# -- unicode and size
+
+
+@pytest.mark.parametrize(
+    "text", ["Größe ist 5 µm", "数据库选择", "🦓 zebra", "عربي", "a\ttab\nand a line", "'; DROP TABLE"]
+)
+def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
+    memory = a_memory(text, key=text[:20].strip(), tags=(text[:20].strip(),))
+    put(store, memory)
+    assert store.get([memory.id]) == [memory]
+    assert store.same_text(memory.space, text) == memory
+
+
+def test_a_memory_at_every_limit_is_kept_whole(store: Store) -> None:
+    memory = a_memory(
+        "x" * LIMITS.text, title="t" * LIMITS.title, key="k" * LIMITS.key, why="w" * LIMITS.why,
+        source="s" * LIMITS.source, tags=tuple(f"{number:0{LIMITS.tag}}" for number in range(LIMITS.tags)),
+        data={"d": "y" * (LIMITS.data - 100)},
+    )  # fmt: skip
+    put(store, memory)
+    assert store.get([memory.id]) == [memory]
+
+
+# -- history and activity
+
+
+def test_history_tells_what_was_before_latest_first(store: Store) -> None:
+    one = a_memory("one")
+    two = replace(one, text="two", revision=2, updated_by="bob")
+    put(store, one)
+    store.commit([Change(one, two)], [an_event(two, action="updated", agent="bob", at=NOW + 1)])
+    store.commit([Change(two, replace(two, text="three", revision=3))])
+    past = store.history(one.id)
+    assert [revision.before["text"] for revision in past] == ["two", "one"]
+    assert (past[1].action, past[1].agent, past[1].at, past[1].revision) == ("updated", "bob", NOW + 1, 1)
+
+
+def test_activity_is_told_latest_first_and_by_project(store: Store) -> None:
+    store.log([an_event(project="alpha", detail="1"), an_event(project="beta", detail="2"), an_event(detail="3")])
+    assert [event.detail for event in store.activity(10)] == ["3", "2", "1"]
+    assert [event.detail for event in store.activity(10, "alpha")] == ["3", "1"]
+    assert [event.detail for event in store.activity(1)] == ["3"]
+
+
+def test_activity_comes_back_as_it_was_given(store: Store) -> None:
+    event = an_event(action="refused", agent="codex", detail="aws.access-key", memory=None, key="k")
+    store.log([event])
+    assert store.activity(1) == [event]
+
+
+# -- time
+
+
+def test_a_tick_gives_the_tick_before_it_in_whatever_process(opener: Opener) -> None:
+    here, there = opener(), opener()
+    assert here.tick(NOW) == 0
+    assert there.tick(NOW + 7) == NOW
+    assert here.tick(NOW - 9) == NOW + 7
+
+
+def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Store) -> None:
+    changed = [
+        a_memory("expired", kind="decision", tier="long", expires_at=NOW),
+        a_memory("trashed", tier="long", status="trashed", trashed_at=NOW - 30 * DAY_MS),
+        a_memory("may fade", tier="mid"),
+    ]
+    put(
+        store,
+        *changed,
+        a_memory("lasts", tier="long"),
+        a_memory("is not due", tier="long", expires_at=NOW + 1),
+        a_memory("superseded", status="superseded"),
+        a_memory("archived", status="archived"),
+        a_memory("just trashed", tier="long", status="trashed", trashed_at=NOW),
+    )
+    due = store.fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=10)
+    assert sorted(texts(due)) == ["expired", "may fade", "trashed"]
+
+
+def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
+    put(store, *(a_memory(f"old {number}", at=NOW - 9 * DAY_MS) for number in range(5)))
+    put(store, a_memory("expired", expires_at=NOW))
+    put(store, a_memory("trashed", status="trashed", trashed_at=NOW - 40 * DAY_MS))
+    due = store.fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=2)
+    assert sorted(texts(due)) == ["expired", "trashed"]
+
+
+# -- folders and health
+
+
+def test_folders_of_projects_are_told_latest_first(store: Store) -> None:
+    store.remember_root("/a", "alpha", "Alpha", NOW - 5)
+    store.remember_root("/b", "beta", "Beta", NOW)
+    assert store.roots(NOW - 9) == [("/b", "beta", "Beta"), ("/a", "alpha", "Alpha")]
+    assert store.roots(NOW - 1) == [("/b", "beta", "Beta")]
+
+
+def test_a_folder_that_changed_hands_belongs_to_the_latest_project(store: Store) -> None:
+    store.remember_root("/a", "alpha", "Alpha", NOW)
+    store.remember_root("/a", "beta", "Beta", NOW + 1)
+    assert store.roots(0) == [("/a", "beta", "Beta")]
+
+
+def test_health_counts_what_is_kept_and_what_can_be_found(store: Store) -> None:
+    put(store, a_memory("one"), a_memory("two", status="archived"))
+    health = store.health()
+    assert (health["integrity"], health["memories"], health["indexed"]) == ("ok", 2, 2)
+    assert health["statuses"] == {"active": 1, "archived": 1}
+
+
+def test_upkeep_changes_no_memory(store: Store) -> None:
+    memory = a_memory()
+    put(store, memory)
+    store.upkeep(NOW)
+    assert store.get([memory.id]) == [memory]
+
+
+def test_upkeep_forgets_activity_of_long_ago(store: Store) -> None:
+    store.log([an_event(at=NOW - 91 * DAY_MS, detail="old"), an_event(at=NOW, detail="new")])
+    store.upkeep(NOW)
+    assert [event.detail for event in store.activity(9)] == ["new"]
+
+
+def test_a_new_store_is_empty_and_writable(store: Store) -> None:
+    assert store.capabilities.writable
+    assert store.notice == ""
+    assert store.count(Filter(now=NOW, everywhere=True)) == 0
