@@ -1,0 +1,427 @@
+"""Hooks as clients start them: real processes, on every interpreter of this machine, with every fault."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from keepmum_hooks import places
+
+LIMIT = 30  # seconds; a hook takes some milliseconds
+SESSION = "c7f0fbca-a509-4a37-bece-ba09cc355bad"
+CLAUDE = {"AI_AGENT": "claude-code_2-1-329_harness", "CLAUDE_CODE_SESSION_ATTENDED": "1"}
+
+
+class Answer(NamedTuple):
+    """What a hook left its client with."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+SILENCE = Answer(0, b"", b"")
+
+
+class Hooks:
+    """The hooks of one copy of the plugin, with a home of their own."""
+
+    def __init__(self, plugin: Path, folder: Path, python: str = sys.executable) -> None:
+        self.script = plugin / "hooks" / "run.py"
+        self.python = python
+        self.home = folder / "keepmum"
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.environ = {"HOME": str(folder), "USERPROFILE": str(folder), "KEEPMUM_HOME": str(self.home), **CLAUDE}
+
+    def run(self, *arguments: str, stdin: bytes, **changes: str | None) -> Answer:
+        environ = {name: value for name, value in {**self.environ, **changes}.items() if value is not None}
+        done = subprocess.run(
+            [self.python, "-I", "-S", str(self.script), *arguments],
+            input=stdin,
+            env=environ,
+            capture_output=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def stop(self, prompt: str = "p", /, **changes: str | None) -> Answer:
+        return self.run("stop", "--client", "claude-code", stdin=self.payload("Stop", prompt_id=prompt), **changes)
+
+    def start(self, source: str = "startup", /, **changes: str | None) -> Answer:
+        payload = self.payload("SessionStart", source=source)
+        return self.run("session-start", "--client", "claude-code", stdin=payload, **changes)
+
+    def payload(self, event: str, **fields: Any) -> bytes:
+        common = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event}
+        return json.dumps({**common, **fields}).encode()
+
+    def brief(self, text: str) -> None:
+        file = Path(places.briefing_file(str(self.home), str(self.project)))
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+
+    def turns(self) -> bytes:
+        return Path(places.turns_file(str(self.home), SESSION)).read_bytes()
+
+
+@pytest.fixture
+def hooks(root: Path, tmp_path: Path) -> Hooks:
+    return Hooks(root, tmp_path)
+
+
+def context_of(answer: Answer) -> str:
+    assert (answer.code, answer.err) == (0, b"")
+    text: str = json.loads(answer.out)["hookSpecificOutput"]["additionalContext"]
+    return text
+
+
+# -- on every interpreter --------------------------------------------------------------------------------------------
+
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+def interpreter(version: str, home: str = os.path.expanduser("~")) -> str | None:
+    """A Python of this version: on the path, or where pyenv and uv keep theirs."""
+    kept = [*Path(home).glob(f".pyenv/versions/{version}.*"), *Path(home).glob(f".local/share/uv/python/*-{version}.*")]
+    candidates = [shutil.which(f"python{version}"), *(str(folder / "bin" / "python3") for folder in sorted(kept))]
+    check = f"import sys; sys.exit(sys.version_info[:2] != {tuple(map(int, version.split('.')))})"
+    for candidate in candidates:
+        # A name on the path may be a shim with nothing behind it, so only running it tells.
+        if candidate and subprocess.run([candidate, "-c", check], capture_output=True, check=False).returncode == 0:
+            return candidate
+    return None
+
+
+@pytest.fixture(params=VERSIONS)
+def any_hooks(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Hooks:
+    """The hooks on one of the supported versions."""
+    python = interpreter(request.param)
+    if python is None:
+        pytest.skip(f"Python {request.param} is not on this machine")
+    return Hooks(root, tmp_path, python)
+
+
+def test_the_fifth_turn_is_answered_on_every_version(any_hooks: Hooks) -> None:
+    answers = [any_hooks.stop(f"p{n}") for n in range(1, 6)]
+    assert answers[:4] == [SILENCE] * 4
+    assert "keepmum:memory" in context_of(answers[4])
+
+
+def test_a_briefing_is_given_on_every_version(any_hooks: Hooks) -> None:
+    any_hooks.brief("- naïve: “quoted”\n")
+    assert context_of(any_hooks.start()) == "- naïve: “quoted”"
+
+
+def test_the_project_switches_off_on_every_version(any_hooks: Hooks) -> None:
+    any_hooks.brief("- told")
+    (any_hooks.project / ".keepmum.toml").write_text('# ours\nproject = "p"\nenabled = false\n', encoding="utf-8")
+    assert any_hooks.start() == SILENCE
+
+
+def test_the_private_scanner_serves_on_every_version(any_hooks: Hooks) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(any_hooks.script.parent)!r}); from keepmum_hooks import payload;"
+        'value = payload._parse_quickly(\'{"a": [1, 2.5, null, "x"]}\');'
+        "sys.exit(value != {'a': [1, 2.5, None, 'x']} or 'json' in sys.modules or 're' in sys.modules)"
+    )
+    assert subprocess.run([any_hooks.python, "-I", "-S", "-B", "-c", code], check=False, timeout=LIMIT).returncode == 0
+
+
+def test_a_hook_imports_little_on_every_version(any_hooks: Hooks) -> None:
+    unwanted = {"json", "re", "typing", "pathlib", "dataclasses", "subprocess", "os", "logging", "argparse", "hashlib"}
+    code = (
+        f"import sys; sys.path.insert(0, {str(any_hooks.script.parent)!r});"
+        "import keepmum_hooks.main, keepmum_hooks.stop, keepmum_hooks.start, keepmum_hooks.claude_code;"
+        "import keepmum_hooks.prompt, keepmum_hooks.sweep, keepmum_hooks.toml_lines;"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [any_hooks.python, "-I", "-S", "-B", "-c", code], capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    assert not unwanted & set(done.stdout.split())
+
+
+# -- who is answered -------------------------------------------------------------------------------------------------
+
+
+def test_an_older_client_gets_the_answer_that_it_knows(hooks: Hooks) -> None:
+    answer = hooks.stop(AI_AGENT="claude-code_2-1-100_harness", KEEPMUM_CAPTURE_EVERY="1")
+    assert json.loads(answer.out)["decision"] == "block"
+
+
+def test_an_unattended_run_is_counted_in_silence(hooks: Hooks) -> None:
+    answers = [hooks.stop(f"p{n}", CLAUDE_CODE_SESSION_ATTENDED="0") for n in range(1, 6)]
+    assert answers == [SILENCE] * 5
+    assert hooks.turns().count(b"\nU ") == 5
+
+
+def test_another_clients_hook_run_is_left_alone(hooks: Hooks) -> None:
+    assert hooks.stop(COPILOT_CLI="1", KEEPMUM_CAPTURE_EVERY="1") == SILENCE
+
+
+def test_a_continuation_in_another_clients_words_is_left_alone(hooks: Hooks) -> None:
+    payload = hooks.payload("Stop", cursor_version="2.0", loop_count=1)
+    assert hooks.run("stop", "--client", "claude-code", stdin=payload, KEEPMUM_CAPTURE_EVERY="1") == SILENCE
+
+
+def test_a_hook_leaves_a_heartbeat(hooks: Hooks) -> None:
+    hooks.stop()
+    assert Path(places.heartbeat_file(str(hooks.home), "claude-code", "stop")).exists()
+
+
+@pytest.mark.parametrize("place", ["environment", "session", "project", "user"])
+def test_off_is_off_wherever_it_is_said(hooks: Hooks, place: str) -> None:
+    hooks.brief("- told")
+    changes = {"KEEPMUM_CAPTURE_EVERY": "1"}
+    if place == "environment":
+        changes["KEEPMUM_ENABLED"] = "0"
+    elif place == "session":
+        marker = Path(places.off_marker(str(hooks.home), SESSION))
+        marker.parent.mkdir(parents=True)
+        marker.touch()
+    elif place == "project":
+        (hooks.project / ".keepmum.toml").write_text("enabled = false\n", encoding="utf-8")
+    else:
+        (hooks.home / "config.toml").write_text("enabled = false\n", encoding="utf-8")
+    before = sorted(str(path) for path in hooks.home.glob("state/**/*"))
+    assert (hooks.start(**changes), hooks.stop(**changes)) == (SILENCE, SILENCE)
+    assert sorted(str(path) for path in hooks.home.glob("state/**/*")) == before
+
+
+# -- what is left on disk --------------------------------------------------------------------------------------------
+
+
+def test_a_hook_changes_nothing_in_the_plugin(root: Path, tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin"
+    shutil.copytree(root / "hooks", plugin / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    before = {str(path): path.stat().st_mtime_ns for path in plugin.rglob("*")}
+    hooks = Hooks(plugin, tmp_path)
+    hooks.start()
+    hooks.stop()
+    hooks.run("nonsense", stdin=b"")
+    hooks.stop(HOME=None, USERPROFILE=None, KEEPMUM_HOME=None)
+    assert {str(path): path.stat().st_mtime_ns for path in plugin.rglob("*")} == before
+
+
+def test_bytecode_is_kept_in_the_home(hooks: Hooks) -> None:
+    hooks.stop()
+    assert list((hooks.home / "cache" / "pycache").rglob("keepmum_hooks/main.*.pyc"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({}, id="named"),
+        pytest.param({"KEEPMUM_HOME": None}, id="in the user's home"),
+        pytest.param({"KEEPMUM_HOME": "~/.elsewhere"}, id="with a tilde"),
+    ],
+)
+def test_the_launcher_and_the_package_agree_on_the_home(hooks: Hooks, changes: dict[str, str | None]) -> None:
+    hooks.stop(**changes)
+    home = places.home({name: value for name, value in {**hooks.environ, **changes}.items() if value is not None})
+    assert home is not None
+    assert sorted(os.listdir(home)) == ["cache", "state"]
+
+
+def test_all_state_is_for_the_user_alone(hooks: Hooks) -> None:
+    hooks.brief("- told")
+    shutil.rmtree(hooks.home)
+    hooks.start()
+    hooks.stop()
+    kept = [hooks.home, *hooks.home.glob("state/**/*")]
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in kept}
+    assert modes == {0o700, 0o600}
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+
+def harmless(answer: Answer) -> bool:
+    """Whether the client can go on as if there were no hook."""
+    return answer.code == 0 and answer.out == b"" and b"Traceback" not in answer.err and answer.err.count(b"\n") <= 1
+
+
+@pytest.mark.parametrize("event", ["stop", "session-start"])
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\x00" * 100, id="NUL"),
+        pytest.param(b"\xff\xfe" * 100, id="not UTF-8"),
+        pytest.param(b"{", id="half an object"),
+        pytest.param(b"[1]", id="a list"),
+        pytest.param(b'{"a":' * 200_000, id="deep"),
+        pytest.param(b"[" * 3_000_000, id="deeper"),
+        pytest.param(b'{"session_id": ' + b"9" * 10_000 + b"}", id="a number of ten thousand digits"),
+        pytest.param(b'{"a": "' + b"x" * (11 << 20) + b'"}', id="eleven megabytes"),
+    ],
+)
+def test_garbage_is_answered_with_silence(hooks: Hooks, event: str, stdin: bytes) -> None:
+    assert harmless(hooks.run(event, "--client", "claude-code", stdin=stdin))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"session_id": ["x"]}, id="session of the wrong type"),
+        pytest.param({"session_id": "../../etc/x\0"}, id="hostile session"),
+        pytest.param({"session_id": "x" * 10_000}, id="long session"),
+        pytest.param({"session_id": "\ud800"}, id="session that is no text"),
+        pytest.param({"cwd": "/a\0b"}, id="folder with NUL"),
+        pytest.param({"cwd": "\ud800"}, id="folder that is no text"),
+        pytest.param({"cwd": 7}, id="folder of the wrong type"),
+        pytest.param({"cwd": "/missing/folder"}, id="folder that is gone"),
+        pytest.param({"cwd": "/" + "x/" * 5000}, id="long folder"),
+        pytest.param({"prompt_id": {"a": 1}}, id="prompt of the wrong type"),
+        pytest.param({"background_tasks": [1, {"id": []}, {"id": "a b\n", "type": 7}]}, id="odd tasks"),
+        pytest.param({"hook_event_name": "SubagentStop"}, id="another event"),
+    ],
+)
+@pytest.mark.parametrize("event", ["stop", "session-start"])
+def test_fields_of_any_kind_are_answered_with_silence(hooks: Hooks, event: str, fields: dict[str, object]) -> None:
+    name = {"stop": "Stop", "session-start": "SessionStart"}[event]
+    payload = hooks.payload(name, **{"prompt_id": "p", **fields})
+    assert harmless(hooks.run(event, "--client", "claude-code", stdin=payload))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["stop"], ["guard", "--client", "x"], ["stop", "claude-code", "--client"], ["stop", "--client", ""]],
+)
+def test_a_wrong_command_line_is_answered_with_silence(hooks: Hooks, arguments: list[str]) -> None:
+    assert harmless(hooks.run(*arguments, stdin=hooks.payload("Stop"), KEEPMUM_CAPTURE_EVERY="1")) or arguments[
+        -1:
+    ] == [""]
+
+
+def test_a_message_about_a_failure_holds_nothing_of_the_payload(hooks: Hooks) -> None:
+    Path(places.turns_file(str(hooks.home), SESSION)).mkdir(parents=True)
+    answer = hooks.stop("canary", KEEPMUM_CAPTURE_EVERY="1")
+    assert (answer.code, answer.out) == (0, b"")
+    assert answer.err == b"keepmum: a hook gave up (IsADirectoryError)\n"
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link", "locked"])
+@pytest.mark.parametrize("place", [places.turns_file, places.session_note])
+def test_something_else_in_the_place_of_state_is_answered_with_silence(hooks: Hooks, place: Any, kind: str) -> None:
+    path = Path(place(str(hooks.home), SESSION))
+    path.parent.mkdir(parents=True)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        path.symlink_to(hooks.project / "target")
+    else:
+        path.touch(mode=0o000)
+        path.parent.chmod(0o500)
+    try:
+        answers = [hooks.stop(), hooks.start()]
+    finally:
+        path.parent.chmod(0o700)
+    assert all(harmless(answer) for answer in answers)
+    assert not (hooks.project / "target").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 50, b"\nT p", b"T x .\n" * 100_000, os.urandom(1000)])
+def test_a_damaged_log_is_no_obstacle(hooks: Hooks, damage: bytes) -> None:
+    log = Path(places.turns_file(str(hooks.home), SESSION))
+    log.parent.mkdir(parents=True)
+    log.write_bytes(damage)
+    assert "keepmum:memory" in context_of(hooks.stop(KEEPMUM_CAPTURE_EVERY="1"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that nobody can write to")
+def test_a_home_that_cannot_be_written_to_is_answered_with_silence(hooks: Hooks) -> None:
+    assert harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1", KEEPMUM_HOME="/proc/self/keepmum"))
+
+
+@pytest.mark.parametrize("changes", [{"HOME": None, "USERPROFILE": None, "KEEPMUM_HOME": None}, {"KEEPMUM_HOME": "x"}])
+def test_without_a_home_there_is_silence(hooks: Hooks, changes: dict[str, str | None]) -> None:
+    assert hooks.stop(KEEPMUM_CAPTURE_EVERY="1", **changes) == SILENCE
+
+
+def test_a_home_that_is_a_file_is_answered_with_silence(hooks: Hooks) -> None:
+    hooks.home.write_text("not a folder", encoding="utf-8")
+    assert harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1"))
+
+
+def test_a_full_disk_is_answered_with_silence(hooks: Hooks) -> None:
+    limited = f"ulimit -f 0; exec {sys.executable} -I -S {hooks.script} stop --client claude-code"
+    done = subprocess.run(
+        ["sh", "-c", limited],
+        input=hooks.payload("Stop", prompt_id="p"),
+        env={**hooks.environ, "KEEPMUM_CAPTURE_EVERY": "1"},
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert harmless(Answer(done.returncode, done.stdout, done.stderr))
+
+
+def test_a_client_that_reads_no_answer_is_no_fault(hooks: Hooks) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        done = subprocess.run(
+            [hooks.python, "-I", "-S", str(hooks.script), "stop", "--client", "claude-code"],
+            input=hooks.payload("Stop", prompt_id="p"),
+            env={**hooks.environ, "KEEPMUM_CAPTURE_EVERY": "1"},
+            stdout=write_end,
+            stderr=subprocess.PIPE,
+            timeout=LIMIT,
+            check=False,
+        )
+    finally:
+        os.close(write_end)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+
+
+def test_modules_planted_in_the_working_folder_are_not_run(hooks: Hooks) -> None:
+    for name in ("json.py", "_json.py", "keepmum_hooks.py", "os.py"):
+        (hooks.project / name).write_text("raise SystemExit(7)", encoding="utf-8")
+    done = subprocess.run(
+        [hooks.python, "-I", "-S", str(hooks.script), "stop", "--client", "claude-code"],
+        input=hooks.payload("Stop", prompt_id="p"),
+        env={**hooks.environ, "KEEPMUM_CAPTURE_EVERY": "1", "PYTHONPATH": str(hooks.project)},
+        cwd=hooks.project,
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert "keepmum:memory" in context_of(Answer(done.returncode, done.stdout, done.stderr))
+
+
+# -- many at once ----------------------------------------------------------------------------------------------------
+
+
+def test_forty_hooks_at_once_count_forty_and_remind_eight_times(hooks: Hooks) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda n: hooks.stop(f"p{n}"), range(40)))
+    assert hooks.turns().count(b"\nT ") == 40
+    assert sum(answer != SILENCE for answer in answers) == 8
+
+
+@pytest.mark.heavy
+def test_four_hundred_hooks_at_once_count_four_hundred_and_remind_eighty_times(hooks: Hooks) -> None:
+    with ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(lambda n: hooks.stop(f"p{n}"), range(400)))
+    assert hooks.turns().count(b"\nT ") == 400
+    assert sum(answer != SILENCE for answer in answers) == 80
+
+
+def test_hooks_registered_twice_remind_once(hooks: Hooks) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: hooks.stop(f"p{n // 2}"), range(20)))
+    assert sum(answer != SILENCE for answer in answers) == 2

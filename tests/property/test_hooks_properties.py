@@ -1,0 +1,185 @@
+"""What holds for the hooks whatever arrives: TOML as tomllib reads it, JSON as json reads it, turns counted once."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from keepmum_hooks import claude_code, payload, places, system, toml_lines, turns
+from keepmum_hooks.event import STOP, Event
+
+# -- TOML ------------------------------------------------------------------------------------------------------------
+
+_PARTS = st.sampled_from(["a", "b", "capture", "every", "enabled", "1", "x-y", '"q"', "é", ""])
+_KEYS = st.lists(_PARTS, min_size=1, max_size=3).map(".".join)
+_VALUES = st.one_of(
+    st.sampled_from(["true", "false", "0", "-1", "+12", "007", "1_000", "1.5", "0x1", "inf", "1979-05-27", "", "x"]),
+    st.sampled_from(['"s"', "'s'", '"\\n"', '"""', "'''", '"a # b"', "'a\"b'", "[1, 2]", "[", "{ a = 1 }", "{", '"é"']),
+    st.integers().map(str),
+)
+_ENDS = st.sampled_from(["", " ", "\t# a comment", "#", " # é", "# \x07", " x"])
+_LINES = st.one_of(
+    st.builds(lambda key, value, end: f"{key} = {value}{end}", _KEYS, _VALUES, _ENDS),
+    st.builds(lambda key, end: f"[{key}]{end}", _KEYS, _ENDS),
+    st.builds(lambda key: f"[[{key}]]", _KEYS),
+    st.sampled_from(["", " ", "# a comment", "\x0b", "enabled=false", "a b = 1"]),
+    st.text(max_size=12),
+)
+_FILES = st.builds(
+    lambda lines, newline: newline.join(lines), st.lists(_LINES, max_size=8), st.sampled_from(["\n", "\r\n"])
+)
+
+
+def flat(table: dict[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
+    """Every value of a parsed document by its full path; empty tables vanish, as they say nothing."""
+    found: dict[tuple[str, ...], object] = {}
+    for key, value in table.items():
+        found.update(flat(value, (*above, key)) if isinstance(value, dict) else {(*above, key): value})
+    return found
+
+
+@given(_FILES)
+def test_a_plain_file_says_what_tomllib_says(text: str) -> None:
+    lines = toml_lines.read(text)
+    assume(lines.is_plain)
+    assert lines.values == flat(tomllib.loads(text))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["true", "7", '"s"'])), unique_by=lambda pair: pair[0])
+)
+def test_a_file_of_simple_lines_is_plain(pairs: list[tuple[str, str]]) -> None:
+    assert toml_lines.read("\n".join(f"{key} = {value}" for key, value in pairs)).is_plain
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------------
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def expected(raw: bytes) -> object:
+    """The object that json reads, or None."""
+    try:
+        value = json.loads(raw.removeprefix(b"\xef\xbb\xbf").decode())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@given(st.dictionaries(st.text(), _JSON))
+def test_any_object_is_read_as_json_reads_it(content: dict[str, object]) -> None:
+    raw = json.dumps(content).encode()
+    assert repr(payload.parse(raw)) == repr(expected(raw))  # repr, since NaN is not equal to itself
+
+
+@given(st.binary())
+def test_any_bytes_are_read_as_json_reads_them(raw: bytes) -> None:
+    assert payload.parse(raw) == expected(raw)
+
+
+@given(st.dictionaries(st.text(), _JSON), st.integers(min_value=0), st.binary(max_size=3))
+def test_a_damaged_object_is_read_as_json_reads_it(content: dict[str, object], at: int, noise: bytes) -> None:
+    raw = json.dumps(content).encode()
+    cut = at % len(raw)
+    damaged = raw[:cut] + noise + raw[cut + len(noise) :]
+    assert repr(payload.parse(damaged)) == repr(expected(damaged))
+
+
+@given(st.text())
+def test_any_text_is_quoted_as_json_quotes_it(text: str) -> None:
+    assert payload.quote(text) == json.dumps(text)
+
+
+# -- Claude Code's payloads ------------------------------------------------------------------------------------------
+
+_FIELDS = ["session_id", "cwd", "prompt_id", "stop_hook_active", "agent_id", "background_tasks", "source"]
+_TASKS = st.lists(st.dictionaries(st.sampled_from(["id", "type", "status"]), _JSON, max_size=3), max_size=3)
+
+
+@given(st.dictionaries(st.sampled_from(_FIELDS), _JSON | _TASKS), st.text())
+def test_fields_of_any_type_make_an_event_or_none(fields: dict[str, Any], agent: str) -> None:
+    event = claude_code.read(STOP, {"hook_event_name": "Stop", **fields}, {"AI_AGENT": agent})
+    if event is not None:
+        assert turns.record(event, silent=False).startswith(b"\nT ")
+        assert json.loads(claude_code.render(event, "text"))
+
+
+# -- turns -----------------------------------------------------------------------------------------------------------
+
+_IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
+
+
+def is_due(records: list[bytes], every: int) -> bool:
+    return turns.is_due(b"".join(records), every)
+
+
+def recorded(prompt: str, tasks: tuple[str, ...] = ()) -> bytes:
+    return turns.record(Event(kind=STOP, session="s", cwd="", prompt=prompt, reporting=tasks), silent=False)
+
+
+@given(st.lists(_IDS, max_size=40), st.integers(1, 7))
+def test_each_prompt_counts_once_in_whatever_order_stops_are_told(prompts: list[str], every: int) -> None:
+    records = [recorded(prompt) for prompt in prompts]
+    reminders = sum(is_due(records[:n], every) for n in range(1, len(records) + 1))
+    assert reminders == len(set(prompts)) // every
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 7))
+def test_a_reminder_that_waits_is_neither_lost_nor_doubled(busy: list[bool], every: int) -> None:
+    records = [recorded(f"p{n}", ("task",) if is_busy else ()) for n, is_busy in enumerate(busy)]
+    reminded = [n for n in range(len(records)) if is_due(records[: n + 1], every)]
+    assert not any(busy[n] for n in reminded)
+    counted = waiting = 0
+    model = []
+    for n, is_busy in enumerate(busy):
+        is_message = n > 0 and busy[n - 1] and not is_busy
+        if not is_message:
+            counted += 1
+            waiting = waiting or counted % every == 0
+        if waiting and not is_busy:
+            model.append(n)
+            waiting = False
+    assert reminded == model
+
+
+@given(st.binary(max_size=200), st.integers(1, 7))
+def test_a_damaged_log_is_read_without_fail(damage: bytes, every: int) -> None:
+    assert turns.is_due(damage + recorded("p"), every) in {True, False}
+
+
+@given(st.binary(max_size=60).filter(lambda cut: not cut.endswith(b" .")))
+def test_a_torn_record_does_not_swallow_the_next(torn: bytes) -> None:
+    assume(b" ." not in torn)
+    assert turns.is_due(torn + recorded("p"), 1)
+
+
+# -- places ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_no_id_leaves_its_folder(session: str) -> None:
+    path = places.turns_file("/h", session)
+    assert os.path.normpath(path) == path
+    assert os.path.dirname(path) == places.sessions_folder("/h")
+    assert len(os.path.basename(path)) <= 100
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_two_ids_never_share_a_file(one: str, other: str) -> None:
+    assume(one != other)
+    assert places.turns_file("/h", one).lower() != places.turns_file("/h", other).lower()
+
+
+@given(st.lists(st.sampled_from(["a", "b", ".", "..", ""]), max_size=8))
+def test_the_real_path_of_any_spelling_is_that_of_os(parts: list[str]) -> None:
+    path = "/" + "/".join(parts)
+    assert system.real_path(path) == os.path.realpath(path)
