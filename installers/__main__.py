@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -25,6 +26,11 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nkeepmum: interrupted; running this again goes on where it stopped\n")
         return 130
+    except Exception as error:  # noqa: BLE001 - the last resort: a user gets a sentence, never a stack trace
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        sys.stderr.write(f"keepmum: a bug, sorry: {type(error).__name__} at {place}\n  next: report this line.\n")
+        return 1
 
 
 if __name__ == "__main__":

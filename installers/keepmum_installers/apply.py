@@ -72,8 +72,9 @@ def _call(call: Call, journal: Journal, machine: Machine) -> None:
         command = " ".join((os.path.basename(call.program), *call.arguments))
         raise InstallError(f"`{command}` failed: {done.sentence}", "Mend what it names, then run the installer again.")
     # Only now: a command that failed has written nothing, and there is nothing to put back.
-    journal.add(Kept(call.settings, journal.back_up(call.settings, before)))
-    journal.add(Called(call.client, call.what, call.undo))
+    journal.keep(call.settings, before)
+    if call.undo:
+        journal.add(Called(call.client, call.what, call.undo))
 
 
 @dataclass(frozen=True, slots=True)

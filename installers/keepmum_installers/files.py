@@ -10,7 +10,7 @@ import secrets
 from keepmum_installers.errors import FileChanged, InstallError
 from keepmum_installers.locking import locked
 
-__all__ = ["digest", "private_folder", "read", "remove", "replace", "write"]
+__all__ = ["digest", "lies_in", "private_folder", "read", "remove", "replace", "write"]
 
 
 def read(path: str) -> bytes | None:
@@ -64,6 +64,12 @@ def remove(path: str, before: str | None) -> None:
 def write(path: str, content: bytes, mode: int = 0o600) -> None:
     """Writes a file of our own, whatever it held before; nobody ever sees half of it."""
     replace(path, digest(read(path)), content, mode)
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether path is the folder, or below it, however both are spelt."""
+    path, folder = os.path.realpath(path), os.path.realpath(folder)
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def private_folder(path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -40,21 +40,16 @@ class Options:
 def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
     """The exit code: 0 when everything that was asked for is in place and the main job works here."""
     voice.say(f"Keepmum {product.version}")
-    planners = list(_planners(options, product, root, machine))
+    planned, failed = _planned(_planners(options, product, root, machine), voice)
+    _show([plan for _, plan in planned], _runtime_line(options, root, machine), voice)
     if options.dry_run:
-        plans, failed = _made(planners, voice)
-        _show(plans, _runtime_line(options, root, machine), voice)
         voice.say("Nothing was changed: this was a dry run.")
         return 1 if failed else 0
-    files.private_folder(machine.state())
-    with locked(machine.home):
-        plans, failed = _made(planners, voice)
-        _show(plans, _runtime_line(options, root, machine), voice)
-        failed = not _carry_out(planners, Journal(machine.home), machine, voice) or failed
+    failed = not _carry_out(planned, machine, voice) or failed
     if root is not None:
         _build_runtime(options, root, machine, voice)
         failed = not _show_main_job(root, machine, product, voice) or failed
-    _say_summary(plans, root, machine, voice)
+    _say_summary([plan for _, plan in planned], root, machine, voice)
     return 1 if failed else 0
 
 
@@ -66,16 +61,16 @@ def _planners(options: Options, product: Product, root: str | None, machine: Mac
         yield partial(CLIENTS[name].plan, wish, machine)
 
 
-def _made(planners: Sequence[_Planner], voice: Voice) -> tuple[list[Plan], bool]:
-    """The plans that could be made, and whether one could not."""
-    plans, failed = [], False
+def _planned(planners: Iterable[_Planner], voice: Voice) -> tuple[list[tuple[_Planner, Plan]], bool]:
+    """The plans that could be made, each with what makes it anew; and whether one could not."""
+    planned, failed = [], False
     for planner in planners:
         try:
-            plans.append(planner())
+            planned.append((planner, planner()))
         except InstallError as error:
             failed = True
             voice.problem(error)
-    return plans, failed
+    return planned, failed
 
 
 def _show(plans: Sequence[Plan], runtime_line: str, voice: Voice) -> None:
@@ -85,28 +80,31 @@ def _show(plans: Sequence[Plan], runtime_line: str, voice: Voice) -> None:
         voice.say(f"  {line}")
 
 
-def _carry_out(planners: Sequence[_Planner], journal: Journal, machine: Machine, voice: Voice) -> bool:
-    """Whether every plan that can be made was carried out."""
+def _carry_out(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, voice: Voice) -> bool:
+    """Whether every plan was carried out; one installation at a time, so that each finds what the last one did."""
     well = True
-    for planner in planners:
-        try:
-            _attempt(planner, journal, machine)
-        except InstallError as error:
-            well = False
-            voice.problem(error)
+    files.private_folder(machine.home)
+    with locked(machine.home):
+        journal = Journal(machine.home)
+        for planner, plan in planned:
+            try:
+                _attempt(planner, plan, journal, machine)
+            except InstallError as error:
+                well = False
+                voice.problem(error)
     return well
 
 
-def _attempt(planner: _Planner, journal: Journal, machine: Machine) -> None:
-    """Carries a plan out; makes it anew while somebody else writes the same files."""
-    for attempt in range(_ATTEMPTS):
+def _attempt(planner: _Planner, plan: Plan, journal: Journal, machine: Machine) -> None:
+    """Carries a plan out; makes it anew when somebody else wrote the same files meanwhile."""
+    for _ in range(_ATTEMPTS):
         try:
-            apply.carry_out(planner().steps, journal, machine)
+            apply.carry_out(plan.steps, journal, machine)
         except FileChanged:
-            if attempt == _ATTEMPTS - 1:
-                raise
+            plan = planner()
         else:
             return
+    apply.carry_out(plan.steps, journal, machine)
 
 
 def _runtime_line(options: Options, root: str | None, machine: Machine) -> str:
@@ -122,7 +120,8 @@ def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) 
     """Builds the runtime as far as that is wanted and possible; the core works without it."""
     try:
         if options.runtime:
-            runtime.build(root, machine, voice)
+            built = runtime.build(root, machine, voice)
+            voice.say(f"Packages: complete, on Python {built.version}.")
         else:
             runtime.ensure_interpreter(machine)
     except InstallError as error:

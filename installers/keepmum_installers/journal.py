@@ -113,6 +113,11 @@ class Journal:
         files.write(backup, content)
         return backup
 
+    def keep(self, path: str, content: bytes | None) -> None:
+        """Keeps a copy of a file as it was before the first command that wrote it."""
+        if not any(isinstance(record, Kept) and record.path == path for record in self._records):
+            self.add(Kept(path, self.back_up(path, content)))
+
     def _save(self) -> None:
         if not self._records:
             os.unlink(self._path)

@@ -1,4 +1,4 @@
-"""Every manifest of the bundle, rendered from `pyproject.toml` and the client modules.
+"""Every manifest of the bundle and the version module, rendered from `pyproject.toml` and the client modules.
 
 python3 -m keepmum_installers.manifests          writes what changed
 python3 -m keepmum_installers.manifests --check  exits 1 and names each file that is out of step
@@ -20,10 +20,23 @@ __all__ = ["main", "outdated", "render"]
 def render(root: str) -> dict[str, str]:
     """The text of each rendered file, by its path below root, with forward slashes."""
     product = read(root)
-    files: dict[str, object] = {}
+    texts = {"plugin/keepmum/version.py": _VERSION_MODULE.format(version=product.version)}
     for client in CLIENTS.values():
-        files.update(client.manifests(product))
-    return {path: json.dumps(value, indent=2, ensure_ascii=False) + "\n" for path, value in files.items()}
+        for path, value in client.manifests(product).items():
+            texts[path] = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+# The server tells its version in the handshake, where there is no time to read a TOML file.
+_VERSION_MODULE = '''\
+"""The version, rendered from pyproject.toml: do not edit, run `python3 -m keepmum_installers.manifests`."""
+
+from __future__ import annotations
+
+__all__ = ["VERSION"]
+
+VERSION = "{version}"
+'''
 
 
 def outdated(root: str, rendered: Mapping[str, str]) -> list[str]:

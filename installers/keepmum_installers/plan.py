@@ -44,6 +44,7 @@ class Call:
     arguments: tuple[str, ...]
     why: str
     undo: tuple[str, ...]
+    """The arguments of the command that undoes it; empty when it changed nothing that has to be undone."""
     settings: str
     """The file that the client writes settings to; it gets its bytes back when everything is undone."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TextIO
 
@@ -21,8 +22,7 @@ class Voice:
     def say(self, text: str = "") -> None:
         """One line, or several."""
         self._end_wait()
-        self._out.write(text + "\n")
-        self._out.flush()
+        self._write(text + "\n")
 
     def problem(self, error: Exception) -> None:
         """What went wrong, and below it the next step."""
@@ -36,22 +36,28 @@ class Voice:
     def wait(self, what: str, seconds: int) -> None:
         """Shows that a long step is still at work; on a terminal in one line, in a log every ten seconds."""
         if self._out.isatty():
-            self._out.write(f"\r  {what} … {seconds} s")
+            self._write(f"\r  {what} … {seconds} s")
             self._waiting = True
         elif seconds and seconds % 10 == 0:
-            self._out.write(f"  {what} … {seconds} s\n")
-        self._out.flush()
+            self._write(f"  {what} … {seconds} s\n")
 
     def ask(self, question: str) -> bool:
         """Whether the user says yes; no when nobody is there to answer."""
         if not sys.stdin.isatty():
             return False
         self._end_wait()
-        self._out.write(f"{question} [y/N] ")
-        self._out.flush()
+        self._write(f"{question} [y/N] ")
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     def _end_wait(self) -> None:
         if self._waiting:
-            self._out.write("\n")
+            self._write("\n")
             self._waiting = False
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except BrokenPipeError:  # the reader has seen enough, and an installation is not left half done for that
+            self._out = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it stays open as long as we speak
+            os.dup2(self._out.fileno(), sys.stdout.fileno())
