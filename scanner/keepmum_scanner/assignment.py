@@ -5,74 +5,114 @@ from __future__ import annotations
 import re
 
 from keepmum_scanner import shapes
+from keepmum_scanner.mentions import CHOSEN, CUE
 from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from keepmum_scanner.context import Context
+    from keepmum_scanner.mentions import Mention
     from keepmum_scanner.suspect import Suspect
 
-# Cheap test before the expressions run; each hit of theirs contains one of these.
-GUARDS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "cred",
-    "auth",
-    "pw",
-    "pin",
-    "비밀번호",
-    "パスワード",
-    "密码",
-    "密碼",
+# What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
+_SUFFIX = r"s?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
+_QUOTES = r"[\"'`\\\])*>]{0,6}"
+_SIGN = r"[ \t]{0,4}(?P<sign>=>|:=|\?=|={1,3}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-)[ \t]{0,4}"
+_TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
+_OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
+_VALUE = (
+    r"(?:bearer |basic |token |[bru](?=[\"']))?[\[({\\]{0,3}"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{4,256})\\?(?P=quote)|(?P<bare>[^\s\"'`,;<>(){}\[\]|\\]{4,256}))"
+)
+_GIVEN = re.compile(f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}")
+# "use … as the password"
+_GIVEN_BEFORE = re.compile(
+    r"\b(?:send|use|used|using|with|enter|type|try)[ \t]+[\"'`]?(?P<value>[^\s\"'`]{6,64})[\"'`]?[ \t]+as[ \t]+"
+    r"(?:the|my|our|your|a|its)?[ \t]*(?:\w+[ \t]+)?(?:password|passphrase|token|secret|api key|key|credential)"
+)
+# "--password …", "-Password …"
+_OPTION = re.compile(
+    r"--?(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<value>[^\s\"'`]{4,128})", re.IGNORECASE
+)
+# "-u name:password", as curl takes it
+_USER_OPTION = re.compile(r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:(?P<value>[^\s\"'`]{3,128})")
+# Guard, in lower case, and the expression that runs where it is found.
+_TOLD_OTHERWISE = (
+    (" as ", _GIVEN_BEFORE),
+    ("-pass", _OPTION),
+    ("-token", _OPTION),
+    ("-secret", _OPTION),
+    ("-api-key", _OPTION),
+    ("-u", _USER_OPTION),
 )
 
-_LOGIN = r"pass(?:word|wd|phrase|code)?s?|pwd|pw|비밀번호|パスワード|密码|密碼|пароль"
-_OTHER = r"secret|token|api[_ -]?key|access[_ -]?key|private[_ -]?key|credentials?|authorization|auth|key"
-
-# name = value, "name": "value", name => value, name: value, also `name value` after "is" or "to" in prose.
-_ASSIGNED = re.compile(
-    rf"(?:\b|(?<=[a-z_])|_)(?:(?P<password>{_LOGIN})|(?:{_OTHER}))(?P<rest>[\w-]{{0,24}})"
-    r"[\"'`\])*]{0,4}"
-    r"(?P<told>(?: (?:for|of|on|to|the|a|our|my|this|in|[\w./-]{1,24})){0,6}? (?:is|was|to)(?: now| set to)?"
-    r"(?: |: ?)|)"
-    r"[ \t]{0,4}(?:(?P<sign>=>|:=|={1,2}|:{1,2}=?)[ \t]{0,4})?(?:bearer |basic |b|r|u)?"
-    r"(?:(?P<quote>[\"'`]{1,3})(?P<quoted>[^\"'`\n]{4,256})[\"'`]|(?P<bare>[^\s\"'`,;<>(){}\[\]|]{4,256}))",
+# An identifier that ends so holds a fact about a credential, not the credential.
+_ABOUT = re.compile(
+    r"[_-]?(?:ids?|name|names|url|uri|path|file|dir|type|kind|env|var|count|limit|size|length|len|expir\w*|ttl|max|min|"
+    r"usage|budget|hash|field|label|header|prefix|provider|endpoint|manager|store|required|rotation|policy|column|index|"
+    r"arn|alias|scope|version|format|input|prompt|helper|hint|reset|regex|pattern|min_length|auth)s?$",
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"[\w.\]\[]+\(|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^https?://|^[./~]?/|^\w+\[|^--|^[A-Z][A-Z0-9_]*$|->|=>"
+    r"^[\w.\]\[]+\(|^[A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$|^https?:|^[./~]{0,2}/|^\w+\[|^--?\w|=>|->|^!\w|"
+    r"^@\w|^\w+://|^#|^\$\(|^[|&]|^[A-Za-z]+/[A-Za-z/]+"
 )
-_WORDY = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[.:!?]?")
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+)*")
+_RANDOM = 6.0  # bits; letters only, and no word
+_ISSUED = 4.6  # bits; what machines issue is never as plain as a name with a number
+_WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
-def find(text: str) -> Iterator[Suspect]:
-    """Suspects for values assigned to, or told of, a credential name."""
-    lower = text.lower()
-    if not any(guard in lower for guard in GUARDS):
-        return
-    for match in _ASSIGNED.finditer(text):
-        if not match["sign"] and not match["told"]:
-            continue
-        group = "quoted" if match["quoted"] else "bare"
-        value = match[group].rstrip(".:!?") if group == "bare" else match[group]
-        if _is_secret(value, password=match["password"] is not None):
-            rule = "secret.password" if match["password"] else "secret.named"
-            yield (rule, match.start(group), match.start(group) + len(value), 0.75)
+def find(context: Context) -> Iterator[Suspect]:
+    """Suspects for values that the text gives to a credential's name."""
+    for mention in context.mentions:
+        given = _GIVEN.match(context.text, mention.end) if mention.kind != CUE else None
+        if given and _holds(mention, given):
+            group = "quoted" if given["quoted"] else "bare"
+            yield from _judged(given, group, chosen=mention.kind == CHOSEN, signed=given["sign"] is not None)
+    for guard, expression in _TOLD_OTHERWISE:
+        if guard in context.lower:
+            for match in expression.finditer(context.text):
+                yield from _judged(match, "value", chosen=True, signed=False)
 
 
-def _is_secret(value: str, *, password: bool) -> bool:
+def _judged(match: re.Match[str], group: str, *, chosen: bool, signed: bool) -> Iterator[Suspect]:
+    value = match[group] if group == "quoted" else match[group].rstrip(".:!?")
+    if _is_secret(value, chosen=chosen, signed=signed):
+        start = match.start(group)
+        yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
+
+
+def _holds(mention: Mention, given: re.Match[str]) -> bool:
+    """Whether the identifier around `mention` holds a credential and is given one."""
+    if mention.short and not given["sign"]:
+        return False  # "pass `verify=…`", "re-pin to v2": verbs far more often than names
+    return not (given["suffix"] and _ABOUT.search(given["suffix"]))
+
+
+def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
     if len(value) < 4 or shapes.is_reference(value) or shapes.is_placeholder(value) or _CODE.search(value):
         return False
-    kinds = _kinds(value)
-    if password:
-        if _WORDY.fullmatch(value):
-            return False
-        return kinds >= 2 and len(value) >= 6
-    return kinds >= 2 and len(value) >= 10 and (surprise(value) >= 5.0) and not shapes.is_identity(value)
+    if _WORDS.fullmatch(value):
+        return chosen and signed and _is_passphrase(value)
+    if _kinds(value) < 2 or _reads_as_name(value):
+        return False
+    if chosen:
+        return len(value) >= 6
+    return len(value) >= 8 and surprise(value) >= _ISSUED and not shapes.is_identity(value)
+
+
+def _reads_as_name(value: str) -> bool:
+    if " " in value or shapes.is_name(value):
+        return True
+    return _IDENTIFIER.fullmatch(value) is not None and surprise(value) < _RANDOM
+
+
+def _is_passphrase(value: str) -> bool:
+    """Whether letters alone, given to a password, are likely meant: one long word that no programmer would write."""
+    return value.isalpha() and value.islower() and len(value) >= 10
 
 
 def _kinds(value: str) -> int:

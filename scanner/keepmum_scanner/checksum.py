@@ -28,4 +28,4 @@ def _base62(number: int) -> str:
     return digits.rjust(6, "0")
 
 
-CHECKS = {"github": crc32_in_base62, "npm": crc32_in_base62}
+CHECKS = {"github": crc32_in_base62, "npm": crc32_in_base62, "vercel": crc32_in_base62}

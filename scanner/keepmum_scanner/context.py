@@ -6,6 +6,9 @@ Looked up for single candidates in a short window of their own line, so the cost
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+
+from keepmum_scanner.mentions import mentions
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
@@ -14,61 +17,66 @@ UNNAMED = 0  # nothing names the place a credential
 NEAR = 1  # a credential word stands in the window
 ASSIGNED = 2  # a credential word is given the value: by sign, by quotes, by "is" or "to"
 
-# Words that make a value a credential. Plural "tokens" mostly counts words of a language model, "keys" fields of an
-# object: neither points at a value.
-_CREDENTIAL = re.compile(
-    r"pass(?:word|wd|phrase|code)|pwd|secret|credential|creds\b|token(?!s|iz|_?(?:id|name|count|limit|type|url))|"
-    r"api[ _-]?key|(?:access|private|signing|encryption|master|account|license|auth|deploy|service)[ _-]?key|"
-    r"(?:\b|_)key\b|bearer|authorization|\bauth\b|pasted|rotate|\b40[13]\b|login|비밀번호|パスワード|密码|密碼|пароль"
-)
 # Words that make a value the name or digest of a thing.
 _NAMING = re.compile(
     r"\b(?:commits?|sha\d*|digest|checksum|md5|hash|revision|rev|etag|uuid|guid|trace|thread|request|message|build|image|"
     r"branch|tree|blob|merge[sd]?|cherry|bump|pin(?:ned)?|diff|snapshot|fingerprint|integrity|version|"
     r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b"
 )
-_GIVEN = re.compile(r"[=:(`'\"]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
-_SENTENCE_END = re.compile(r"[.;!?]\s|\|")
-_LINK = re.compile(
-    r"(?:https?|ssh|git|ftp)://[^\s\"'<>`]*$|(?:^|[\s(<\"'`])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/[^\s\"'<>`]*$"
-)
+_COUNTED = re.compile(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
+_GIVEN = re.compile(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
+_SENTENCE_END = re.compile(r"[.;!?]\s|\w\s*\|")
+_LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
+_BREAKS = " \t\n\"'<>`("
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_lower",)
+    __slots__ = ("_ends", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         lower = text.lower()
-        self._lower = lower if len(lower) == len(text) else text  # a few letters change length in lower case
+        self.text = text
+        self.lower = lower if len(lower) == len(text) else text  # a few letters change length in lower case
+        self.mentions = mentions(text, self.lower)
+        self._ends = [mention.end for mention in self.mentions]
 
     def naming(self, start: int, end: int) -> int:
         """How the surroundings name [start, end) a credential: `UNNAMED`, `NEAR` or `ASSIGNED`."""
-        return max(self._from_before(start), self._from_behind(end))
+        return max(self._from_before(start), self._from_behind(end)) if self.mentions else UNNAMED
 
     def _from_before(self, start: int) -> int:
-        window = self._before(start)
-        last = None
-        for match in _CREDENTIAL.finditer(window):
-            last = match
-        if last is None:
+        for index in range(bisect_right(self._ends, start) - 1, -1, -1):
+            place = self._ends[index]
+            if start - place > BEFORE:
+                break
+            if not self.mentions[index].short and not _COUNTED.match(self.lower, place):
+                return self._across(self.lower[place:start])
+        return UNNAMED
+
+    @staticmethod
+    def _across(gap: str) -> int:
+        """What a mention says across `gap` about the value behind it."""
+        line_break = gap.rfind("\n")
+        if line_break >= 0 and (gap[line_break:].strip() or not gap[:line_break].rstrip().endswith(_LINE_OPENERS)):
             return UNNAMED
-        gap = window[last.end() :]
         if _NAMING.search(gap) or _SENTENCE_END.search(gap):
             return UNNAMED
         return ASSIGNED if _GIVEN.search(gap) or len(gap) <= 2 else NEAR
 
     def _from_behind(self, end: int) -> int:
-        window = self._lower[end : end + AFTER].split("\n", 1)[0]
-        match = _CREDENTIAL.search(window)
-        if match is None or _SENTENCE_END.search(window[: match.start()]):
-            return UNNAMED
-        return NEAR
+        index = bisect_right(self._ends, end)
+        for mention in self.mentions[index : index + 2]:
+            gap = self.lower[end : mention.start]
+            if mention.start < end or mention.short or _COUNTED.match(self.lower, mention.end):
+                continue
+            return NEAR if len(gap) < AFTER and "\n" not in gap and not _SENTENCE_END.search(gap) else UNNAMED
+        return UNNAMED
 
     def in_link(self, start: int) -> bool:
-        """Whether the place at `start` is part of a link's path: places have names, and links are made to be shared."""
-        return _LINK.search(self._lower[max(0, start - 200) : start]) is not None
-
-    def _before(self, start: int) -> str:
-        return self._lower[max(0, start - BEFORE) : start].rsplit("\n", 1)[-1]
+        """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""
+        window = self.lower[max(0, start - 200) : start]
+        run = window[max(window.rfind(character) for character in _BREAKS) + 1 :]
+        return "://" in run or _HOST.match(run) is not None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import binascii
 import re
 
+from keepmum_scanner.surprise import surprise
+
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_WORDS = 6.0  # bits
 _LONGEST = 8192  # characters; longer runs are files, not notes
 
 
@@ -16,6 +19,12 @@ def decoded(token: str) -> str | None:
     if len(token) > _LONGEST or not _BASE64.fullmatch(token):
         return None
     return _hexadecimal(token) or _base64(token)
+
+
+def is_text(token: str) -> bool:
+    """Whether `token` is mere base64 of a readable text: what it says is then judged, not how it looks."""
+    text = decoded(token)
+    return text is not None and len(text) >= 12 and surprise(text) < _WORDS
 
 
 def _percent(token: str) -> str | None:
@@ -33,7 +42,8 @@ def _hexadecimal(token: str) -> str | None:
 
 
 def _base64(token: str) -> str | None:
-    data = token.rstrip("=").replace("-", "+").replace("_", "/")
+    data = token.rstrip("=-_")  # a comment may close right behind it: "-->"
+    data = data.replace("-", "+").replace("_", "/")
     try:
         return _readable(binascii.a2b_base64(data[: len(data) - (len(data) % 4 == 1)] + "=" * (-len(data) % 4)))
     except (binascii.Error, ValueError):

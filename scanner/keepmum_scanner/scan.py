@@ -30,10 +30,11 @@ def scan(text: str, key: bytes | None = None) -> list[Finding]:
 
 def _suspects(text: str) -> list[Suspect]:
     found = tokens(text)
+    context = Context(text)
     return [
         *pem.find(text),
         *structure.find(text),
         *prefixes.find(found, text),
-        *assignment.find(text),
-        *scored.find(found, Context(text)),
+        *assignment.find(context),
+        *scored.find(found, context),
     ]

@@ -19,35 +19,50 @@ THRESHOLD = 0.5
 class Features:
     """What a scorer may know of a token."""
 
-    __slots__ = ("identity", "in_link", "length", "naming", "run", "surprise", "switches")
+    __slots__ = ("identity", "length", "mixed", "naming", "place", "run", "surprise", "switches")
 
     def __init__(  # noqa: PLR0913 - named, one a feature
-        self, *, surprise: float, length: int, run: int, switches: int, naming: int, identity: bool, in_link: bool
+        self,
+        *,
+        surprise: float,
+        length: int,
+        run: int,
+        switches: int,
+        mixed: bool,
+        naming: int,
+        identity: bool,
+        place: bool,
     ) -> None:
         self.surprise = surprise  # mean bits a character
         self.length = length
         self.run = run  # longest stretch of letters and digits
-        self.switches = switches  # changes between letters and digits within that stretch
+        self.switches = switches  # changes between letters and digits
+        self.mixed = mixed  # letters and digits both
         self.naming = naming  # context.UNNAMED, NEAR or ASSIGNED
         self.identity = identity  # a UUID, a bare hexadecimal number, a ULID
-        self.in_link = in_link
+        self.place = place  # part of a link or a path
 
 
-# Least surprise, in bits, at which a token counts as spelled like a key, by how its surroundings name it.
-_SURPRISE = {UNNAMED: 6.3, NEAR: 5.7, ASSIGNED: 5.2}
-_LENGTH = {UNNAMED: 18, NEAR: 16, ASSIGNED: 12}
-_RUN = {UNNAMED: 12, NEAR: 8, ASSIGNED: 6}
+# By how its surroundings name a token: fewest characters, shortest longest stretch, least surprise in bits.
+_LEAST = {UNNAMED: (18, 12, 6.2), NEAR: (16, 8, 5.6), ASSIGNED: (10, 6, 5.0)}
+_LETTERS_ONLY = 1.3  # bits more that a token without digits must surprise: most are identifiers
+_SWITCHES = {UNNAMED: 5, NEAR: 3, ASSIGNED: 3}  # or this many changes of kind, which words do not make
+_LONG_RUN = 15  # or, where named, letters and digits in so long a stretch
 
 
 def by_hand(features: Features) -> float:
-    """Confidence from hand-set points; every number was chosen on the development corpus and can be read here."""
-    naming = UNNAMED if features.in_link and features.naming < ASSIGNED else features.naming
-    if features.identity:
-        return 0.7 if naming == ASSIGNED else 0.1
-    if features.in_link and naming == UNNAMED:
+    """Confidence from hand-set points; each was chosen on the development corpus and can be read here."""
+    if features.place:
         return 0.1
-    if features.length < _LENGTH[naming] or features.run < _RUN[naming]:
+    if features.identity:
+        return 0.7 if features.naming == ASSIGNED else 0.1
+    length, run, surprise = _LEAST[features.naming]
+    if features.length < length or features.run < run:
         return 0.2
-    excess = features.surprise - _SURPRISE[naming]
-    mixed = features.switches - (5 if naming == UNNAMED else 3)
-    return min(0.85, 0.5 + 0.1 * max(excess, 0.25 * mixed)) if excess >= 0 or mixed >= 0 else 0.3
+    excess = features.surprise - surprise - (0 if features.mixed else _LETTERS_ONLY)
+    if excess >= 0:
+        return min(0.85, 0.55 + 0.1 * excess)
+    named = features.naming != UNNAMED
+    switched = features.switches >= _SWITCHES[features.naming] and (named or features.run >= 2 * run)
+    long_run = named and features.mixed and features.run >= _LONG_RUN
+    return 0.55 if switched or long_run else 0.3

@@ -6,6 +6,7 @@ import re
 
 from keepmum_scanner import shapes
 from keepmum_scanner.context import UNNAMED, Context
+from keepmum_scanner.decode import is_text
 from keepmum_scanner.score import THRESHOLD, Features, by_hand
 from keepmum_scanner.surprise import surprise
 
@@ -19,39 +20,45 @@ if TYPE_CHECKING:
 
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
-_READABLE = 5.0  # bits; below this and with few changes of kind a token is words, whatever stands beside it
+_LONG = 15  # letters and digits in one stretch
+_READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
 
 
 def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> Iterator[Suspect]:
     """Suspects among the tokens of one text."""
     for token in found:
-        if _passes(token.text):
-            continue
         features = measure(token, context)
-        confidence = 0.0 if features is None else scorer(features)
-        if features is not None and confidence >= THRESHOLD:
+        if features is None or _passes(token.text):
+            continue
+        confidence = scorer(features)
+        if confidence >= THRESHOLD:
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
 
 
 def measure(token: Token, context: Context) -> Features | None:
     """The features of `token`; None for what reads as words, which is most of any text."""
-    bits = surprise(token.text)
-    identity = shapes.is_identity(token.text)
-    run = max(_RUN.findall(token.text), key=len)
-    switches = len(_SWITCH.findall(run))
-    if bits < _READABLE and switches < 3 and not identity:
+    text = token.text
+    bits = surprise(text)
+    identity = shapes.is_identity(text)
+    switches = len(_SWITCH.findall(text))
+    run = max(map(len, _RUN.findall(text)))
+    if bits < _READABLE and not identity and switches < (1 if run >= _LONG else 2):
         return None
     return Features(
         surprise=bits,
-        length=len(token.text),
-        run=len(run),
+        length=len(text),
+        run=run,
         switches=switches,
+        mixed=switches > 0,
         naming=context.naming(token.start, token.end),
         identity=identity,
-        in_link=context.in_link(token.start) or ("/" in token.text and "." in token.text.split("/", 1)[0]),
+        place=shapes.is_path(text) or context.in_link(token.start),
     )
 
 
+_GUARDS = (shapes.is_integrity, shapes.is_public, shapes.is_name, shapes.is_placeholder, is_text)
+
+
 def _passes(token: str) -> bool:
-    return shapes.is_integrity(token) or shapes.is_public(token) or shapes.is_placeholder(token)
+    return any(guard(token) for guard in _GUARDS)

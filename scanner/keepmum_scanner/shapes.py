@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import re
 
+from keepmum_scanner.surprise import surprise
+
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 # Source: https://github.com/ulid/spec, read 2026-11-21; the first digit holds for dates up to the year 3084.
 _ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
+_RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
+_WORD = 5.5  # bits; a path's part below this is a word
+
 _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
 _PLACEHOLDER = re.compile(
-    r"x{4,}|\*{3,}|\.{3}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
+    r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
     r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|my[-_]?(?:token|key|secret|password|api)|here$",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
 # Source: https://www.rfc-editor.org/rfc/rfc4253#section-6.6, read 2026-11-21 (the length of "ssh-…" comes first)
 _PUBLIC_STARTS = (
@@ -68,7 +76,20 @@ def is_public(token: str) -> bool:
 
 def is_placeholder(token: str) -> bool:
     """Whether `token` stands for a secret instead of being one."""
-    return len(set(token)) <= 3 or _PLACEHOLDER.search(token) is not None
+    if len(set(token)) <= 3 or ".." in token:
+        return True
+    return _PLACEHOLDER.search(token) is not None and surprise(token) < _RANDOM
+
+
+def is_path(token: str) -> bool:
+    """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
+    parts = token.split("/")
+    return len(parts) > 1 and sum(part.isalpha() and surprise(part) < _WORD for part in parts) * 2 >= len(parts) - 1
+
+
+def is_name(token: str) -> bool:
+    """Whether `token` is a name of a program: `hashlib.pbkdf2_hmac`, `AZURE_API_KEY`."""
+    return _NAME.fullmatch(token) is not None and len(_SWITCH.findall(token)) <= _NAME_SWITCHES
 
 
 _REFERENCE = re.compile(
