@@ -212,6 +212,17 @@ class Settings:
     project_file: str | None = None  # the `.keepmum.toml` that was read
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
+    def value_of(self, name: str) -> Value:
+        """The value of a setting by its dotted name, as `keepmum status` lists them.
+
+        Raises: KeyError when there is no such setting.
+        """
+        value: Any = self
+        for part in SETTINGS[name].name.split("."):
+            value = getattr(value, part)
+        found: Value = value
+        return found
+
     def source_of(self, name: str) -> str:
         """Where the value of `name` came from: `<path>:<line>`, the name of a variable, or "default".
 

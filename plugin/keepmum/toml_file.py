@@ -71,10 +71,11 @@ def parse(path: str, text: str) -> TomlFile:
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """Every value that is not a table, by its dotted name; an empty table counts as a value, so that it is seen."""
     for key, value in table.items():
+        name = prefix + (f'"{key}"' if "." in key else key)  # "a.b" is one key, a.b is two
         if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flat(value, name + ".")
         else:
-            yield prefix + key, value
+            yield name, value
 
 
 def _places(body: str) -> Iterator[tuple[str, int]]:

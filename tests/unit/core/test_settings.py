@@ -7,6 +7,7 @@ import pytest
 
 from keepmum.errors import SettingsError
 from keepmum.settings import SETTINGS, Settings, find_project_file, load
+from keepmum_hooks import switches
 
 
 @pytest.fixture
@@ -45,14 +46,7 @@ def test_defaults_are_those_of_the_declarations(home: Path, tmp_path: Path) -> N
     settings = load({"KEEPMUM_HOME": str(home)}, str(tmp_path))
     expected = {name: declaration.default for name, declaration in SETTINGS.items()}
     expected["store.path"] = str(home / "memory.db")
-    assert {name: value_of(settings, name) for name in SETTINGS} == expected
-
-
-def value_of(settings: Settings, name: str) -> object:
-    value: object = settings
-    for part in name.split("."):
-        value = getattr(value, part)
-    return value
+    assert {name: settings.value_of(name) for name in SETTINGS} == expected
 
 
 def test_environment_beats_project_beats_user_beats_default(home: Path, place: Path) -> None:
@@ -100,7 +94,7 @@ def test_the_source_of_no_setting_is_a_key_error(home: Path, place: Path) -> Non
     ],
 )
 def test_variables_set_settings(home: Path, place: Path, variables: dict[str, str], name: str, value: object) -> None:
-    assert value_of(settled(home, place, **variables), name) == value
+    assert settled(home, place, **variables).value_of(name) == value
 
 
 @pytest.mark.parametrize(
@@ -146,6 +140,7 @@ def test_a_bad_value_is_never_repeated(home: Path, place: Path) -> None:
         pytest.param("[captur]\nevery = 3", 2, "did you mean `capture.every`?", id="misspelt table"),
         pytest.param("[wholly]\ndifferent = 3", 2, "these may stand here: enabled, ", id="nothing near"),
         pytest.param("capture = 3", 1, "there is no setting `capture`", id="a table that is a number"),
+        pytest.param('"capture.every" = 3', 1, "did you mean `capture.every`?", id="two keys quoted as one"),
         pytest.param("enabled = 1", 1, "enabled must be true or false", id="a number for a switch"),
         pytest.param("[capture]\nevery = true", 2, "a whole number from 1 to 1000", id="a switch for a number"),
         pytest.param("[capture]\nevery = 2.5", 2, "a whole number from 1 to 1000", id="half a turn"),
@@ -219,7 +214,7 @@ def test_a_project_file_cannot_switch_keepmum_on(home: Path, place: Path) -> Non
 @pytest.mark.parametrize("name", ["capture.enabled", "briefing.enabled"])
 def test_a_project_file_turns_nothing_on_that_the_user_turned_off(home: Path, place: Path, name: str) -> None:
     settings = settled(home, place, user=f"{name} = false", project=f"{name} = true")
-    assert value_of(settings, name) is False
+    assert settings.value_of(name) is False
     assert settings.source_of(name) == f"{home / 'config.toml'}:1"
 
 
@@ -312,6 +307,16 @@ def test_a_project_file_where_everyone_may_write_is_nobodys(place: Path) -> None
     (place.parent / ".keepmum.toml").write_text("", encoding="utf-8")
     place.parent.chmod(0o1777)
     assert find_project_file(str(place)) != str(place.parent / ".keepmum.toml")
+
+
+def test_hooks_and_core_call_their_common_settings_the_same() -> None:
+    assert [".".join(path) for path in switches._ALL if ".".join(path) not in SETTINGS] == []
+
+
+def test_hooks_and_core_read_the_same_variables() -> None:
+    common = {".".join(path) for path in switches._ALL}
+    ours = {(variable, name) for name in common for variable in SETTINGS[name].variables}
+    assert {(variable, ".".join(path)) for variable, path in switches._VARIABLES} == ours
 
 
 def test_every_setting_says_what_it_is_for() -> None:
