@@ -45,8 +45,9 @@ def serve(surface: Surface, open_handlers: OpenHandlers, *, name: str, version: 
     for signal_name in _SIGNALS:
         if hasattr(signal, signal_name):
             signal.signal(getattr(signal, signal_name), lambda *_: jobs.stop())
-    _thread.stack_size(_STACK)
+    before = _thread.stack_size(_STACK)
     _thread.start_new_thread(_read, (source, session, jobs))
+    _thread.stack_size(before)
     jobs.work()
     session.close()
     jobs.finish()
