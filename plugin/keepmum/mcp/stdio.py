@@ -1,7 +1,7 @@
 """The process around a session: descriptors, threads, signals, and the end.
 
 The main thread owns the handlers and does jobs; a second thread reads. So a signal, which Python delivers on the main
-thread, always finds it between two jobs or waiting, and the descriptor that the reader waits on never holds up the end.
+thread, wakes it when it waits and never cuts a job short; and a read that never returns holds up no end.
 No `select` (Windows has none for pipes), no `threading`, no `queue`: the handshake would pay milliseconds for them.
 """
 
