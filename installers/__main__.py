@@ -18,7 +18,7 @@ def main() -> int:
     sys.path[:0] = [os.path.join(_ROOT, name) for name in ("installers", "plugin", "hooks")]
     from keepmum_installers import commands
 
-    parser = argparse.ArgumentParser(prog="install.sh")
+    parser = argparse.ArgumentParser(prog="install.sh", usage="sh installers/install.sh [options]; --help lists them")
     commands.register_installation(parser.add_subparsers(metavar="COMMAND", required=True))
     arguments = parser.parse_args()
     try:

@@ -40,7 +40,11 @@ class Options:
 def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
     """The exit code: 0 when everything that was asked for is in place and the main job works here."""
     voice.say(f"Keepmum {product.version}")
-    planned, failed = _planned(_planners(options, product, root, machine), voice)
+    planned, failed = _planned(_client_planners(options, product, root, machine), voice)
+    if failed and not planned:
+        return 1
+    if root is not None:
+        planned.insert(0, (own := partial(command.plan, root, machine), own()))
     _show([plan for _, plan in planned], _runtime_line(options, root, machine), voice)
     if options.dry_run:
         voice.say("Nothing was changed: this was a dry run.")
@@ -53,17 +57,15 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     return 1 if failed else 0
 
 
-def _planners(options: Options, product: Product, root: str | None, machine: Machine) -> Iterator[_Planner]:
+def _client_planners(options: Options, product: Product, root: str | None, machine: Machine) -> Iterator[_Planner]:
     wish = Wish(product, root, options.scope, options.source)
-    if root is not None:
-        yield partial(command.plan, root, machine)
-    for name in options.clients:
-        yield partial(CLIENTS[name].plan, wish, machine)
+    return (partial(CLIENTS[name].plan, wish, machine) for name in options.clients)
 
 
 def _planned(planners: Iterable[_Planner], voice: Voice) -> tuple[list[tuple[_Planner, Plan]], bool]:
     """The plans that could be made, each with what makes it anew; and whether one could not."""
-    planned, failed = [], False
+    planned: list[tuple[_Planner, Plan]] = []
+    failed = False
     for planner in planners:
         try:
             planned.append((planner, planner()))

@@ -45,7 +45,9 @@ def uninstall(options: Options, machine: Machine, voice: Voice) -> int:
     if options.scope in {None, "user"}:
         leftovers.clear(machine)
         _say_memories(options, machine, voice)
-    _say_remains(machine, voice)
+        _say_remains(machine, voice)
+    else:
+        voice.say("This repository's settings no longer mention Keepmum, as far as this installer put it there.")
     return 1 if failed else 0
 
 

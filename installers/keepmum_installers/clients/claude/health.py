@@ -11,7 +11,7 @@ from keepmum_hooks.places import heartbeat_file
 from keepmum_installers import files
 from keepmum_installers.clients.claude import command_line, places
 from keepmum_installers.clients.client import Scope
-from keepmum_installers.errors import InstallError, NotPlainJson
+from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
@@ -23,6 +23,7 @@ __all__ = ["checks"]
 _NAME = places.NAME
 _OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
 _SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
+_SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 _SECONDS = 20
 _WEEK = 7 * 24 * 3600
 
@@ -75,12 +76,21 @@ def _registration(claude: str, machine: Machine, product: Product) -> Iterator[F
         return
     ours = [entry for entry in entries if entry.get("id") == PLUGIN]
     if not ours:
-        yield problem(about, "the plugin is not installed", "Run `keepmum install`.")
+        yield _absent(about, machine)
     for entry in ours:
         yield _entry(about, entry, source, product)
     for other in {str(entry.get("id")) for entry in entries if entry not in ours and entry.get("enabled")}:
         says = f"{other} is on as well, so every hook runs twice" if ours else f"{other} is on instead"
         yield problem(about, says, f"Run `claude plugin uninstall {other}`.")
+
+
+def _absent(about: str, machine: Machine) -> Finding:
+    """A plugin that the repository's settings name is loaded only once its folder is trusted."""
+    for path in (places.settings_file(scope, machine) for scope in _SCOPES):
+        if _enabled(_settings(path)) is True:
+            says = f"{path} switches the plugin on, and the client has not loaded it yet"
+            return note(about, says, "Start `claude` here, and trust the folder when it asks.")
+    return problem(about, "the plugin is not installed", "Run `keepmum install`.")
 
 
 def _entry(about: str, entry: Mapping[str, object], source: Source | None, product: Product) -> Finding:
@@ -100,21 +110,28 @@ def _entry(about: str, entry: Mapping[str, object], source: Source | None, produ
 def _switches(machine: Machine) -> Iterator[Finding]:
     """What the client's settings switch off, and in which file."""
     about = f"{_NAME} settings"
-    scopes: tuple[Scope, ...] = ("user", "project", "local")
-    for path in (places.settings_file(scope, machine) for scope in scopes):
-        try:
-            settings = parse((files.read(path) or b"{}").decode("utf-8", "replace"))
-        except NotPlainJson as error:
-            yield problem(about, f"{path}, {error}", "Mend it: the client ignores the whole file.")
-            continue
-        except InstallError as error:
-            yield problem(about, str(error), error.next_step)
-            continue
-        enabled = settings.get("enabledPlugins")
-        if isinstance(enabled, dict) and enabled.get(PLUGIN) is False:
+    for path in (places.settings_file(scope, machine) for scope in _SCOPES):
+        settings = _settings(path)
+        if isinstance(settings, InstallError):
+            yield problem(about, f"{path}: {settings}", "Mend it: the client ignores the whole file.")
+        elif _enabled(settings) is False:
             yield note(about, f"{path} switches the plugin off", f'Set "{PLUGIN}" to true there.')
-        if settings.get("disableAllHooks") is True:
+        elif settings.get("disableAllHooks") is True:
             yield problem(about, f"{path} switches all hooks off", 'Remove "disableAllHooks" there.')
+
+
+def _settings(path: str) -> dict[str, object] | InstallError:
+    """What the file says; the error when it cannot be read."""
+    try:
+        return parse((files.read(path) or b"{}").decode("utf-8", "replace"))
+    except InstallError as error:
+        return error
+
+
+def _enabled(settings: dict[str, object] | InstallError) -> object:
+    """Whether the settings switch the plugin on or off; None when they do not mention it."""
+    enabled = None if isinstance(settings, InstallError) else settings.get("enabledPlugins")
+    return enabled.get(PLUGIN) if isinstance(enabled, dict) else None
 
 
 def _heartbeat(about: str, path: str) -> Finding:
