@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keepmum import git_child, git_config
+from keepmum.folders import real_folder, upward
 
 __all__ = ["GitContext", "Remote", "Repository", "find_repository", "git_context", "remote_of"]
 
@@ -62,16 +63,12 @@ class GitContext:
 
 def find_repository(start: str) -> Repository | None:
     """The repository that `start` lies in, or None; a pointer to a repository that is gone is passed over."""
-    folder = os.path.realpath(start)
-    while True:
+    for folder in upward(real_folder(start)):
         git_dir = _git_dir_of(folder)
-        if git_dir:
-            root = os.path.dirname(folder) if git_dir == folder and os.path.basename(folder) == ".git" else folder
-            return Repository(root, git_dir, _common_dir(git_dir))
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
+        if git_dir is not None:
+            inside_it = git_dir == folder and os.path.basename(folder) == ".git"
+            return Repository(os.path.dirname(folder) if inside_it else folder, git_dir, _common_dir(git_dir))
+    return None
 
 
 def remote_of(repository: Repository, environ: Mapping[str, str]) -> Remote | None:

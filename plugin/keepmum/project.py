@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.errors import InvalidInput
+from keepmum.folders import real_folder, upward
 from keepmum.git_facts import Repository, find_repository, remote_of
 from keepmum.remote_url import folder_id, remote_id
 from keepmum.settings import Settings, find_project_file, project_name
@@ -61,7 +62,7 @@ def find_project(
     folder, said_by = _place(start, environ, client_roots)
     repository = find_repository(folder)
     project = _by_settings(folder, repository, settings)
-    if project is None and _is_plugin(folder, environ) and said_by == _NOBODY:
+    if project is None and said_by == _NOBODY and _is_no_project(folder, environ):
         project = Project(UNPLACED, "unplaced", folder, "nothing says which project this is")
     if project is None:
         project = _by_repository(repository, environ) if repository else _by_folder(folder, said_by)
@@ -80,7 +81,7 @@ def working_folder(start: str, environ: Mapping[str, str], client_roots: Sequenc
 
 def _place(start: str, environ: Mapping[str, str], client_roots: Sequence[str]) -> tuple[str, str]:
     """The working folder, and who named it."""
-    own = (os.path.realpath(start), _NOBODY)
+    own = (real_folder(start), _NOBODY)
     said = list(_client_folders(environ, client_roots))
     if _is_anywhere(own[0], environ):
         return said[0] if said else own
@@ -96,8 +97,8 @@ def _client_folders(environ: Mapping[str, str], client_roots: Sequence[str]) -> 
     words += [(_path_of(root), "client root") for root in client_roots]
     for word, said_by in words:
         if os.path.isabs(word) and os.path.isdir(word):
-            folder = os.path.realpath(word)
-            if folder != os.path.dirname(folder):
+            folder = real_folder(word)
+            if not _is_top(folder):
                 yield folder, said_by
 
 
@@ -116,22 +117,20 @@ def _path_of(root: str) -> str:
 def _is_anywhere(folder: str, environ: Mapping[str, str]) -> bool:
     """Whether a server starts in `folder` when its client had no folder in mind."""
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
-    return (
-        folder == os.path.dirname(folder)
-        or (os.path.isabs(home) and folder == os.path.realpath(home))
-        or _is_plugin(folder, environ)
+    return (os.path.isabs(home) and folder == real_folder(home)) or _is_no_project(folder, environ)
+
+
+def _is_no_project(folder: str, environ: Mapping[str, str]) -> bool:
+    """Whether nobody works in `folder`: the top of the file system, this plugin, or the plugin the client names."""
+    roots = {real_folder(environ[name]) for name in _PLUGIN_VARIABLES if os.path.isabs(environ.get(name, ""))}
+    return _is_top(folder) or any(
+        above in roots or os.path.isfile(os.path.join(above, "plugin", "keepmum", "project.py"))
+        for above in upward(folder)
     )
 
 
-def _is_plugin(folder: str, environ: Mapping[str, str]) -> bool:
-    """Whether `folder` lies in this plugin, or in the plugin that the client says it runs."""
-    plugins = {os.path.realpath(environ[name]) for name in _PLUGIN_VARIABLES if os.path.isabs(environ.get(name, ""))}
-    while folder not in plugins and not os.path.isfile(os.path.join(folder, "plugin", "keepmum", "project.py")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
-    return True
+def _is_top(folder: str) -> bool:
+    return folder == os.path.dirname(folder)
 
 
 def _by_settings(folder: str, repository: Repository | None, settings: Settings) -> Project | None:

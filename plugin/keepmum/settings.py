@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from keepmum import toml_file
 from keepmum.errors import SettingsError
+from keepmum.folders import real_folder, upward
 from keepmum.memory import SCOPES
 from keepmum.setting import (
     PROJECT_FILE,
@@ -269,15 +270,11 @@ def find_project_file(start: str) -> str | None:
 
     A folder where everyone may leave files, such as `/tmp`, is passed over: its settings would be anybody's.
     """
-    folder = os.path.realpath(start)
-    while True:
+    for folder in upward(real_folder(start)):
         path = os.path.join(folder, PROJECT_FILE_NAME)
         if os.path.isfile(path) and not _is_everyones(folder):
             return path
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
+    return None
 
 
 def write_user_setting(home: str, name: str, value: Scalar) -> str:

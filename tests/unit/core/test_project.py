@@ -419,6 +419,21 @@ def test_the_top_of_the_file_system_gives_way_to_what_the_client_said(environ: d
     assert project_of("/", environ, str(tmp_path / "said")).root == str(tmp_path / "said")
 
 
+def test_the_top_of_the_file_system_is_never_the_project(environ: dict[str, str]) -> None:
+    assert project_of("/", environ).id == UNPLACED
+
+
+def test_a_relative_start_in_a_folder_that_is_gone_says_nothing(
+    make: Make, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make("api")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert project_of(".", environ).id == UNPLACED
+    assert project_of(".", environ, str(root)).root == str(root)
+
+
 @pytest.fixture(params=["by its variable", "by its files"])
 def plugin(request: pytest.FixtureRequest, make: Make, environ: dict[str, str]) -> Path:
     """The plugin's folder, which a client copied or cloned, and the server recognises in one way or the other."""
