@@ -102,7 +102,7 @@ def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:
     for choice in allowed:
         if choice == value:
             return choice
-    raise InvalidInput(name, f"is {clean(name, value, LIMITS.key, one_line=True)!r}, allowed are {', '.join(allowed)}")
+    raise InvalidInput(name, f"is none of those allowed: {', '.join(allowed)}")
 
 
 def revise(base: Memory, text: str, fields: Fields) -> Memory:

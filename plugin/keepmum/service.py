@@ -10,11 +10,12 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, retention
+from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, references, retention
 from keepmum.briefing_files import BriefingFiles, told
-from keepmum.errors import Ambiguous, ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
+from keepmum.errors import ConfirmationNeeded, InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.journal import Journal
 from keepmum.memory import (
     KINDS,
     LIMITS,
@@ -35,12 +36,10 @@ from keepmum.memory import (
 )
 from keepmum.stores import STORES, StaleWrite, Store
 
-__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "open_service"]
+__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Wanted", "open_service"]
 
 _ATTEMPTS = 12  # against other processes that change the same memory at the same moment
 _CANDIDATES = 50  # of the full-text leg, from which the ranking picks
-_SHORTEST_PREFIX = 4
-_HELD_BACK_ACTIVITY = 20
 _SWEPT_AT_ONCE = 500
 _WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
 _Answer = TypeVar("_Answer")
@@ -64,6 +63,19 @@ class Remembered:
     memory: Memory
     action: Action | None  # None: the very same was kept already, and nothing was written
     previous: Memory | None = None  # what it replaced, if anything
+
+
+class Wanted(TypedDict, total=False):
+    """Which memories a read looks at; what is not given lets everything through."""
+
+    kinds: Sequence[str]
+    tags: Sequence[str]
+    all_tags: bool
+    scope: str | None  # one of the scopes, or `all` for every project
+    agent: str | None
+    since: int | None
+    until: int | None
+    statuses: tuple[Status, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +122,7 @@ class MemoryService:
         self._policy = policy
         self._briefings = BriefingFiles(home, briefing_tokens) if home and briefing_tokens else None
         self._clock = clock
-        self._held_back: list[Activity] = []
+        self._journal = Journal(store, self._agent, clock)
         intake.refuse_secrets({"agent": agent}, scan)
 
     # -- writing
@@ -194,47 +206,36 @@ class MemoryService:
         if present:
             return Remembered(present[0], None)
         try:
-            self.store.commit([Change(None, incoming)], [self._event("imported", incoming)])
+            self._commit([Change(None, incoming)], self._journal.entry("imported", incoming))
         except StaleWrite:
             raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
-        self._changed(incoming)
         return Remembered(incoming, "imported")
 
     # -- reading
 
-    def recall(  # noqa: PLR0913 - each filter is one keyword
+    def recall(
         self,
         query: str | None = None,
         *,
         limit: int = 10,
-        kinds: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        all_tags: bool = False,
-        scope: str | None = None,
-        agent: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        order: Order = "updated",
         offset: int = 0,
-        statuses: tuple[Status, ...] = ("active",),
+        order: Order = "updated",
+        **wanted: Unpack[Wanted],
     ) -> list[Match]:
         """The memories that fit best, best first; without a query those that pass the filters, latest first.
 
-        `scope` is one of the scopes, or `all` for every project. Nothing is reinforced.
+        Nothing is reinforced by being found.
 
         Raises: InvalidInput, StoreError.
         """
         text = intake.clean("query", query or "", LIMITS.query)
-        wanted = self._filter(
-            kinds=kinds, tags=tags, all_tags=all_tags, scope=scope, agent=agent, since=since, until=until,
-            statuses=statuses,
-        )  # fmt: skip
+        looked_at = self._filter(wanted)
         if not text:
-            found = self.store.browse(wanted, order=order, limit=limit, offset=offset)
+            found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
             return [Match(memory, 0.0, "latest") for memory in found]
-        candidates = self.store.search(ranking.terms(text), wanted, max(_CANDIDATES, limit + offset))
-        matches = ranking.rank(candidates, wanted)[offset : offset + limit]
-        self._log_query(text, len(matches))
+        candidates = self.store.search(ranking.terms(text), looked_at, max(_CANDIDATES, limit + offset))
+        matches = ranking.rank(candidates, looked_at)[offset : offset + limit]
+        self._journal.hold_back(self._query(text, len(matches)))
         return matches
 
     def load(self, references: Sequence[str]) -> list[Memory]:
@@ -245,7 +246,7 @@ class MemoryService:
         memories = self._named(references)
         if self.store.capabilities.writable:
             self.store.reinforce([memory.id for memory in memories], self._clock())
-        self._hold_back(*(self._event("loaded", memory) for memory in memories))
+        self._journal.hold_back(*(self._journal.entry("loaded", memory) for memory in memories))
         return memories
 
     def find(self, reference: str) -> Memory:
@@ -254,20 +255,8 @@ class MemoryService:
         Raises: NotFound, Ambiguous.
         """
         word = intake.clean("id", reference, LIMITS.key, one_line=True)
-        for scope in SCOPES:
-            memory = self.store.by_key(self._space(scope), word)
-            if memory is not None and memory.is_visible(self._clock()):
-                return memory
-        bounds = ids.id_range(word)
-        if bounds is None or len(word.removeprefix(ids.PREFIX)) < _SHORTEST_PREFIX:
-            raise NotFound(f"no memory goes by {word!r}: give a key, an id, or at least 4 characters of an id")
-        found = [memory for memory in self.store.between(*bounds, limit=6) if memory.user == self.place.user]
-        if len(found) > 1:
-            some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:5])
-            raise Ambiguous(f"{word!r} is the beginning of several ids: {some}")
-        if not found:
-            raise NotFound(f"no memory goes by {word!r}; `recall` finds memories by what they say")
-        return found[0]
+        spaces = [space_of(scope, self.place.project, self.place.session, self.place.user) for scope in SCOPES]
+        return references.resolve(self.store, word, spaces, self.place.user, self._clock())
 
     def resume(self, tokens: int = 1000) -> str:
         """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
@@ -286,12 +275,12 @@ class MemoryService:
 
     def activity(self, limit: int = 50) -> list[Activity]:
         """Who did what here lately, latest first."""
-        self.flush()
+        self._journal.flush()
         return self.store.activity(limit, self.place.project)
 
     def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
         """Every memory that is neither trashed nor superseded, for an export."""
-        wanted = replace(self._filter(statuses=("active", "archived", "tombstoned")), everywhere=everywhere)
+        wanted = replace(self._filter({"statuses": ("active", "archived", "tombstoned")}), everywhere=everywhere)
         offset = 0
         while found := self.store.browse(wanted, order="created", limit=page, offset=offset):
             yield from found
@@ -333,31 +322,24 @@ class MemoryService:
         if not 0 <= now - self.store.tick(now) <= retention.DAY_MS:
             return 0
         trashed_by = now - lifecycle.TRASH_DAYS * retention.DAY_MS
-        aged = [(memory, self._aged(memory, now)) for memory in self.store.fading(now, trashed_by, _SWEPT_AT_ONCE)]
-        steps = [(memory, *step) for memory, step in aged if step is not None]
+        fading = self.store.fading(now, trashed_by, _SWEPT_AT_ONCE)
+        steps = [step for memory in fading if (step := self._aged(memory, now)) is not None]
         if not steps:
             return 0
         try:
-            self.store.commit([change for _, change, _ in steps], [event for *_, event in steps])
+            self._commit([change for change, _ in steps], *(entry for _, entry in steps))
         except StaleWrite:
             return 0  # somebody is at work on these: the next sweep
-        self._changed(*(memory for memory, *_ in steps))
         return len(steps)
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""
         return self.store.health()
 
-    def flush(self) -> None:
-        """Write the activity that was held back."""
-        held, self._held_back = self._held_back, []
-        if held and self.store.capabilities.writable:
-            self.store.log(held)
-
     def close(self) -> None:
         """Leave everything on disk and let go."""
         with contextlib.suppress(StoreError):
-            self.flush()
+            self._journal.flush()
         self.store.close()
 
     # -- how it is done
@@ -385,7 +367,7 @@ class MemoryService:
         """The memory that a write is a new value of: the one under its key, or one that says just the same."""
         holder = self.store.by_key(new.space, new.key) if new.key else None
         if holder is not None and not holder.is_visible(now):
-            self.store.commit([self._change(holder, "trashed", now)])  # it has expired and gives its key up
+            self._commit([self._change(holder, "trashed", now)])  # it has expired and gives its key up
             holder = None
         twin = None if holder else self.store.same_text(new.space, new.text)
         if twin is not None and twin.is_visible(now) and not (new.key and twin.key):
@@ -397,17 +379,16 @@ class MemoryService:
         if present is not None:
             foreign = present.updated_by != self._agent and present.text != after.text
             action = "conflict" if foreign and after.key else "updated"
-        changes, events = [], []
+        changes, entries = [], []
         if old is not None and old.id != after.id:
             after = replace(after, supersedes=old.id)
             changes.append(
                 Change(old, replace(lifecycle.with_status(old, "superseded", now, self._agent), superseded_by=after.id))
             )
-            events.append(self._event("superseded", old))
+            entries.append(self._journal.entry("superseded", old))
         changes.append(Change(present, after))
-        events.append(self._event(action, after))
-        self.store.commit(changes, [*self._taken_back(), *events])
-        self._changed(after)
+        entries.append(self._journal.entry(action, after))
+        self._commit(changes, *entries)
         return Remembered(after, action, present or old)
 
     def _restore(self, memory: Memory) -> Remembered:
@@ -422,8 +403,7 @@ class MemoryService:
             superseded_by=None,
             expires_at=None,
         )
-        self.store.commit([Change(memory, after)], [*self._taken_back(), self._event("restored", after)])
-        self._changed(after)
+        self._commit([Change(memory, after)], self._journal.entry("restored", after))
         return Remembered(after, "restored", memory)
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
@@ -431,8 +411,7 @@ class MemoryService:
         now = self._clock()
         after = replace(before, updated_at=now, updated_by=self._agent, revision=memory.revision + 1)
         self._refuse_secrets(exchange.texts(after), after)
-        self.store.commit([Change(memory, after)], [*self._taken_back(), self._event("restored", after)])
-        self._changed(after)
+        self._commit([Change(memory, after)], self._journal.entry("restored", after))
         return Remembered(after, "restored", memory)
 
     def _named(self, references: Sequence[str]) -> list[Memory]:
@@ -440,7 +419,7 @@ class MemoryService:
 
     def _searched(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
         """Everything that a bulk removal means, not the best few: a query must match in every word."""
-        wanted = self._filter(tags=tags, all_tags=True, until=older_than)
+        wanted = self._filter({"tags": tags, "all_tags": True, "until": older_than})
         if not query:
             return self.store.browse(wanted, limit=1000)
         words = set(ranking.terms(intake.clean("query", query, LIMITS.query)))
@@ -450,8 +429,7 @@ class MemoryService:
     def _remove(self, victims: Sequence[Memory], mode: str, action: Action) -> None:
         now = self._clock()
         changes = [self._change(memory, lifecycle.MODES[mode][0], now) for memory in victims]
-        self.store.commit(changes, [*self._taken_back(), *(self._event(action, memory) for memory in victims)])
-        self._changed(*victims)
+        self._commit(changes, *(self._journal.entry(action, memory) for memory in victims))
 
     def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:
         """What time does to a memory, if anything."""
@@ -459,37 +437,32 @@ class MemoryService:
         if fate is None:
             return None
         if fate == "tombstone":
-            return self._change(memory, "tombstoned", now), self._event("tombstoned", memory)
+            return self._change(memory, "tombstoned", now), self._journal.entry("tombstoned", memory)
         status, action = lifecycle.MODES[fate]
-        return self._change(memory, status, now), self._event(action, memory)
+        return self._change(memory, status, now), self._journal.entry(action, memory)
 
     def _change(self, memory: Memory, status: Status | None, now: int) -> Change:
         """The change that gives a memory another status, or removes it."""
         return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self._agent))
 
-    def _filter(  # noqa: PLR0913 - each filter is one keyword
-        self,
-        *,
-        kinds: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        all_tags: bool = False,
-        scope: str | None = None,
-        agent: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
-        statuses: tuple[Status, ...] = ("active",),
-    ) -> Filter:
-        place = self.place
-        everywhere = scope == "all"
-        scopes = () if scope is None or everywhere else (intake.one_of("scope", scope, SCOPES),)
+    def _filter(self, wanted: Wanted | None = None) -> Filter:
+        place, given = self.place, wanted or {}
+        scope = given.get("scope")
         return Filter(
-            now=self._clock(), project=place.project, session=place.session, user=place.user, everywhere=everywhere,
-            scopes=scopes, kinds=tuple(intake.one_of("kind", kind, KINDS) for kind in kinds),
-            tags=intake.clean_tags(tags), all_tags=all_tags, agent=agent, since=since, until=until, statuses=statuses,
-        )  # fmt: skip
-
-    def _space(self, scope: Scope) -> str:
-        return space_of(scope, self.place.project, self.place.session, self.place.user)
+            now=self._clock(),
+            project=place.project,
+            session=place.session,
+            user=place.user,
+            everywhere=scope == "all",
+            scopes=() if scope in {None, "all"} else (intake.one_of("scope", scope or "", SCOPES),),
+            kinds=tuple(intake.one_of("kinds", kind, KINDS) for kind in given.get("kinds", ())),
+            tags=intake.clean_tags(given.get("tags", ())),
+            all_tags=given.get("all_tags", False),
+            agent=given.get("agent"),
+            since=given.get("since"),
+            until=given.get("until"),
+            statuses=given.get("statuses", ("active",)),
+        )
 
     def _refuse_secrets(self, raw: Mapping[str, JsonValue], memory: Memory) -> None:
         """Scan what was sent and what would be kept: cleaning may hide a secret from one of the two."""
@@ -497,41 +470,23 @@ class MemoryService:
             intake.refuse_secrets(raw, self._scan)
             intake.refuse_secrets(exchange.texts(memory), self._scan)
         except SecretFound as refusal:
-            self._hold_back(self._event("refused", None, ", ".join(sorted({rule for _, rule, _ in refusal.places}))))
+            self._journal.hold_back(self._refusal(refusal))
             raise
 
-    def _event(self, action: Action, memory: Memory | None, detail: str = "") -> Activity:
-        """An entry for the activity log; a purged memory leaves its id and nothing else."""
-        return Activity(
-            at=self._clock(),
-            agent=self._agent,
-            action=action,
-            memory=memory.id if memory else None,
-            key=memory.key if memory and action != "purged" else None,
-            project=memory.project if memory else self.place.project,
-            detail=detail or (memory.title if memory and action != "purged" else ""),
-        )
+    def _refusal(self, refusal: SecretFound) -> Activity:
+        rules = ", ".join(sorted({rule for _, rule, _ in refusal.places}))
+        return self._journal.entry("refused", detail=rules, project=self.place.project or "")
 
-    def _log_query(self, query: str, found: int) -> None:
-        shown = (
-            "a query that was not kept, it looked like a secret" if self._scan(query) else f"{query} ({found} found)"
-        )
-        self._hold_back(self._event("recalled", None, shown))
+    def _query(self, query: str, found: int) -> Activity:
+        """The entry of a search, without its words when they look like a secret."""
+        words = "a query that was not kept, it looked like a secret" if self._scan(query) else query
+        return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
 
-    def _hold_back(self, *events: Activity) -> None:
-        """Keep what reading does for the next write: a recall must not wait for the disk."""
-        self._held_back += events
-        if len(self._held_back) >= _HELD_BACK_ACTIVITY:
-            with contextlib.suppress(StoreError):
-                self.flush()
-
-    def _taken_back(self) -> list[Activity]:
-        held, self._held_back = self._held_back, []
-        return held
-
-    def _changed(self, *memories: Memory) -> None:
-        """Bring the briefings up to date after a write."""
-        for project in {None if memory.scope == "global" else memory.project for memory in memories}:
+    def _commit(self, changes: Sequence[Change], *entries: Activity) -> None:
+        """One transaction, and the briefings brought up to date with it."""
+        self._journal.commit(changes, entries)
+        touched = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
+        for project in {None if memory.scope == "global" else memory.project for memory in touched}:
             self._refresh(project)
 
     def _refresh(self, project: str | None) -> None:

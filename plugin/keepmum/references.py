@@ -1,0 +1,40 @@
+"""Which memory a name means: a key, an id in either spelling, or the beginning of an id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from keepmum import ids
+from keepmum.errors import Ambiguous, NotFound
+from keepmum.memory import Memory
+from keepmum.stores import Store
+
+__all__ = ["resolve"]
+
+_SHORTEST_PREFIX = 4
+_LISTED = 5
+
+
+def resolve(store: Store, word: str, spaces: Iterable[str], user: str | None, now: int) -> Memory:
+    """The one memory that `word` means: by key in the first of `spaces` that has it, else by id.
+
+    The word itself is not repeated in an error: it may be anything that was pasted.
+
+    Raises: NotFound, Ambiguous.
+    """
+    for space in spaces:
+        memory = store.by_key(space, word)
+        if memory is not None and memory.is_visible(now):
+            return memory
+    bounds = ids.id_range(word)
+    if bounds is None or len(word.removeprefix(ids.PREFIX)) < _SHORTEST_PREFIX:
+        raise NotFound(
+            f"no memory has this key of {len(word)} characters; give a key, an id, or at least 4 characters of an id"
+        )
+    found = [memory for memory in store.between(*bounds, limit=_LISTED + 1) if memory.user == user]
+    if len(found) > 1:
+        some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
+        raise Ambiguous(f"that is the beginning of several ids: {some}")
+    if not found:
+        raise NotFound(f"no memory has an id from {bounds[0]}; `recall` finds memories by what they say")
+    return found[0]
