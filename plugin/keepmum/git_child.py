@@ -70,7 +70,9 @@ def _lies_in(path: str, folder: str) -> bool:
 
 def _environment(git_dir: str, environ: Mapping[str, str]) -> dict[str, str]:
     """The caller's variables without those by which git would take another repository, trace, or run a program."""
-    kept = {name: value for name, value in environ.items() if not name.startswith("GIT_") or "GIT_CONFIG" in name}
+    kept = {
+        name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith("GIT_CONFIG")
+    }
     return kept | _QUIET | {"GIT_DIR": git_dir}
 
 

@@ -1,7 +1,7 @@
 """What a folder's git repository says of itself: where it lies, what it was cloned from, which commit is checked out.
 
 Read by hand from `.git`, `commondir`, `config`, `HEAD` and the refs; nothing of the repository is ever run.
-Only where a configuration includes another file, or the refs are kept in a reftable, is `git` itself asked, once.
+Only where the configuration has more parts than its files, or the refs are kept in a reftable, is `git` asked, once.
 Source: https://git-scm.com/docs/gitrepository-layout, read 2026-11-21.
 """
 
@@ -126,7 +126,8 @@ def _common_dir(git_dir: str) -> str:
 def _configuration(repository: Repository, environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """The settings that can name a remote, weakest file first, as git itself orders them."""
     entries = [entry for path in _config_files(repository, environ) for entry in git_config.parse(_text(path))]
-    if any(key.startswith(("include.", "includeif.")) for key, _ in entries):
+    includes = any(key.startswith(("include.", "includeif.")) for key, _ in entries)
+    if includes or "GIT_CONFIG_COUNT" in environ:  # the latter sets values by variables alone
         wanted = r"^(remote\..*\.url|url\..*\.insteadof)$"
         answer = git_child.ask(["config", "-z", "--get-regexp", wanted], repository.git_dir, repository.root, environ)
         if answer is not None:

@@ -28,6 +28,7 @@ Kind = type[bool | int | str | tuple[str, ...]]
 PROJECT_FILE = "project"
 USER_FILE = "user"
 _METADATA = "keepmum"
+_KINDS: Mapping[str, Kind] = {"bool": bool, "int": int, "str": str, "str | None": str, "tuple[str, ...]": tuple}
 _DIGITS = re.compile(r"[0-9]{1,18}")  # Python refuses to read thousands of them
 _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
@@ -83,15 +84,6 @@ def setting(  # noqa: PLR0913 - a declaration reads best as one line of named fa
     return dataclasses.field(default=default, metadata={_METADATA: declaration})
 
 
-_KINDS: Mapping[str, Kind] = {
-    "bool": bool,
-    "int": int,
-    "str": str,
-    "str | None": str,
-    "tuple[str, ...]": tuple,
-}
-
-
 def declared(group: type, prefix: str = "") -> dict[str, Setting]:
     """The settings that the fields of `group` declare, by dotted name, those of its nested groups included."""
     found: dict[str, Setting] = {}
@@ -128,14 +120,17 @@ def from_toml(declaration: Setting, raw: object) -> Value:
 
     Raises: ValueError saying what is allowed; never with the value itself, which may be anything.
     """
-    if declaration.kind is tuple:
-        if isinstance(raw, list) and all(isinstance(item, str) for item in raw):
-            return tuple(_checked(declaration, item) for item in raw)
-    elif type(raw) is declaration.kind:  # not isinstance: a bool is an int to Python, never to a user
-        if isinstance(raw, str):
+    match raw:
+        case bool() if declaration.kind is bool:
+            return raw
+        case bool():  # an int to Python, never to a user
+            pass
+        case int() if declaration.kind is int and declaration.least <= raw <= declaration.most:
+            return raw
+        case str() if declaration.kind is str:
             return _checked(declaration, raw)
-        if declaration.kind is bool or declaration.least <= int(str(raw)) <= declaration.most:
-            return bool(raw) if declaration.kind is bool else int(str(raw))
+        case list() if declaration.kind is tuple and all(isinstance(item, str) for item in raw):
+            return tuple(_checked(declaration, item) for item in raw)
     raise ValueError(declaration.allowed)
 
 

@@ -12,6 +12,7 @@ from keepmum.errors import SettingsError
 __all__ = ["TomlFile", "names_on", "parse", "read_text"]
 
 _MOST = 64 * 1024  # bytes; a settings file has a few hundred
+_LONGEST = 1000  # characters of a line; a dotted name of 40,000 costs the parser 15 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,22 @@ def read_text(path: str) -> str | None:
 def parse(path: str, text: str) -> TomlFile:
     """The values and lines of `text`, the content of `path`.
 
-    Raises: SettingsError when it is not TOML; the message names the line.
+    Raises: SettingsError when it is not TOML or has an enormous line; the message names the line.
     """
     import tomllib
 
     body = text.removeprefix("\ufeff")  # Windows editors write a byte-order mark, which TOML does not know
+    for number, line in enumerate(body.split("\n"), 1):
+        if len(line) > _LONGEST:
+            raise SettingsError(f"{path}:{number} is longer than {_LONGEST} characters, which no setting needs")
     try:
-        tables = tomllib.loads(body)
+        values = dict(_flat(tomllib.loads(body)))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         found = re.search(r"at line ([0-9]+)", str(error))
         line = found[1] if found else str(body.count("\n") + 1)
         raise SettingsError(
             f"{path}:{line} is not TOML. A line reads `name = value`, and text stands in quotes"
         ) from None
-    values = dict(_flat(tables))
     return TomlFile(path, values, {name: line for name, line in _places(body) if name in values})
 
 

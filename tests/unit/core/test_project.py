@@ -239,6 +239,15 @@ def test_a_conditional_include_is_judged_by_git(make: Make, git: Git, environ: d
     assert project_of(there, environ).id == "co/api"
 
 
+def test_a_configuration_in_variables_is_read_by_git(make: Make, environ: dict[str, str]) -> None:
+    variables = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "url.git@github.com:.insteadOf",
+        "GIT_CONFIG_VALUE_0": "gh:",
+    }
+    assert project_of(make("work", origin="gh:acme/api"), environ | variables).id == "github.com/acme/api"
+
+
 def test_without_git_an_include_is_passed_over(make: Make, git: Git, environ: dict[str, str], tmp_path: Path) -> None:
     root = make("work", origin=GITHUB)
     git(root, "config", "include.path", str(tmp_path / "extra"))

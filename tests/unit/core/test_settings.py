@@ -259,8 +259,13 @@ def test_an_enormous_file_is_refused(home: Path, place: Path) -> None:
     assert "larger than 64 KiB" in refusal(home, place, user="#" * 65537)
 
 
+@pytest.mark.parametrize("text", ["a." * 20_000 + "a = 1", "[" + "a." * 20_000 + "a]", "a = " + "[" * 20_000])
+def test_a_line_that_would_keep_the_parser_busy_is_refused(home: Path, place: Path, text: str) -> None:
+    assert "config.toml:2 is longer than 1000 characters" in refusal(home, place, user=f"# mine\n{text}")
+
+
 def test_a_deeply_nested_file_is_refused(home: Path, place: Path) -> None:
-    assert "is not TOML" in refusal(home, place, user="a = " + "[" * 20000)
+    assert "is not TOML" in refusal(home, place, user="a = " + "[\n" * 20_000)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
