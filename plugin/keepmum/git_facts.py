@@ -102,7 +102,7 @@ def _git_dir_of(folder: str) -> str | None:
     marker = os.path.join(folder, ".git")
     if os.path.isfile(marker):
         pointer = _text(marker).strip()
-        target = os.path.realpath(os.path.join(folder, pointer.removeprefix("gitdir:").strip()))
+        target = real_folder(os.path.join(folder, pointer.removeprefix("gitdir:").strip()))
         return target if pointer.startswith("gitdir:") and _is_git_dir(target) else None
     if _is_git_dir(marker):
         return os.path.realpath(marker)
@@ -120,7 +120,7 @@ def _is_git_dir(folder: str) -> bool:
 
 def _common_dir(git_dir: str) -> str:
     pointer = _text(os.path.join(git_dir, "commondir")).strip()
-    return os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
+    return real_folder(os.path.join(git_dir, pointer)) if pointer else git_dir
 
 
 def _configuration(repository: Repository, environ: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepmum.git_config import parse
-from keepmum.git_facts import GitContext, Remote, find_repository, git_context
+from keepmum.git_facts import GitContext, Remote, find_repository, git_context, remote_of
 
 
 @pytest.fixture
@@ -130,6 +130,22 @@ def test_a_repository_with_reftables_is_asked_for(repository: Path, environ: dic
     (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\necho {'a' * 40}\necho refs/heads/main\n", encoding="utf-8")
     (tmp_path / "bin" / "git").chmod(0o755)
     assert git_context(str(repository), environ | {"PATH": str(tmp_path / "bin")}) == GitContext("main", "a" * 12)
+
+
+@pytest.mark.parametrize(
+    "pointer", ["", "gitdir:", "gitdir: /no/such", "gitdir: a\0b", "gitdir: .", "x" * 9000, "\xff"]
+)
+def test_a_damaged_pointer_leads_nowhere(tmp_path: Path, pointer: str) -> None:
+    (tmp_path / ".git").write_text(pointer, encoding="latin-1")
+    found = find_repository(str(tmp_path))
+    assert found is None or found.root != str(tmp_path)
+
+
+def test_a_damaged_way_to_the_common_folder_leads_to_no_remote(repository: Path, environ: dict[str, str]) -> None:
+    (repository / ".git" / "commondir").write_bytes(b"a\0b")
+    found = find_repository(str(repository))
+    assert found is not None
+    assert remote_of(found, environ) is None
 
 
 def test_an_empty_git_folder_makes_no_repository(tmp_path: Path) -> None:
