@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
 _SUFFIX = r"s?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
 _QUOTES = r"[\"'`\\\])*>]{0,6}"
-_SIGN = r"[ \t]{0,4}(?P<sign>=>|:=|\?=|={1,3}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-)[ \t]{0,4}"
+_SIGN = r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-)[ \t]{0,16}"
 _TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _VALUE = (
-    r"(?:bearer |basic |token |[bru](?=[\"']))?[\[({\\]{0,3}"
-    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{4,256})\\?(?P=quote)|(?P<bare>[^\s\"'`,;<>(){}\[\]|\\]{4,256}))"
+    r"(?:bearer |basic |token |@|[bru](?=[\"']))?[\[({\\]{0,3}"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
 )
 _GIVEN = re.compile(f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}")
 # "use … as the password"
@@ -37,7 +37,7 @@ _OPTION = re.compile(
     r"--?(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<value>[^\s\"'`]{4,128})", re.IGNORECASE
 )
 # "-u name:password", as curl takes it
-_USER_OPTION = re.compile(r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:(?P<value>[^\s\"'`]{3,128})")
+_USER_OPTION = re.compile(r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})")
 # Guard, in lower case, and the expression that runs where it is found.
 _TOLD_OTHERWISE = (
     (" as ", _GIVEN_BEFORE),
@@ -57,9 +57,9 @@ _ABOUT = re.compile(
 )
 _CODE = re.compile(
     r"^[\w.\]\[]+\(|^[A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$|^https?:|^[./~]{0,2}/|^\w+\[|^--?\w|=>|->|^!\w|"
-    r"^@\w|^\w+://|^#|^\$\(|^[|&]|^[A-Za-z]+/[A-Za-z/]+"
+    r"^@\w|^\w+://|^#|^\$[\w(]|^[|&]|!\w$|^v?\d+(?:\.\d+)+\b|^[A-Za-z]+/[A-Za-z/]+"
 )
-_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+)*")
+_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is never as plain as a name with a number
 _WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
@@ -79,7 +79,7 @@ def find(context: Context) -> Iterator[Suspect]:
 
 
 def _judged(match: re.Match[str], group: str, *, chosen: bool, signed: bool) -> Iterator[Suspect]:
-    value = match[group] if group == "quoted" else match[group].rstrip(".:!?")
+    value = match[group] if group == "quoted" else match[group].rstrip(".:!?)]}")
     if _is_secret(value, chosen=chosen, signed=signed):
         start = match.start(group)
         yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
@@ -95,19 +95,21 @@ def _holds(mention: Mention, given: re.Match[str]) -> bool:
 def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
     if len(value) < 4 or shapes.is_reference(value) or shapes.is_placeholder(value) or _CODE.search(value):
         return False
-    if _WORDS.fullmatch(value):
+    if _WORDS.fullmatch(value) and surprise(value) < _RANDOM:
         return chosen and signed and _is_passphrase(value)
-    if _kinds(value) < 2 or _reads_as_name(value):
+    if _reads_as_name(value):
         return False
     if chosen:
-        return len(value) >= 6
-    return len(value) >= 8 and surprise(value) >= _ISSUED and not shapes.is_identity(value)
+        return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
+    if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
+        return False
+    return surprise(value) >= _ISSUED if _kinds(value) >= 2 else surprise(value) >= _RANDOM
 
 
 def _reads_as_name(value: str) -> bool:
     if " " in value or shapes.is_name(value):
         return True
-    return _IDENTIFIER.fullmatch(value) is not None and surprise(value) < _RANDOM
+    return _IDENTIFIER.fullmatch(value.strip("._-")) is not None and surprise(value) < _RANDOM
 
 
 def _is_passphrase(value: str) -> bool:

@@ -26,6 +26,8 @@ _NAMING = re.compile(
 _COUNTED = re.compile(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
 _GIVEN = re.compile(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
 _SENTENCE_END = re.compile(r"[.;!?]\s|\w\s*\|")
+_NEARER = re.compile(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
+_ID = re.compile(r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn)[\"'`]?\s*[:=]?\s*[\"'`]?$")
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
@@ -47,6 +49,11 @@ class Context:
         """How the surroundings name [start, end) a credential: `UNNAMED`, `NEAR` or `ASSIGNED`."""
         return max(self._from_before(start), self._from_behind(end)) if self.mentions else UNNAMED
 
+    def mention_inside(self, start: int, end: int) -> int:
+        """Where the last credential word that lies within [start, end) ends; -1 when there is none."""
+        index = bisect_right(self._ends, end) - 1
+        return self._ends[index] if index >= 0 and self.mentions[index].start >= start else -1
+
     def _from_before(self, start: int) -> int:
         for index in range(bisect_right(self._ends, start) - 1, -1, -1):
             place = self._ends[index]
@@ -62,7 +69,7 @@ class Context:
         line_break = gap.rfind("\n")
         if line_break >= 0 and (gap[line_break:].strip() or not gap[:line_break].rstrip().endswith(_LINE_OPENERS)):
             return UNNAMED
-        if _NAMING.search(gap) or _SENTENCE_END.search(gap):
+        if _NAMING.search(gap) or _SENTENCE_END.search(gap) or _NEARER.search(gap):
             return UNNAMED
         return ASSIGNED if _GIVEN.search(gap) or len(gap) <= 2 else NEAR
 
@@ -75,8 +82,12 @@ class Context:
             return NEAR if len(gap) < AFTER and "\n" not in gap and not _SENTENCE_END.search(gap) else UNNAMED
         return UNNAMED
 
+    def named_id(self, start: int) -> bool:
+        """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
+        return _ID.search(self.lower, max(0, start - 24), start) is not None
+
     def in_link(self, start: int) -> bool:
         """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""
         window = self.lower[max(0, start - 200) : start]
         run = window[max(window.rfind(character) for character in _BREAKS) + 1 :]
-        return "://" in run or _HOST.match(run) is not None
+        return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None

@@ -26,6 +26,7 @@ _WORDS = {
     "пароль": CHOSEN,
     "비밀번호": CHOSEN,
     "패스워드": CHOSEN,
+    "암호": CHOSEN,
     "パスワード": CHOSEN,
     "密码": CHOSEN,
     "密碼": CHOSEN,
@@ -45,7 +46,9 @@ _WORDS = {
 }
 # Verbs, and parts of other words: these count only where they begin a word and are followed by a sign.
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
-_PARTS = {"key", "auth", "salt"}  # "monkey", "basalt": counted where a word or a hump of camelCase begins
+_PARTS = {"key", "auth", "salt"}  # "monkey", "author": counted where they are a word or a hump of camelCase
+# Places in a listing, and sizes of a model's texts, are called tokens too.
+_NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuation", "continuation_", "sync", "sync_")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 
 
@@ -67,13 +70,13 @@ def mentions(text: str, lower: str) -> list[Mention]:
         Mention(start, start + len(word), kind, short=False)
         for word, kind in _WORDS.items()
         for start in _places(word, lower)
-        if word not in _PARTS or _begins(text, lower, start)
+        if (_is_word(text, lower, start, start + len(word)) if word in _PARTS else not _counts(word, lower, start))
     ]
     found += [
         Mention(start, start + len(word), kind, short=True)
         for word, kind in _SHORT.items()
         for start in _places(word, lower)
-        if _begins(text, lower, start) and not lower[start + len(word) : start + len(word) + 1].isalpha()
+        if _is_word(text, lower, start, start + len(word))
     ]
     found.sort(key=lambda mention: mention.end)
     return found
@@ -86,9 +89,15 @@ def _places(word: str, lower: str) -> Iterator[int]:
         start = lower.find(word, start + len(word))
 
 
-def _begins(text: str, lower: str, start: int) -> bool:
-    """Whether a word begins at `start`: behind no letter, at a hump ("apiKey", "dbKEY"), or glued to its kind."""
-    before = text[start - 1 : start]
+def _counts(word: str, lower: str, start: int) -> bool:
+    return word == "token" and lower.endswith(_NO_CREDENTIAL, 0, start)
+
+
+def _is_word(text: str, lower: str, start: int, end: int) -> bool:
+    """Whether [start, end) is a word of its own: between no letters, a hump ("apiKey"), or glued to its kind."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if after.islower() and after != "s" and text[end - 1].islower():
+        return False
     if not before.isalpha() or (before.islower() and text[start].isupper()):
         return True
     return lower.endswith(_KEY_OF, 0, start)

@@ -15,6 +15,8 @@ _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes
 
 # Source: https://www.rfc-editor.org/rfc/rfc7468, read 2026-11-21
 _HEADER = re.compile(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+_PUBLIC_GUARD = "-----BEGIN "
+_ANY_HEADER = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}-----")
 _FOOTER = re.compile(r"-----END [A-Z0-9 ]{0,40}-----")
 # Key lines, with what quoting adds between them: escaped breaks, quotes, commas, "+", comment and diff marks.
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
@@ -31,6 +33,17 @@ def find(text: str) -> Iterator[Suspect]:
             done = _end(text, header.end())
             if _KEY_LINE.search(text, header.end(), done):
                 yield ("private-key", header.start(), done, 0.99)
+
+
+def public_spans(text: str) -> list[tuple[int, int]]:
+    """The [start, end) of each certificate and public key, whose lines look like keys and are made to be shared."""
+    if _PUBLIC_GUARD not in text:
+        return []
+    return [
+        (header.start(), _end(text, header.end()))
+        for header in _ANY_HEADER.finditer(text)
+        if "PRIVATE" not in header.group()
+    ]
 
 
 def _end(text: str, start: int) -> int:

@@ -29,7 +29,8 @@ def scan(text: str, key: bytes | None = None) -> list[Finding]:
 
 
 def _suspects(text: str) -> list[Suspect]:
-    found = tokens(text)
+    public = pem.public_spans(text)
+    found = [token for token in tokens(text) if not any(start <= token.start < end for start, end in public)]
     context = Context(text)
     return [
         *pem.find(text),

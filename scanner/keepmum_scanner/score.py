@@ -44,9 +44,9 @@ class Features:
 
 
 # By how its surroundings name a token: fewest characters, shortest longest stretch, least surprise in bits.
-_LEAST = {UNNAMED: (18, 12, 6.2), NEAR: (16, 8, 5.6), ASSIGNED: (10, 6, 5.0)}
-_LETTERS_ONLY = 1.3  # bits more that a token without digits must surprise: most are identifiers
-_SWITCHES = {UNNAMED: 5, NEAR: 3, ASSIGNED: 3}  # or this many changes of kind, which words do not make
+_LEAST = {UNNAMED: (16, 10, 5.8), NEAR: (16, 8, 5.4), ASSIGNED: (10, 6, 4.8)}
+_LETTERS = 1.1  # bits more that letters, or letters with a number, must surprise: most are identifiers
+_SWITCHES = {UNNAMED: 4, NEAR: 3, ASSIGNED: 3}  # or this many changes of kind, which words do not make
 _LONG_RUN = 15  # or, where named, letters and digits in so long a stretch
 
 
@@ -55,11 +55,11 @@ def by_hand(features: Features) -> float:
     if features.place:
         return 0.1
     if features.identity:
-        return 0.7 if features.naming == ASSIGNED else 0.1
+        return 0.7 if features.naming == ASSIGNED and features.length >= _LONG_RUN else 0.1
     length, run, surprise = _LEAST[features.naming]
     if features.length < length or features.run < run:
         return 0.2
-    excess = features.surprise - surprise - (0 if features.mixed else _LETTERS_ONLY)
+    excess = features.surprise - surprise - (0 if features.switches > 1 else _LETTERS)
     if excess >= 0:
         return min(0.85, 0.55 + 0.1 * excess)
     named = features.naming != UNNAMED

@@ -26,7 +26,8 @@ _READABLE = 5.0  # bits; below this and with at most one change of kind a token 
 
 def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> Iterator[Suspect]:
     """Suspects among the tokens of one text."""
-    for token in found:
+    for whole in found:
+        token = _behind_name(whole, context)
         features = measure(token, context)
         if features is None or _passes(token.text):
             continue
@@ -36,13 +37,19 @@ def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> 
             yield (rule, token.start, token.end, confidence)
 
 
+def _behind_name(token: Token, context: Context) -> Token:
+    """The part of `token` that a credential word inside it names ("deploy-key-…"), or `token` itself."""
+    end = context.mention_inside(token.start, token.end - _LONG)
+    return token if end < 0 else token.behind(end - token.start)
+
+
 def measure(token: Token, context: Context) -> Features | None:
     """The features of `token`; None for what reads as words, which is most of any text."""
     text = token.text
     bits = surprise(text)
     identity = shapes.is_identity(text)
     switches = len(_SWITCH.findall(text))
-    run = max(map(len, _RUN.findall(text)))
+    run = max(map(len, _RUN.findall(text)), default=0)
     if bits < _READABLE and not identity and switches < (1 if run >= _LONG else 2):
         return None
     return Features(
@@ -52,12 +59,12 @@ def measure(token: Token, context: Context) -> Features | None:
         switches=switches,
         mixed=switches > 0,
         naming=context.naming(token.start, token.end),
-        identity=identity,
+        identity=identity or context.named_id(token.start),
         place=shapes.is_path(text) or context.in_link(token.start),
     )
 
 
-_GUARDS = (shapes.is_integrity, shapes.is_public, shapes.is_name, shapes.is_placeholder, is_text)
+_GUARDS = (shapes.is_integrity, shapes.is_public, shapes.is_name, shapes.is_camel, shapes.is_placeholder, is_text)
 
 
 def _passes(token: str) -> bool:

@@ -10,6 +10,7 @@ import re
 
 from keepmum_scanner.surprise import surprise
 
+_TIME = re.compile(r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?")  # 20251121T093000Z and its kin
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 # Source: https://github.com/ulid/spec, read 2026-11-21; the first digit holds for dates up to the year 3084.
@@ -26,6 +27,8 @@ _PLACEHOLDER = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_HUMP = re.compile(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
+_CAMEL = 0.7  # share of the token that humps make up; of random letters and digits they are a fifth
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
 # Source: https://www.rfc-editor.org/rfc/rfc4253#section-6.6, read 2026-11-21 (the length of "ssh-…" comes first)
@@ -34,16 +37,13 @@ _PUBLIC_STARTS = (
     "AAAAC3NzaC1",
     "AAAAE2VjZHNh",
     "iVBORw0KGgo",
-    "/9j/4AAQ",
+    "9j/4AAQ",
+    "LS0tLS1CRUdJTiBDRVJU",
+    "LS0tLS1CRUdJTiBQVUJM",
     "R0lGODlh",
     "d09GMg",
     "UEsDB",
 )
-
-
-def is_uuid(token: str) -> bool:
-    """Whether `token` is a UUID."""
-    return len(token) == 36 and _UUID.fullmatch(token) is not None
 
 
 def is_hex(token: str) -> bool:
@@ -51,17 +51,14 @@ def is_hex(token: str) -> bool:
     return _HEX.fullmatch(token) is not None
 
 
-def is_ulid(token: str) -> bool:
-    """Whether `token` is a ULID."""
-    return len(token) == 26 and _ULID.fullmatch(token) is not None
-
-
 def is_identity(token: str) -> bool:
-    """Whether `token` is the name of a thing: UUID, ULID, ObjectId, commit or digest, also with its kind in front."""
-    if is_hex(token):
+    """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
+    if is_hex(token) or _TIME.fullmatch(token):
         return True
-    name = _TYPED.sub("", token, count=1)
-    return is_uuid(name) or is_ulid(name)
+    uuid = _UUID.search(token)
+    if uuid:
+        return surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
+    return _ULID.fullmatch(_TYPED.sub("", token, count=1)) is not None
 
 
 def is_integrity(token: str) -> bool:
@@ -90,6 +87,12 @@ def is_path(token: str) -> bool:
 def is_name(token: str) -> bool:
     """Whether `token` is a name of a program: `hashlib.pbkdf2_hmac`, `AZURE_API_KEY`."""
     return _NAME.fullmatch(token) is not None and len(_SWITCH.findall(token)) <= _NAME_SWITCHES
+
+
+def is_camel(token: str) -> bool:
+    """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
+    words = _HUMP.findall(token)
+    return len(words) > 1 and sum(map(len, words)) >= _CAMEL * len(token)
 
 
 _REFERENCE = re.compile(

@@ -21,6 +21,11 @@ class Token:
         self.start = start
         self.end = start + len(text)
 
+    def behind(self, offset: int) -> Token:
+        """The rest of this token from `offset` characters on, without the signs that join the two."""
+        rest = self.text[offset:].lstrip("-_./+~%")
+        return Token(rest, self.end - len(rest))
+
 
 def tokens(text: str) -> list[Token]:
     """Tokens of `text` from `MINIMUM` characters on, in order, without a sentence's closing dot."""
