@@ -59,6 +59,7 @@ _CODE = re.compile(
     r"^[\w.\]\[]+\(|^[A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$|^https?:|^[./~]{0,2}/|^\w+\[|^--?\w|=>|->|^!\w|"
     r"^@\w|^\w+://|^#|^\$[\w(]|^[|&]|!\w$|^v?\d+(?:\.\d+)+\b|^[A-Za-z]+/[A-Za-z/]+"
 )
+_OPENER = {")": "(", "]": "[", "}": "{"}
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is never as plain as a name with a number
@@ -79,10 +80,18 @@ def find(context: Context) -> Iterator[Suspect]:
 
 
 def _judged(match: re.Match[str], group: str, *, chosen: bool, signed: bool) -> Iterator[Suspect]:
-    value = match[group] if group == "quoted" else match[group].rstrip(".:!?)]}")
+    value = match[group] if group == "quoted" else _trimmed(match[group])
     if _is_secret(value, chosen=chosen, signed=signed):
         start = match.start(group)
         yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
+
+
+def _trimmed(value: str) -> str:
+    """`value` without the sentence's end and the brackets that were opened before it."""
+    value = value.rstrip(".:!?")
+    while value and value[-1] in _OPENER and value.count(_OPENER[value[-1]]) < value.count(value[-1]):
+        value = value[:-1].rstrip(".:!?")
+    return value
 
 
 def _holds(mention: Mention, given: re.Match[str]) -> bool:
