@@ -1,4 +1,4 @@
-"""The files around the database: where it may lie, its backups, and what to do when it is damaged."""
+"""The files around the database: where it may lie, its backups, and where a damaged one goes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import time
 
 from keepmum import private_files
 from keepmum.errors import StoreError
-from keepmum.memory import Memory
-from keepmum.stores.sqlite import rows
 
 __all__ = [
     "back_up",
     "backup_is_due",
     "backups",
     "network_file_system",
+    "read_only_uri",
     "refuse_network",
-    "salvage",
     "set_aside",
 ]
 
@@ -92,10 +90,15 @@ def back_up(db: sqlite3.Connection, path: str, now: float) -> str:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
         raise
-    for old in backups(path)[:-_KEPT_BACKUPS]:
+    for old in [*backups(path)[:-_KEPT_BACKUPS], *_abandoned(_backup_folder(path), now)]:
         with contextlib.suppress(OSError):
             os.unlink(old)
     return target
+
+
+def read_only_uri(path: str, mode: str = "mode=ro") -> str:
+    """The URI that opens a database without writing to it."""
+    return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{mode}"
 
 
 def set_aside(path: str) -> str:
@@ -112,46 +115,6 @@ def set_aside(path: str) -> str:
     return target
 
 
-def salvage(damaged: str, saved: list[str]) -> tuple[list[Memory], int]:
-    """All memories that can still be read from a damaged store, and how many more came from its backups.
-
-    A row that is damaged in the store is taken from the latest of the backups `saved` that has it.
-    """
-    found = {memory.id: memory for memory in _readable(damaged)}
-    own = len(found)
-    if not found or _is_incomplete(damaged):
-        for backup in reversed(saved):
-            for memory in _readable(backup):
-                found.setdefault(memory.id, memory)
-    return sorted(found.values(), key=lambda memory: memory.id), len(found) - own
-
-
-def _readable(path: str) -> list[Memory]:
-    """The memories of a store row by row, past rows that cannot be read."""
-    memories: list[Memory] = []
-    try:
-        db = sqlite3.connect(f"file:{_quote(path)}?mode=ro", uri=True)
-    except sqlite3.Error:
-        return memories
-    with contextlib.closing(db):
-        db.row_factory = sqlite3.Row
-        for order in ("ASC", "DESC"):  # a broken page ends a walk; the other direction reads what lies behind it
-            with contextlib.suppress(sqlite3.Error):
-                cursor = db.execute(f"SELECT {', '.join(rows.COLUMNS)} FROM memories ORDER BY seq {order}")
-                while (row := cursor.fetchone()) is not None:
-                    with contextlib.suppress(ValueError, TypeError):
-                        memories.append(rows.from_row(row))
-    return list({memory.id: memory for memory in memories}.values())
-
-
-def _is_incomplete(path: str) -> bool:
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{_quote(path)}?mode=ro", uri=True)) as db:
-            return bool(db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
-    except sqlite3.Error:
-        return True
-
-
 def refuse_network(path: str) -> None:
     """Nothing, unless the store would lie on a network file system.
 
@@ -165,9 +128,11 @@ def refuse_network(path: str) -> None:
         )
 
 
+def _abandoned(folder: str, now: float) -> list[str]:
+    """Unfinished backups of processes that were killed."""
+    parts = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".part")]
+    return [part for part in parts if now - os.stat(part).st_mtime >= _BACKUP_EVERY]
+
+
 def _backup_folder(path: str) -> str:
     return os.path.join(os.path.dirname(path), "backups")
-
-
-def _quote(path: str) -> str:
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

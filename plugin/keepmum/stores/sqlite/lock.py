@@ -18,6 +18,8 @@ from keepmum.errors import StoreBusy
 
 __all__ = ["WriterLock"]
 
+_CLOSED = -1
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -47,11 +49,14 @@ else:
 
 
 class WriterLock:
-    """An exclusive lock between processes; the kernel frees it when its holder dies."""
+    """An exclusive lock between processes; the kernel frees it when its holder dies.
+
+    A holder may take it again, as a repair in the middle of a write does. Not safe between threads.
+    """
 
     def __init__(self, path: str) -> None:
-        self._path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self._depth = 0
 
     @contextlib.contextmanager
     def hold(self, patience: float = 10.0) -> Iterator[None]:
@@ -59,6 +64,22 @@ class WriterLock:
 
         Raises: StoreBusy when it could not be had.
         """
+        if self._depth == 0:
+            self._take(patience)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0 and self._descriptor != _CLOSED:
+                _unlock(self._descriptor)
+
+    def close(self) -> None:
+        """Let go of the lock, held or not; its file stays on disk for the others."""
+        os.close(self._descriptor)
+        self._descriptor = _CLOSED
+
+    def _take(self, patience: float) -> None:
         deadline = time.monotonic() + patience
         pause = 0.0002
         while not _try_lock(self._descriptor):
@@ -69,11 +90,3 @@ class WriterLock:
                 )
             time.sleep(pause)
             pause = min(pause * 1.5, 0.005)
-        try:
-            yield
-        finally:
-            _unlock(self._descriptor)
-
-    def close(self) -> None:
-        """Let go of the lock file; it stays on disk for the others."""
-        os.close(self._descriptor)

@@ -6,11 +6,17 @@ import sqlite3
 import time
 from collections.abc import Callable
 
-__all__ = ["MIGRATIONS", "SEARCHED", "migrate", "version_of"]
+__all__ = ["MIGRATIONS", "SEARCHED", "migrate", "remake_index", "version_of"]
 
 Migration = Callable[[sqlite3.Connection], None]
 SEARCHED = ("title", "text", "why", "tags", "key", "identifiers")  # the columns of the full-text index
 MIGRATIONS: list[Migration] = []
+
+
+_INDEX = f"""CREATE VIRTUAL TABLE words USING fts5(
+    {", ".join(SEARCHED)},
+    content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61'
+)"""
 
 
 def migration(step: Migration) -> Migration:
@@ -40,6 +46,19 @@ def migrate(db: sqlite3.Connection) -> None:
         except BaseException:
             db.execute("ROLLBACK")
             raise
+
+
+def remake_index(db: sqlite3.Connection) -> None:
+    """Make the full-text index anew from the rows, whatever state it is in; the caller holds the writer lock."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute("DROP TABLE words")
+        db.execute(_INDEX)
+        db.execute("INSERT INTO words(words) VALUES ('rebuild')")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
 
 
 @migration
@@ -125,10 +144,7 @@ def m001_memories(db: sqlite3.Connection) -> None:
             name TEXT NOT NULL,
             seen_at INTEGER NOT NULL
         ) STRICT""",
-        f"""CREATE VIRTUAL TABLE words USING fts5(
-            {", ".join(SEARCHED)},
-            content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61'
-        )""",
+        _INDEX,
         *_index_triggers(),
     ):
         db.execute(statement)

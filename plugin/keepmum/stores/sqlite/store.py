@@ -17,12 +17,14 @@ from keepmum.retention import DAY_MS
 from keepmum.stores.base import Capabilities, StaleWrite
 from keepmum.stores.sqlite import files, rows, schema
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.stores.sqlite.salvage import salvage
 
 __all__ = ["SqliteStore", "open_store"]
 
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
 _ACTIVITY_DAYS = 90
 _BUSY_MS = 10_000
+_MENDED = ".mended"  # the end of the name of a store that a repair is making
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _ORDERS: dict[Order, str] = {
@@ -30,6 +32,11 @@ _ORDERS: dict[Order, str] = {
     "created": "m.created_at DESC, m.id DESC",
     "accessed": "m.accessed_at DESC, m.id DESC",
     "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
+}
+_TALLIES = {
+    "memories": "SELECT 'all', count(*) FROM memories",
+    "indexed": "SELECT 'all', count(*) FROM words_docsize",
+    "statuses": "SELECT status, count(*) FROM memories GROUP BY status",
 }
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
 
@@ -50,6 +57,7 @@ class SqliteStore:
         self._notice = ""
         self._thread = threading.RLock()
         self._lock: WriterLock | None = None
+        self._inode = 0
         self._capabilities = Capabilities()
         self._db = self._open()
 
@@ -213,12 +221,11 @@ class SqliteStore:
         return [(row["root"], row["project"], row["name"]) for row in found]
 
     def health(self) -> dict[str, JsonValue]:
-        """Facts for the doctor; reads the whole file once."""
+        """Facts for the doctor; reads the whole file once, and tells of damage rather than mending it."""
         with self._thread, self._guarded("health"):
-            check = [row[0] for row in self._db.execute("PRAGMA quick_check(3)")]
-            memories = self._db.execute("SELECT count(*) FROM memories").fetchone()[0]
-            indexed = self._db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
-            statuses = dict(self._db.execute("SELECT status, count(*) FROM memories GROUP BY status").fetchall())
+            self._follow_replaced_file()
+            sound = self._is_sound()
+            counts = {name: self._tally(sql) for name, sql in _TALLIES.items()}
             version = schema.version_of(self._db)
         saved = files.backups(self.path)
         return {
@@ -226,10 +233,10 @@ class SqliteStore:
             "writable": self._capabilities.writable,
             "reason": self._capabilities.reason,
             "notice": self._notice,
-            "integrity": "ok" if check == ["ok"] else "damaged",
-            "memories": memories,
-            "indexed": indexed,
-            "statuses": statuses,
+            "integrity": "ok" if sound else "damaged",
+            "memories": counts["memories"].get("all", 0),
+            "indexed": counts["indexed"].get("all", 0),
+            "statuses": counts["statuses"],
             "schema": version,
             "newest_schema": len(schema.MIGRATIONS),
             "bytes": sum(_size(self.path + suffix) for suffix in ("", "-wal")),
@@ -238,10 +245,23 @@ class SqliteStore:
             "last_backup": os.path.basename(saved[-1]) if saved else None,
         }
 
+    def _tally(self, sql: str) -> dict[str, int]:
+        """Counts by name; none where the file is damaged."""
+        try:
+            return {row[0]: row[1] for row in self._db.execute(sql)}
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            return {}
+
     def rebuild_index(self) -> None:
         """Make the full-text index anew from the rows."""
-        with self._writing() as db:
-            db.execute("INSERT INTO words(words) VALUES ('rebuild')")
+        with self._thread, self._guarded("rebuild the index"):
+            if self._lock is None:
+                raise StoreReadOnly(f"{self._capabilities.reason}. Nothing was changed.")
+            with self._lock.hold():
+                self._follow_replaced_file()
+                schema.remake_index(self._db)
 
     def close(self) -> None:
         """Leave everything on disk and let go."""
@@ -273,20 +293,16 @@ class SqliteStore:
 
     def _open_writable(self) -> sqlite3.Connection:
         """A writable connection; the caller holds the writer lock."""
+        self._finish_repair()
         try:
-            db = _connect(self.path)
-            newer = schema.version_of(db) > len(schema.MIGRATIONS)
-            if not newer:
-                _prepare(db, self.path)
+            db = _connect_current(self.path)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise _store_error(error, "open") from error
-            db = self._repair()
-            newer = False
-        if newer:
-            db.close()
+            return self._repair()
+        if db is None:
             return self._open_read_only("it was written by a newer version of Keepmum; update this one to write")
-        self._inode = os.stat(self.path).st_ino
+        self._inode = _inode(self.path)
         return db
 
     def _open_read_only(self, reason: str) -> sqlite3.Connection:
@@ -301,31 +317,75 @@ class SqliteStore:
         # Without write access to the folder SQLite cannot share its memory file; then only what is in the main
         # file can be read, which `immutable` allows.
         for mode in ("mode=ro", "immutable=1"):
-            try:
-                db = _connect(f"file:{self.path}?{mode}", uri=True)
-                db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            except sqlite3.Error:
-                continue
-            return db
+            with contextlib.suppress(sqlite3.Error):
+                return _connect(files.read_only_uri(self.path, mode), uri=True)
         raise StoreError(f"the memory store can be neither written nor read: {reason}")
 
+    # -- repairing
+
     def _repair(self) -> sqlite3.Connection:
-        """Set a damaged store aside and go on with all that can be read of it; the caller holds the writer lock."""
+        """Set a damaged store aside and go on with all that can be read of it; the caller holds the writer lock.
+
+        The new store is made whole beside the old one before it takes its place: a crash in between loses nothing.
+        """
+        saved, from_backups = salvage(self.path, files.backups(self.path))
+        mended = self.path + _MENDED
+        for leftover in (mended, mended + "-journal"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(leftover)
+        with contextlib.closing(_connect(mended)) as db:
+            schema.migrate(db)
+            _fill(db, saved)
         aside = files.set_aside(self.path)
-        saved, from_backups = files.salvage(aside, files.backups(self.path))
-        db = _connect(self.path)
-        _prepare(db, self.path)
-        db.execute("BEGIN IMMEDIATE")
-        number = _next_change(db)
-        for memory in saved:
-            with contextlib.suppress(sqlite3.IntegrityError, StaleWrite):
-                _apply(db, Change(None, memory), number)
-        db.execute("COMMIT")
+        os.replace(mended, self.path)
         self._notice = (
             f"the memory store was damaged; {len(saved)} memories were saved ({from_backups} of them from a backup). "
             f"The damaged file is kept as {os.path.basename(aside)}."
         )
-        return db
+        return self._open_writable()
+
+    def _finish_repair(self) -> None:
+        """Go on where a repair was cut off, or where the file was removed by hand and its WAL was left."""
+        if os.path.exists(self.path):
+            return
+        files.set_aside(self.path)  # a WAL without its file belongs to no other
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(self.path + _MENDED, self.path)
+
+    def _heal(self) -> bool:
+        """Repair the store if it really is damaged; whether there is hope in trying again."""
+        if self._lock is None:
+            return False
+        with self._thread:
+            sound = self._is_sound()  # at first without the lock: a check of a large file takes a while
+            with self._lock.hold():
+                if self._follow_replaced_file():
+                    return True
+                if sound or self._is_sound():
+                    return self._mend_index()
+                self._db.close()
+                self._db = self._repair()
+                return True
+
+    def _is_sound(self) -> bool:
+        try:
+            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError as error:
+            if _is_damage(error):
+                return False
+            raise
+
+    def _mend_index(self) -> bool:
+        """Make the full-text index anew when it does not fit the rows; whether it was made."""
+        try:
+            self._db.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            schema.remake_index(self._db)
+            self._notice = "the search index of the memory store was damaged and has been made anew; no memory was lost"
+            return True
+        return False
 
     # -- transactions
 
@@ -346,15 +406,14 @@ class SqliteStore:
                 raise
             self._checkpoint_locked(at=_CHECKPOINT_AT)
 
-    def _follow_replaced_file(self) -> None:
-        """Open the file anew when a repair in another process put a new one in its place."""
-        try:
-            inode = os.stat(self.path).st_ino
-        except FileNotFoundError:
-            inode = 0
-        if inode != self._inode:
+    def _follow_replaced_file(self) -> bool:
+        """Open the file anew when a repair in another process put a new one in its place; whether it did."""
+        if self._lock is None or _inode(self.path) == self._inode:
+            return False
+        with self._lock.hold():  # not before that repair is through
             self._db.close()
             self._db = self._open_writable()
+        return True
 
     def _checkpoint(self, at: int) -> None:
         if self._lock is not None:
@@ -369,30 +428,6 @@ class SqliteStore:
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
 
-    def _heal(self) -> bool:
-        """Check the file and, when it really is damaged, repair it; whether it was repaired."""
-        if self._lock is None:
-            return False
-        with self._thread:
-            if self._is_sound():  # at first without the lock: a check of a large file takes a while
-                return False
-        with self._thread, self._lock.hold():
-            self._follow_replaced_file()
-            if self._is_sound():
-                return False
-            self._db.close()
-            self._db = self._repair()
-            self._inode = os.stat(self.path).st_ino
-            return True
-
-    def _is_sound(self) -> bool:
-        try:
-            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-        except sqlite3.DatabaseError as error:
-            if _is_damage(error):
-                return False
-            raise
-
     @contextlib.contextmanager
     def _guarded(self, doing: str) -> Iterator[None]:
         """Turn SQLite's errors into ours, and repair a file that turns out to be damaged."""
@@ -405,6 +440,7 @@ class SqliteStore:
 
     def _rows(self, sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
         with self._thread, self._guarded("read"):
+            self._follow_replaced_file()
             try:
                 return self._db.execute(sql, parameters).fetchall()
             except sqlite3.DatabaseError as error:
@@ -427,10 +463,26 @@ def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
         db.execute("PRAGMA wal_autocheckpoint = 0")  # see keepmum.stores.sqlite.lock
         db.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
         db.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut
+        if uri:
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # whether it can be read shows here
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _connect_current(path: str) -> sqlite3.Connection | None:
+    """A connection to a store of this version, brought up to it where needed; None when the store is newer."""
+    db = _connect(path)
+    try:
+        if schema.version_of(db) <= len(schema.MIGRATIONS):
+            _prepare(db, path)
+            return db
+    except BaseException:
+        db.close()
+        raise
+    db.close()
+    return None
 
 
 def _prepare(db: sqlite3.Connection, path: str) -> None:
@@ -440,6 +492,16 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
     if 0 < schema.version_of(db) < len(schema.MIGRATIONS):
         files.back_up(db, path, time.time())
     schema.migrate(db)
+
+
+def _fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
+    """Put memories into a new store, in one transaction."""
+    db.execute("BEGIN IMMEDIATE")
+    number = _next_change(db)
+    for memory in saved:
+        with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
+            _apply(db, Change(None, memory), number)
+    db.execute("COMMIT")
 
 
 def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:
@@ -540,6 +602,14 @@ def _store_error(error: sqlite3.Error, doing: str) -> StoreError:
     if code in _DAMAGE:
         return StoreError(f"the memory store is damaged ({name}); see `keepmum doctor`")
     return StoreError(f"the memory store failed to {doing} ({name}); see `keepmum doctor`")
+
+
+def _inode(path: str) -> int:
+    """The number of the file at `path`, 0 for none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
 
 
 def _size(path: str) -> int:

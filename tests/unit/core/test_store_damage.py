@@ -1,0 +1,304 @@
+"""A damaged store: noticed, set aside whole, and gone on with all that can be read of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contract.stores import NOW, a_memory, wanted
+from keepmum.errors import StoreBusy, StoreError
+from keepmum.memory import Change, Filter
+from keepmum.stores.sqlite import SqliteStore, files, open_store
+from keepmum.stores.sqlite import store as store_module
+
+PAGE = 4096
+MANY = 300
+EVERYTHING = Filter(now=NOW, everywhere=True)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[SqliteStore]:
+    with contextlib.closing(open_store(str(path))) as store:
+        yield store
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    """A closed store with many memories over many pages, all in the file and none in the WAL."""
+    with opened(path) as store:
+        store.commit([Change(None, a_memory(f"memory number {n} " + "word " * 60, key=f"k{n}")) for n in range(MANY)])
+    assert not path.with_name("memory.db-wal").exists()
+    return path
+
+
+def overwrite(path: Path, offset: int, size: int, seed: int = 1) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(random.Random(seed).randbytes(size))
+
+
+def pages_of(path: Path, table: str) -> list[int]:
+    """Offsets of the leaf pages of a table, found by what stands in them."""
+    data = path.read_bytes()
+    return [
+        start
+        for start in range(PAGE, len(data), PAGE)
+        if data[start] == 13 and table.encode() in data[start : start + PAGE]
+    ]
+
+
+def aside(path: Path) -> list[Path]:
+    return [found for found in path.parent.glob("memory.db.corrupt-*") if not found.name.endswith(("-wal", "-shm"))]
+
+
+def test_a_damaged_file_is_set_aside_byte_for_byte(filled: Path) -> None:
+    overwrite(filled, 0, 100)
+    before = filled.read_bytes()
+    with opened(filled):
+        (kept,) = aside(filled)
+    assert kept.read_bytes() == before
+
+
+def test_a_store_that_lost_its_header_loses_no_memory(filled: Path) -> None:
+    overwrite(filled, 0, 100)
+    with opened(filled) as store:
+        assert store.count(EVERYTHING) == MANY
+        assert f"{MANY} memories were saved (0 of them from a backup)" in store.notice
+
+
+def test_a_store_that_lost_its_header_loses_nothing_of_its_wal_either(filled: Path, tmp_path: Path) -> None:
+    store = open_store(str(filled))
+    store.commit([Change(None, a_memory("only in the WAL"))])
+    broken = tmp_path / "copy" / "memory.db"
+    broken.parent.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copyfile(str(filled) + suffix, str(broken) + suffix)
+    store.close()
+    overwrite(broken, 0, 100)
+    with opened(broken) as mended:
+        assert mended.count(EVERYTHING) == MANY + 1
+
+
+def test_memories_on_both_sides_of_broken_pages_are_saved(filled: Path) -> None:
+    leaves = pages_of(filled, "memory number")
+    for offset in (leaves[3], leaves[len(leaves) // 2], leaves[-3]):
+        overwrite(filled, offset, PAGE)
+    with opened(filled) as store, contextlib.suppress(StoreError):
+        store.browse(EVERYTHING, limit=MANY)
+    with opened(filled) as store:
+        kept = store.browse(EVERYTHING, limit=MANY)
+    assert MANY - 60 < len(kept) < MANY
+    assert len(aside(filled)) == 1
+
+
+def test_what_cannot_be_read_comes_from_the_latest_backup(filled: Path) -> None:
+    with opened(filled) as store:
+        store.upkeep(NOW)
+    overwrite(filled, pages_of(filled, "memory number")[5], PAGE)
+    with opened(filled) as store:
+        assert len(store.browse(EVERYTHING, limit=MANY * 2)) == MANY
+        assert "from a backup" in store.notice
+
+
+def test_what_was_purged_does_not_come_back_from_a_backup_while_nothing_is_missing(path: Path) -> None:
+    memory = a_memory("forget me")
+    with opened(path) as store:
+        store.commit([Change(None, memory), Change(None, a_memory("keep me"))])
+        store.upkeep(NOW)
+        store.commit([Change(memory, None)])
+    overwrite(path, 0, 100)
+    with opened(path) as store:
+        assert [memory.text for memory in store.browse(EVERYTHING)] == ["keep me"]
+
+
+def test_the_newer_holder_of_a_key_wins_over_the_one_in_a_backup(path: Path) -> None:
+    old = a_memory("old", key="k")
+    new = a_memory("new", key="k")
+    with opened(path) as store:
+        store.commit([Change(None, old)])
+        store.upkeep(NOW)
+        store.commit([Change(replace(old), None), Change(None, new)])
+        store._db.execute("DELETE FROM words_docsize")  # so that something seems to be missing
+    overwrite(path, 0, 100)
+    with opened(path) as store:
+        assert store.by_key(new.space, "k") == new
+
+
+def test_a_file_that_is_no_database_is_set_aside(path: Path) -> None:
+    path.write_bytes(b"this was never a database\n" * 1000)
+    with opened(path) as store:
+        store.commit([Change(None, a_memory("life goes on"))])
+        assert store.count(EVERYTHING) == 1
+    assert len(aside(path)) == 1
+
+
+def test_the_index_of_a_mended_store_finds_what_was_saved(filled: Path) -> None:
+    overwrite(filled, 0, 100)
+    with opened(filled) as store:
+        assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
+        assert store.health()["integrity"] == "ok"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bytes_flipped_anywhere_never_break_the_store_for_good(filled: Path, seed: int) -> None:
+    with opened(filled) as store:
+        store.upkeep(NOW)
+    chance = random.Random(seed)
+    for _ in range(3):
+        page = chance.randrange(filled.stat().st_size // PAGE)
+        overwrite(filled, page * PAGE + chance.randrange(PAGE - 64), 64, seed)
+    with opened(filled) as store:
+        for _ in range(3):
+            with contextlib.suppress(StoreError):
+                store.search(["number"], EVERYTHING, MANY)
+                store.browse(EVERYTHING, limit=MANY)
+                store.commit([Change(None, a_memory(f"new after {seed}"))])
+                break
+    for backup in files.backups(str(filled)):
+        os.utime(backup, (1, 1))
+    with opened(filled) as store:
+        store.upkeep(NOW)  # looks at every page before it backs up
+        store.commit([Change(None, a_memory("and another"))])
+        assert store.health()["integrity"] == "ok"
+        assert store.count(EVERYTHING) > MANY * 2 // 3
+        assert len(store.search(["another"], EVERYTHING, 5)) == 1
+
+
+@pytest.mark.parametrize("kept", [0, 1, 31, 32, 100, PAGE, PAGE + 60, 20_000])
+def test_a_wal_that_was_cut_off_gives_what_it_has_whole(path: Path, tmp_path: Path, kept: int) -> None:
+    store = open_store(str(path))
+    for number in range(10):
+        store.commit([Change(None, a_memory(f"memory {number}"))])
+    copy = tmp_path / "copy" / "memory.db"
+    copy.parent.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copyfile(str(path) + suffix, str(copy) + suffix)
+    store.close()
+    os.truncate(str(copy) + "-wal", kept)
+    with opened(copy) as mended:
+        texts = [memory.text for memory in mended.browse(EVERYTHING, order="created")]
+        assert sorted(texts) == [f"memory {number}" for number in range(len(texts))]
+        mended.commit([Change(None, a_memory("and on"))])
+        assert mended.health()["integrity"] == "ok"
+
+
+def test_another_open_process_follows_to_the_mended_file(filled: Path) -> None:
+    there = open_store(str(filled))
+    there.count(EVERYTHING)
+    overwrite(filled, 0, 100)
+    with opened(filled) as here:
+        here.commit([Change(None, a_memory("after the repair"))])
+        assert there.count(EVERYTHING) == MANY + 1
+        there.commit([Change(None, a_memory("from the other process"))])
+        assert here.count(EVERYTHING) == MANY + 2
+    there.close()
+    with opened(filled) as again:
+        assert again.count(EVERYTHING) == MANY + 2
+        assert again.health()["integrity"] == "ok"
+
+
+def test_health_tells_of_damage_and_leaves_it_alone(filled: Path) -> None:
+    with opened(filled) as store:
+        for offset in pages_of(filled, "memory number")[2:5]:
+            overwrite(filled, offset, PAGE)
+        assert store.health()["integrity"] == "damaged"
+    assert aside(filled) == []
+
+
+def test_one_damage_is_mended_once_however_many_notice(filled: Path) -> None:
+    stores = [open_store(str(filled)) for _ in range(3)]
+    for offset in pages_of(filled, "memory number")[2:5]:
+        overwrite(filled, offset, PAGE)
+    for store in stores:
+        store.browse(EVERYTHING, limit=MANY)
+    for store in stores:
+        store.close()
+    assert len(aside(filled)) == 1
+
+
+def test_a_broken_index_is_made_anew_and_the_question_answered(filled: Path) -> None:
+    with opened(filled) as store:
+        store._db.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
+        assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
+        assert "search index" in store.notice
+    assert aside(filled) == []
+
+
+def test_an_index_that_lost_rows_is_made_anew_at_the_next_upkeep(filled: Path) -> None:
+    with opened(filled) as store:
+        store._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
+        assert store.search(["number"], EVERYTHING, MANY) == []
+        store.upkeep(NOW)
+        assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
+
+
+def test_a_busy_store_is_not_taken_for_a_damaged_one(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_BUSY_MS", 50)
+    with opened(filled) as store, contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="try again"):
+            store.commit([Change(None, a_memory())])
+        assert store.count(EVERYTHING) == MANY
+    assert aside(filled) == []
+
+
+def test_a_damaged_store_does_not_push_sound_backups_out(filled: Path) -> None:
+    with opened(filled) as store:
+        store.upkeep(NOW)
+        (backup,) = files.backups(str(filled))
+        before = Path(backup).read_bytes()
+        os.utime(backup, (1, 1))
+        for offset in pages_of(filled, "memory number")[2:5]:
+            overwrite(filled, offset, PAGE)
+        store.upkeep(NOW)
+        assert store.count(EVERYTHING) == MANY
+    assert Path(backup).read_bytes() == before
+
+
+def test_a_repair_that_was_cut_off_is_finished(filled: Path) -> None:
+    filled.rename(str(filled) + ".mended")
+    with opened(filled) as store:
+        assert store.count(EVERYTHING) == MANY
+
+
+def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overwrite(filled, 0, 100)
+    before = filled.read_bytes()
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError
+
+    monkeypatch.setattr(store_module, "_fill", full)
+    with pytest.raises(sqlite3.OperationalError):
+        open_store(str(filled))
+    monkeypatch.undo()
+    assert filled.read_bytes() == before
+    with opened(filled) as store:
+        assert store.count(EVERYTHING) == MANY
+
+
+def test_a_wal_without_its_file_is_set_aside_and_not_read(path: Path, tmp_path: Path) -> None:
+    store = open_store(str(path))
+    store.commit([Change(None, a_memory("the old world"))])
+    shutil.copyfile(f"{path}-wal", tmp_path / "wal")
+    store.close()
+    path.unlink()
+    shutil.copyfile(tmp_path / "wal", f"{path}-wal")
+    with opened(path) as fresh:
+        assert fresh.count(wanted()) == 0
+        fresh.commit([Change(None, a_memory("the new world"))])
+        assert fresh.health()["integrity"] == "ok"
+    assert [found.name[-4:] for found in path.parent.glob("memory.db.corrupt-*")] == ["-wal"]

@@ -1,0 +1,321 @@
+"""The embedded store on disk: who may read it, its journal, its backups, and where it may lie."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.stores import NOW, a_memory, wanted
+from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
+from keepmum.memory import Change
+from keepmum.stores.sqlite import SqliteStore, files, open_store, schema
+from keepmum.stores.sqlite import store as store_module
+from keepmum.stores.sqlite.lock import WriterLock
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in other ways")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with contextlib.closing(open_store(str(path))) as opened:
+        yield opened
+
+
+def put(store: SqliteStore, text: str) -> None:
+    store.commit([Change(None, a_memory(text))])
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# -- rights
+
+
+@posix_only
+def test_only_the_owner_can_read_anything(store: SqliteStore, path: Path) -> None:
+    put(store, "private")
+    store.upkeep(NOW)
+    put(store, "in the WAL")
+    for found in (path.parent, *path.parent.rglob("*")):
+        assert mode(found) == (0o700 if found.is_dir() else 0o600), found.name
+    assert {found.name for found in path.parent.iterdir()} >= {"memory.db", "memory.db-wal", "memory.db-shm", "backups"}
+
+
+@posix_only
+def test_a_generous_umask_does_not_open_the_files(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with contextlib.closing(open_store(str(path))) as store:
+            put(store, "private")
+            assert {mode(found) for found in path.parent.iterdir()} == {0o600}
+    finally:
+        os.umask(before)
+
+
+# -- how SQLite is used
+
+
+def test_every_table_of_ours_is_strict(store: SqliteStore) -> None:
+    tables = {name: strict for _, name, kind, _, _, strict in store._db.execute("PRAGMA table_list") if kind == "table"}
+    ours = {name: strict for name, strict in tables.items() if not name.startswith("sqlite_")}
+    assert set(ours.values()) == {1}
+    assert "memories" in ours
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"),
+    [("journal_mode", "wal"), ("synchronous", 2), ("wal_autocheckpoint", 0), ("secure_delete", 1), ("foreign_keys", 1)],
+)
+def test_a_connection_has(store: SqliteStore, pragma: str, value: object) -> None:
+    assert store._db.execute(f"PRAGMA {pragma}").fetchone()[0] == value
+
+
+def test_the_wal_is_folded_in_once_it_is_long(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wal = path.with_name("memory.db-wal")
+    put(store, "some words")
+    assert wal.stat().st_size > 0
+    monkeypatch.setattr(store_module, "_CHECKPOINT_AT", 1)
+    put(store, "more words")
+    assert wal.stat().st_size == 0
+
+
+def test_nothing_is_folded_in_while_another_process_has_the_lock(store: SqliteStore, path: Path) -> None:
+    put(store, "some words")
+    lock = WriterLock(str(path) + ".lock")
+    with lock.hold():
+        store._checkpoint(at=0)
+        assert path.with_name("memory.db-wal").stat().st_size > 0
+    lock.close()
+
+
+# -- the lock
+
+
+def test_the_lock_excludes_and_says_so(tmp_path: Path) -> None:
+    one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
+    with one.hold(), pytest.raises(StoreBusy, match="another process has held the memory store"), other.hold(0.01):
+        pass
+    with other.hold(0.01):
+        pass
+    one.close()
+    other.close()
+
+
+def test_the_lock_can_be_taken_again_by_its_holder_and_is_kept_until_the_last_release(tmp_path: Path) -> None:
+    one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
+    with one.hold():
+        with one.hold():
+            pass
+        with pytest.raises(StoreBusy), other.hold(0.01):
+            pass
+    one.close()
+    other.close()
+
+
+def test_a_lock_that_is_closed_while_held_is_free(tmp_path: Path) -> None:
+    one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
+    with one.hold():
+        one.close()
+        with other.hold(0.01):
+            pass
+    other.close()
+
+
+# -- backups
+
+
+def age(path: str, seconds: float) -> None:
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def test_a_backup_is_made_once_a_day(store: SqliteStore, path: Path) -> None:
+    put(store, "some words")
+    store.upkeep(NOW)
+    store.upkeep(NOW)
+    first = files.backups(str(path))
+    assert len(first) == 1
+    yesterday = str(path.parent / "backups" / "memory-19991231T000000Z.db")
+    os.rename(first[0], yesterday)
+    age(yesterday, 25 * 3600)
+    store.upkeep(NOW)
+    assert len(files.backups(str(path))) == 2
+
+
+def test_a_backup_is_one_whole_file(store: SqliteStore, path: Path) -> None:
+    put(store, "some words")
+    store.upkeep(NOW)
+    (backup,) = files.backups(str(path))
+    with contextlib.closing(sqlite3.connect(backup)) as copy:
+        assert copy.execute("SELECT text FROM memories").fetchall() == [("some words",)]
+        assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_the_last_seven_backups_are_kept(store: SqliteStore, path: Path) -> None:
+    for second in range(9):
+        files.back_up(store._db, str(path), time.time() + second)
+    kept = [Path(backup).name for backup in files.backups(str(path))]
+    assert len(kept) == 7
+    assert kept == sorted(kept)
+
+
+def test_an_unfinished_backup_of_a_killed_process_is_cleared_away(store: SqliteStore, path: Path) -> None:
+    (path.parent / "backups").mkdir()
+    abandoned, fresh = (path.parent / "backups" / f"memory-x.db.{number}.part" for number in (1, 2))
+    abandoned.touch()
+    fresh.touch()
+    age(str(abandoned), 25 * 3600)
+    files.back_up(store._db, str(path), time.time())
+    assert not abandoned.exists()
+    assert fresh.exists()
+
+
+def test_a_backup_that_fails_leaves_no_part_behind(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError):  # noqa: PT011 - the one just made
+        files.back_up(store._db, str(path), time.time())
+    assert list((path.parent / "backups").iterdir()) == []
+
+
+# -- versions
+
+
+@pytest.fixture
+def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Keepmum of the future, which has one more step."""
+
+    def m999_moods(db: sqlite3.Connection) -> None:
+        db.execute("CREATE TABLE moods (mood TEXT) STRICT")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, m999_moods])
+
+
+def test_an_older_store_is_backed_up_and_brought_up_to_date(path: Path, request: pytest.FixtureRequest) -> None:
+    with contextlib.closing(open_store(str(path))) as old:
+        put(old, "from before")
+    request.getfixturevalue("next_version")
+    with contextlib.closing(open_store(str(path))) as new:
+        steps = [name for (name,) in new._db.execute("SELECT name FROM migrations ORDER BY rowid").fetchall()]
+        assert steps[-1] == "m999_moods"
+        assert new._db.execute("SELECT text FROM memories").fetchone()[0] == "from before"
+    (backup,) = files.backups(str(path))
+    with contextlib.closing(sqlite3.connect(backup)) as copy:
+        assert schema.version_of(copy) == len(schema.MIGRATIONS) - 1
+
+
+def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(open_store(str(path))) as old:
+        put(old, "from before")
+        version = schema.version_of(old._db)
+
+    def m999_breaks(db: sqlite3.Connection) -> None:
+        db.execute("CREATE TABLE half (a TEXT) STRICT")
+        db.execute("CREATE TABLE half (a TEXT) STRICT")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, m999_breaks])
+    with pytest.raises(StoreError):
+        open_store(str(path))
+    monkeypatch.undo()
+    with contextlib.closing(open_store(str(path))) as store:
+        assert schema.version_of(store._db) == version
+        assert store._db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone()[0] == 0
+
+
+@pytest.fixture
+def newer(path: Path) -> Iterator[SqliteStore]:
+    """A store of a newer version, opened by this one."""
+    with contextlib.closing(open_store(str(path))) as store:
+        put(store, "from the future")
+        store._db.execute("PRAGMA user_version = 999")
+    with contextlib.closing(open_store(str(path))) as opened:
+        yield opened
+
+
+def test_a_newer_store_is_read_and_says_why_it_is_not_written(newer: SqliteStore) -> None:
+    assert newer.capabilities.writable is False
+    assert "newer version of Keepmum" in newer.capabilities.reason
+    assert newer.search(["future"], wanted(), 5)
+
+
+def test_a_newer_store_is_not_written(newer: SqliteStore, path: Path) -> None:
+    with pytest.raises(StoreReadOnly, match="newer version"):
+        put(newer, "from the past")
+    newer.upkeep(NOW)
+    assert files.backups(str(path)) == []
+
+
+def test_a_newer_store_is_not_locked_against_its_own_version(newer: SqliteStore, path: Path) -> None:
+    lock = WriterLock(str(path) + ".lock")
+    with lock.hold(0.01):
+        assert newer.search(["future"], wanted(), 5)
+    lock.close()
+
+
+# -- network file systems
+
+MOUNTS = """\
+21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+35 21 0:40 / /home rw - nfs4 server:/home rw
+36 35 8:2 / /home/ada/local\\040disk rw - xfs /dev/sdb1 rw
+37 21 0:41 / /mnt/team rw - cifs //server/team rw
+38 21 0:42 / /mnt/ssh rw - fuse.sshfs host: rw
+39 21 0:43 / /homeless rw - tmpfs none rw
+a line of another kind
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/var/lib", None),
+        ("/home/ada/.keepmum", "nfs4"),
+        ("/home/ada/local disk/.keepmum", None),
+        ("/mnt/team/x", "cifs"),
+        ("/mnt/ssh", "fuse.sshfs"),
+        ("/homeless/x", None),
+    ],
+)
+def test_the_mount_that_a_folder_lies_on_decides(tmp_path: Path, folder: str, kind: str | None) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(MOUNTS)
+    assert files.network_file_system(folder, str(table)) == kind
+
+
+def test_without_a_mount_table_no_folder_is_refused(tmp_path: Path) -> None:
+    assert files.network_file_system("/home", str(tmp_path / "missing")) is None
+
+
+def test_a_store_on_a_network_file_system_is_refused_with_the_way_out(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "network_file_system", lambda _: "nfs4")
+    with pytest.raises(StoreError, match=r"network file system \(nfs4\).*KEEPMUM_HOME"):
+        open_store(str(path))
+    assert not path.exists()
+
+
+def test_a_path_with_any_characters_can_be_opened_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "50% of #1?" / "memory.db"
+    with contextlib.closing(open_store(str(path))) as store:
+        put(store, "words")
+        store._db.execute("PRAGMA user_version = 999")
+    with contextlib.closing(open_store(str(path))) as store:
+        assert store.search(["words"], wanted(), 5)
