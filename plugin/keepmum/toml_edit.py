@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 
+from keepmum import private_files
 from keepmum.errors import SettingsError
 from keepmum.toml_file import TomlFile, names_on, parse
 
@@ -40,31 +42,19 @@ def changed(path: str, text: str, name: str, value: Scalar) -> str:
 
 
 def replace_file(path: str, text: str) -> None:
-    """Make `text` the content of `path`, for the user's eyes alone, all of it or nothing. A symbolic link stays one.
+    """Make `text` the content of `path`, all of it or nothing.
+
+    A new file is for its owner alone; one that was there keeps its permissions, and a symbolic link stays one.
 
     Raises: SettingsError when the disk or the permissions do not allow it; the old content is then unharmed.
     """
     target = os.path.realpath(path)
-    beside = f"{target}.{os.getpid()}.new"
     try:
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "wb") as file:
-                file.write(text.encode("utf-8"))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, target)
-        except OSError:
-            _remove(beside)
-            raise
+        mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else 0o600
+        private_files.replace_file(target, text)
+        os.chmod(target, mode)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _remove(path: str) -> None:
-    if os.path.lexists(path):
-        os.unlink(path)
 
 
 def _values(file: TomlFile) -> dict[str, object]:

@@ -83,9 +83,15 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert not load({"KEEPMUM_HOME": str(tmp_path)}, None).enabled
 
 
-def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
+def test_a_new_file_is_the_users_alone(tmp_path: Path) -> None:
     path = write_user_setting(str(tmp_path / "new"), "enabled", value=False)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+
+
+def test_a_file_that_was_there_keeps_its_permissions(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").touch()
+    (tmp_path / "config.toml").chmod(0o640)
+    assert stat.S_IMODE(os.stat(write_user_setting(str(tmp_path), "enabled", value=False)).st_mode) == 0o640
 
 
 def test_a_new_home_is_the_users_alone(tmp_path: Path) -> None:
