@@ -1,0 +1,112 @@
+"""Claude Code as the installer sees it: its plugin commands, and what they write into its settings."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keepmum_installers.machine import NOT_FOUND, Machine, Outcome
+
+__all__ = ["FakeClaude", "machine_with"]
+
+Json = dict[str, Any]
+_DONE = Outcome(0, out="✔ done")
+
+
+@dataclass
+class FakeClaude:
+    """A client that knows no plugin yet; `program` and `settings` are real files in the test's folder."""
+
+    program: str
+    settings: str
+    version: str = "2.1.329 (Claude Code)"
+    python: Outcome = field(default_factory=lambda: Outcome(0, out="3.11\n"))
+    called: list[tuple[str, ...]] = field(default_factory=list)
+    marketplaces: list[Json] = field(default_factory=list)
+    plugins: list[Json] = field(default_factory=list)
+    broken: dict[str, Outcome] = field(default_factory=dict)
+    """What a command answers instead, by its first words."""
+
+    def run(self, argv: Sequence[str], seconds: float) -> Outcome:
+        """Answers as the client would."""
+        assert seconds > 0, "a command without a time limit"
+        if argv[0] != self.program:
+            return self.python if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
+        words = tuple(argv[1:])
+        self.called.append(words)
+        for start, outcome in self.broken.items():
+            if " ".join(words).startswith(start):
+                return outcome
+        for start, act in self._commands().items():
+            if " ".join(words).startswith(start):
+                return act(*words[len(start.split()) :])
+        return Outcome(1, err=f"error: unknown command '{words[0]}'")
+
+    @property
+    def changes(self) -> list[str]:
+        """The commands that changed something, without those that only look."""
+        return [" ".join(words) for words in self.called if "--json" not in words and words != ("--version",)]
+
+    def _commands(self) -> dict[str, Callable[..., Outcome]]:
+        return {
+            "--version": lambda: Outcome(0, out=self.version + "\n"),
+            "plugin marketplace list": lambda *_: Outcome(0, out=json.dumps(self.marketplaces)),
+            "plugin marketplace add": self._add,
+            "plugin marketplace update": lambda *_: _DONE,
+            "plugin marketplace remove": self._remove,
+            "plugin list": lambda *_: Outcome(0, out=json.dumps(self.plugins)),
+            "plugin install": self._install,
+            "plugin update": lambda *_: _DONE,
+            "plugin uninstall": self._uninstall,
+            "plugin disable": self._disable,
+        }
+
+    def _add(self, where: str) -> Outcome:
+        kind, key = ("directory", "path") if os.path.isdir(where) else ("github", "repo")
+        self.marketplaces = [{"name": "keepmum", "source": kind, key: where}]
+        self._write("extraKnownMarketplaces", {"keepmum": {"source": {"source": kind, key: where}}})
+        return _DONE
+
+    def _remove(self, _: str) -> Outcome:
+        if not self.marketplaces:
+            return Outcome(1, err="✘ Failed to remove marketplace: Marketplace 'keepmum' not found")
+        self.marketplaces = []
+        self._write("extraKnownMarketplaces", {})
+        return _DONE
+
+    def _install(self, name: str, *_: str) -> Outcome:
+        self.plugins = [{"id": name, "version": "0.1.0", "scope": "user", "enabled": True}]
+        self._write("enabledPlugins", {name: True})
+        return _DONE
+
+    def _uninstall(self, name: str, *_: str) -> Outcome:
+        if not self.plugins:
+            return Outcome(1, err=f'✘ Failed to uninstall plugin "{name}": not found in installed plugins')
+        self.plugins = []
+        self._write("enabledPlugins", {})
+        return _DONE
+
+    def _disable(self, name: str, *_: str) -> Outcome:
+        self.plugins[0]["enabled"] = False
+        self._write("enabledPlugins", {name: False})
+        return _DONE
+
+    def _write(self, key: str, value: Json) -> None:
+        """Writes the whole file anew, in a layout and an order of its own, as the client does."""
+        settings: Json = {}
+        if os.path.exists(self.settings):
+            with open(self.settings, encoding="utf-8") as file:
+                settings = json.load(file)
+        settings[key] = value
+        os.makedirs(os.path.dirname(self.settings), exist_ok=True)
+        with open(self.settings, "w", encoding="utf-8") as file:
+            json.dump(dict(sorted(settings.items())), file, indent=2)
+
+
+def machine_with(claude: FakeClaude, home: str, cwd: str) -> Machine:
+    """A machine that has the fake client on PATH, and everything else in the test's folders."""
+    path = os.pathsep.join([os.path.dirname(claude.program), os.path.join(home, ".local", "bin")])
+    return Machine(user_home=home, home=os.path.join(home, ".keepmum"), cwd=cwd, environ={"PATH": path}, run=claude.run)

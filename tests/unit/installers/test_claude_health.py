@@ -1,0 +1,146 @@
+"""The doctor's findings about Claude Code, each with its cause in place."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_claude import FakeClaude
+from keepmum_hooks.places import heartbeat_file
+from keepmum_installers.clients.claude import health
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.finding import Finding
+from keepmum_installers.machine import Machine, Outcome
+
+INSTALLED = {"id": "keepmum@keepmum", "version": "0.1.0", "scope": "user", "enabled": True}
+
+
+def _found(wish: Wish, machine: Machine, about: str) -> list[Finding]:
+    return [each for each in health.checks(machine, wish.product) if each.about == f"claude-code{about}"]
+
+
+def _one(wish: Wish, machine: Machine, about: str) -> tuple[str, str]:
+    (finding,) = _found(wish, machine, about)
+    return finding.level, finding.says
+
+
+def _beat(machine: Machine, event: str, age: float) -> None:
+    path = Path(heartbeat_file(machine.home, "claude-code", event))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    at = path.stat().st_mtime - age
+    os.utime(path, (at, at))
+
+
+def test_machine_without_the_client_is_no_problem(wish: Wish, without_client: Machine) -> None:
+    assert [each.level for each in health.checks(without_client, wish.product)] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("version", "level"),
+    [("2.1.329 (Claude Code)", "ok"), ("2.1.163", "ok"), ("2.1.162", "note"), ("1.9.999", "note"), ("?", "problem")],
+)
+def test_version_is_judged(wish: Wish, machine: Machine, claude: FakeClaude, version: str, level: str) -> None:
+    claude.version = version
+    assert _one(wish, machine, "")[0] == level
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [
+        pytest.param(Outcome(0, out="3.9\n"), "ok", id="what macOS has"),
+        pytest.param(Outcome(0, out="3.8\n"), "problem", id="too old"),
+        pytest.param(Outcome(49), "problem", id="a stub that opens a shop"),
+        pytest.param(Outcome(0, out="Python?"), "problem", id="something else"),
+    ],
+)
+def test_interpreter_is_judged_by_running_it(
+    wish: Wish, machine: Machine, claude: FakeClaude, answer: Outcome, level: str
+) -> None:
+    claude.python = answer
+    assert _one(wish, machine, " python3")[0] == level
+
+
+def test_plugin_in_place_is_told_with_its_folder(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+    claude.plugins = [{**INSTALLED, "readFromFolder": str(wish.root), "folderVersion": "0.1.0"}]
+    assert _one(wish, machine, " plugin") == ("ok", f"version 0.1.0, for user, from {wish.root}")
+
+
+@pytest.mark.parametrize(
+    ("entries", "level", "words"),
+    [
+        pytest.param([], "problem", "not installed", id="none"),
+        pytest.param([{**INSTALLED, "enabled": False}], "note", "switched off", id="off"),
+        pytest.param([{**INSTALLED, "version": "0.0.9"}], "note", "0.0.9", id="another version"),
+        pytest.param([{**INSTALLED, "readFromFolder": "/nowhere"}], "problem", "gone", id="its folder is gone"),
+        pytest.param([{**INSTALLED, "id": "keepmum@fork"}], "problem", "not installed", id="only another one"),
+    ],
+)
+def test_registration_is_judged(
+    wish: Wish, machine: Machine, claude: FakeClaude, *, entries: list[dict[str, Any]], level: str, words: str
+) -> None:
+    claude.plugins = entries
+    finding = _found(wish, machine, " plugin")[0]
+    assert (finding.level, words in finding.says, bool(finding.next_step)) == (level, True, True)
+
+
+def test_second_registration_is_a_problem(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+    claude.plugins = [INSTALLED, {**INSTALLED, "id": "keepmum@fork"}]
+    assert "keepmum@fork is on as well" in _found(wish, machine, " plugin")[1].says
+
+
+def test_plugin_that_awaits_trust_is_not_called_missing(wish: Wish, machine: Machine, repository: Path) -> None:
+    (repository / ".claude").mkdir()
+    (repository / ".claude" / "settings.json").write_text('{"enabledPlugins": {"keepmum@keepmum": true}}')
+    (finding,) = _found(wish, machine, " plugin")
+    assert (finding.level, "trust" in finding.next_step) == ("note", True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"disableAllHooks": True}, "all hooks off"),
+        ({"enabledPlugins": {"keepmum@keepmum": False}}, "the plugin off"),
+    ],
+)
+def test_switch_in_a_settings_file_is_named_with_the_file(
+    wish: Wish, machine: Machine, repository: Path, settings: dict[str, Any], words: str
+) -> None:
+    path = repository / ".claude" / "settings.local.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(settings))
+    assert _one(wish, machine, " settings")[1] == f"{path} switches {words}"
+
+
+def test_settings_that_the_client_cannot_read_are_a_problem(wish: Wish, machine: Machine, home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{,}")
+    assert _one(wish, machine, " settings")[0] == "problem"
+
+
+def test_hook_that_never_ran_is_told_what_to_do(wish: Wish, machine: Machine) -> None:
+    assert _one(wish, machine, " Stop hook") == ("note", "has not run yet")
+
+
+@pytest.mark.parametrize(
+    ("age", "level", "words"),
+    [(5, "ok", "just now"), (90, "ok", "a minute ago"), (8000, "ok", "2 hours ago"), (9 * 86400, "note", "9 days ago")],
+)
+def test_heartbeat_is_told_by_its_age(wish: Wish, machine: Machine, age: float, level: str, words: str) -> None:
+    _beat(machine, "session-start", age)
+    assert _one(wish, machine, " SessionStart hook") == (level, f"last ran {words}")
+
+
+def test_heartbeat_of_the_future_is_not_an_error(wish: Wish, machine: Machine) -> None:
+    _beat(machine, "stop", -500)
+    assert _one(wish, machine, " Stop hook") == ("ok", "last ran just now")
+
+
+def test_python3_missing_from_path_is_a_problem(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+    os.unlink(Path(claude.program).with_name("python3"))
+    assert _one(wish, dataclasses.replace(machine), " python3")[0] == "problem"
