@@ -59,6 +59,7 @@ _CODE = re.compile(
     r"^[\w.\]\[]+\(|^[A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$|^https?:|^[./~]{0,2}/|^\w+\[|^--?\w|=>|->|^!\w|"
     r"^@\w|^\w+://|^#|^\$[\w(]|^[|&]|!\w$|^v?\d+(?:\.\d+)+\b|^[A-Za-z]+/[A-Za-z/]+"
 )
+_NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _RANDOM = 6.0  # bits; letters only, and no word
@@ -68,9 +69,14 @@ _WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for values that the text gives to a credential's name."""
+    done = nested = 0
     for mention in context.mentions:
-        given = _GIVEN.match(context.text, mention.end) if mention.kind != CUE else None
+        nested = nested + 1 if mention.start < done else 0
+        if mention.kind == CUE or nested > _NESTED:
+            continue
+        given = _GIVEN.match(context.text, mention.end)
         if given and _holds(mention, given):
+            done = max(done, given.end())
             group = "quoted" if given["quoted"] else "bare"
             yield from _judged(given, group, chosen=mention.kind == CHOSEN, signed=given["sign"] is not None)
     for guard, expression in _TOLD_OTHERWISE:

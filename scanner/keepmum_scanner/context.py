@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 
 from keepmum_scanner.mentions import mentions
+from keepmum_scanner.pem import blocks
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
@@ -36,13 +37,14 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_ends", "lower", "mentions", "text")
+    __slots__ = ("_ends", "blocks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         lower = text.lower()
         self.text = text
         self.lower = lower if len(lower) == len(text) else text  # a few letters change length in lower case
         self.mentions = mentions(text, self.lower)
+        self.blocks = blocks(text)
         self._ends = [mention.end for mention in self.mentions]
 
     def naming(self, start: int, end: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 
+from keepmum_scanner.shapes import is_hex
 from keepmum_scanner.surprise import surprise
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
@@ -18,7 +19,7 @@ def decoded(token: str) -> str | None:
         return _percent(token)
     if len(token) > _LONGEST or not _BASE64.fullmatch(token):
         return None
-    return _hexadecimal(token) or _base64(token)
+    return _hexadecimal(token) if is_hex(token) else _base64(token)
 
 
 def is_text(token: str) -> bool:

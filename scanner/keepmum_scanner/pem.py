@@ -1,4 +1,4 @@
-"""Private key blocks, as files carry them and as JSON or shell quoting bends them."""
+"""PEM blocks: private keys, as files carry them and as JSON or shell quoting bends them, and public ones to pass by."""
 
 from __future__ import annotations
 
@@ -10,49 +10,55 @@ if TYPE_CHECKING:
 
     from keepmum_scanner.suspect import Suspect
 
-GUARD = "PRIVATE KEY"
+GUARD = "-----BEGIN "
 _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes 12,700
 
 # Source: https://www.rfc-editor.org/rfc/rfc7468, read 2026-11-21
-_HEADER = re.compile(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
-_PUBLIC_GUARD = "-----BEGIN "
-_ANY_HEADER = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}-----")
-_FOOTER = re.compile(r"-----END [A-Z0-9 ]{0,40}-----")
+_MARK = re.compile(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
 # Key lines, with what quoting adds between them: escaped breaks, quotes, commas, "+", comment and diff marks.
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16}")
 
 
-def find(text: str) -> Iterator[Suspect]:
-    """Suspects for each private key block with a body; a header alone, as documentation shows it, passes."""
+class Block:
+    """One PEM block at [start, end); without a footer it ends with its last key line."""
+
+    __slots__ = ("end", "private", "start")
+
+    def __init__(self, start: int, end: int, *, private: bool) -> None:
+        self.start = start
+        self.end = end
+        self.private = private
+
+
+def blocks(text: str) -> list[Block]:
+    """Blocks of `text` that have a body, in order; a header alone, as documentation shows it, is none."""
     if GUARD not in text:
-        return
-    done = 0
-    for header in _HEADER.finditer(text):
-        if header.start() >= done:
-            done = _end(text, header.end())
-            if _KEY_LINE.search(text, header.end(), done):
-                yield ("private-key", header.start(), done, 0.99)
-
-
-def public_spans(text: str) -> list[tuple[int, int]]:
-    """The [start, end) of each certificate and public key, whose lines look like keys and are made to be shared."""
-    if _PUBLIC_GUARD not in text:
         return []
-    return [
-        (header.start(), _end(text, header.end()))
-        for header in _ANY_HEADER.finditer(text)
-        if "PRIVATE" not in header.group()
-    ]
+    marks = list(_MARK.finditer(text))
+    found = []
+    for index, mark in enumerate(marks):
+        if mark["side"] == "BEGIN":
+            end = _end(text, mark.end(), marks[index + 1] if index + 1 < len(marks) else None)
+            if end > mark.end():
+                found.append(Block(mark.start(), end, private="PRIVATE KEY" in mark["label"]))
+    return found
 
 
-def _end(text: str, start: int) -> int:
-    """Where the block whose header ends at `start` ends: behind its footer, or with its last key line."""
-    limit = start + _LONGEST
-    footer = _FOOTER.search(text, start, limit)
-    if footer:
-        return footer.end()
+def find(found: list[Block]) -> Iterator[Suspect]:
+    """Suspects for the private keys among `found`."""
+    for block in found:
+        if block.private:
+            yield ("private-key", block.start, block.end, 0.99)
+
+
+def _end(text: str, start: int, following: re.Match[str] | None) -> int:
+    """Where the block whose header ends at `start` ends; `start` itself when there is no body."""
+    limit = min(start + _LONGEST, following.start() if following else len(text))
     body = _BODY.match(text, start, limit)
     assert body is not None  # the expression also matches nothing
-    lines = list(_KEY_LINE.finditer(text, start, body.end()))
-    return lines[-1].end() if lines else start
+    lines = [line.end() for line in _KEY_LINE.finditer(text, start, body.end())]
+    if not lines:
+        return start
+    closed = following is not None and following["side"] == "END" and following.start() == limit
+    return following.end() if closed and following is not None else lines[-1]

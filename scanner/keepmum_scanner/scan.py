@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from keepmum_scanner import assignment, pem, prefixes, scored, structure
 from keepmum_scanner.context import Context
+from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.fingerprint import fingerprint
 from keepmum_scanner.normalise import normalise
@@ -12,7 +15,10 @@ from keepmum_scanner.tokens import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from keepmum_scanner.suspect import Suspect
+    from keepmum_scanner.tokens import Token
 
 
 def scan(text: str, key: bytes | None = None) -> list[Finding]:
@@ -29,13 +35,37 @@ def scan(text: str, key: bytes | None = None) -> list[Finding]:
 
 
 def _suspects(text: str) -> list[Suspect]:
-    public = pem.public_spans(text)
-    found = [token for token in tokens(text) if not any(start <= token.start < end for start, end in public)]
     context = Context(text)
+    found = _open(tokens(text), context.blocks)
+    return [*_stated(context, found), *_encoded(found), *scored.find(found, context)]
+
+
+def _open(found: list[Token], blocks: list[pem.Block]) -> list[Token]:
+    """The tokens that lie outside of every block: the lines inside are judged together."""
+    if not blocks:
+        return found
+    starts = [block.start for block in blocks]
+    ends = [0, *(block.end for block in blocks)]
+    return [token for token in found if token.start >= ends[bisect_right(starts, token.start)]]
+
+
+def _stated(context: Context, found: list[Token]) -> list[Suspect]:
+    """Suspects that the text itself states: by a structure, a provider's prefix, or a name that is given a value."""
+    text = context.text
     return [
-        *pem.find(text),
+        *pem.find(context.blocks),
         *structure.find(text),
         *prefixes.find(found, text),
         *assignment.find(context),
-        *scored.find(found, context),
     ]
+
+
+def _encoded(found: list[Token]) -> Iterator[Suspect]:
+    """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by."""
+    for token in found:
+        text = decoded(token.text)
+        if text:
+            inner = _stated(Context(text), tokens(text))
+            if inner:
+                rule, _, _, confidence = max(inner, key=lambda suspect: suspect[3])
+                yield (rule, token.start, token.end, confidence)
