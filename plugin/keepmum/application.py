@@ -13,9 +13,8 @@ from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
 from keepmum_scanner import scan
 
-__all__ = ["STORE_NAME", "find_project", "move", "open_memory", "store_path"]
+__all__ = ["move", "open_memory", "survey"]
 
-STORE_NAME = "memory.db"
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
 _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
 
@@ -36,7 +35,7 @@ def open_memory(
     """
     chosen, found = _survey(environ, _working_folder(), roots)
     service = open_service(
-        store_path(environ, chosen),
+        _store_path(chosen),
         scan,
         place=_place(environ, chosen, found),
         agent=chosen.agent or agent,
@@ -45,9 +44,11 @@ def open_memory(
         policy=chosen.retention.policy,
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
+        notices=_notices(chosen),
     )
     if upkeep:
-        service.settle()
+        with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
+            service.settle()
         _thread.start_new_thread(_upkeep, (dict(environ),))
     return service
 
@@ -60,31 +61,32 @@ def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str
         service.settle()
 
 
-def find_project(environ: Mapping[str, str]) -> project.Project:
-    """The project of the working folder.
+def survey(environ: Mapping[str, str]) -> tuple[settings.Settings, project.Project]:
+    """The settings and the project that hold in the working folder.
 
     Raises: SettingsError.
     """
-    return _survey(environ, _working_folder(), ())[1]
+    return _survey(environ, _working_folder(), ())
 
 
-def store_path(environ: Mapping[str, str], chosen: settings.Settings) -> str:
-    """Where the embedded store lies.
-
-    Raises: StoreError when there is no home folder to put it in.
-    """
-    if chosen.store.path:
-        return chosen.store.path
-    home = places.home(environ)
-    if home is None:
+def _store_path(chosen: settings.Settings) -> str:
+    if chosen.store.path is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    return os.path.join(home, STORE_NAME)
+    return chosen.store.path
 
 
 def _survey(environ: Mapping[str, str], start: str, roots: Sequence[str]) -> tuple[settings.Settings, project.Project]:
     """The settings and the project that hold for a process started in `start` by a client that named `roots`."""
     chosen = settings.load(environ, project.working_folder(start, environ, roots))
     return chosen, project.find_project(start, environ, chosen, roots)
+
+
+def _notices(chosen: settings.Settings) -> tuple[str, ...]:
+    """What a user may expect of their settings and does not get."""
+    if chosen.backend.origin is None:
+        return ()
+    where = chosen.source_of("backend.origin")
+    return (f"a team server is named in {where}; this version keeps memories on this machine alone",)
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project) -> Place:

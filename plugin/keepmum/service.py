@@ -14,12 +14,13 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, references, retention
 from keepmum.briefing_files import BriefingFiles, told
-from keepmum.errors import ConfirmationNeeded, InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.errors import ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
 from keepmum.journal import Journal
 from keepmum.memory import (
     KINDS,
     LIMITS,
     SCOPES,
+    STATUSES,
     Action,
     Activity,
     Change,
@@ -41,8 +42,11 @@ __all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Wanted", "open_
 _ATTEMPTS = 12  # against other processes that change the same memory at the same moment
 _CANDIDATES = 50  # of the full-text leg, from which the ranking picks
 _SWEPT_AT_ONCE = 500
+_ADOPTED_AT_ONCE = 10_000
+_UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
 _WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
 _Answer = TypeVar("_Answer")
+Resolve = Callable[[Store, str, Sequence[str], str | None, int], Memory]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,12 @@ def open_service(path: str, scan: intake.Scan, *, backend: str = "sqlite", **con
 
     Raises: StoreError when the store can be neither read nor made.
     """
-    return MemoryService(STORES[backend](path), scan, **context)
+    store = STORES[backend](path)
+    try:
+        return MemoryService(store, scan, **context)
+    except BaseException:
+        store.close()
+        raise
 
 
 class MemoryService:
@@ -111,6 +120,7 @@ class MemoryService:
         policy: str = "ebbinghaus",
         home: str | None = None,
         briefing_tokens: int = 1000,
+        notices: Sequence[str] = (),
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.store = store
@@ -122,6 +132,7 @@ class MemoryService:
         self._policy = policy
         self._briefings = BriefingFiles(home, briefing_tokens) if home and briefing_tokens else None
         self._clock = clock
+        self._notices = tuple(notices)
         self._journal = Journal(store, self._agent, clock)
         intake.refuse_secrets({"agent": agent}, scan)
 
@@ -136,31 +147,29 @@ class MemoryService:
         if fields.get("tags"):
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator would be used up by the first look
         draft = intake.revise(self._blank(now), text, fields)
-        self._refuse_secrets({"text": text, **_texts(fields)}, draft)
-        old = self.find(supersedes) if supersedes else None
-        if old is not None and old.key and not fields.get("key") and old.status == "active":
-            fields["key"] = old.key
-        return self._retrying(lambda: self._keep(text, fields, old, now))
+        self._refuse_secrets({"text": text, "supersedes": supersedes, **_texts(fields)}, draft)
+        return self._retrying(lambda: self._keep(text, fields, self.find(supersedes) if supersedes else None, now))
 
     def restore(self, reference: str) -> Remembered:
         """Bring back a memory that was archived, trashed, superseded or tombstoned.
 
         Raises: NotFound, InvalidInput when it is active or another memory has taken its key meanwhile.
         """
-        return self._retrying(lambda: self._restore(self.find(reference)))
+        memory = self._former(reference)
+        return self._retrying(lambda: self._restore(self.find(memory.id)))
 
     def undo(self, reference: str) -> Remembered:
         """Take back the last change of a memory, be it a new value or a removal.
 
         Raises: NotFound, InvalidInput when there is nothing to take back.
         """
-        memory = self.find(reference)
-        if memory.status != "active":
-            return self.restore(reference)
+        memory = self._former(reference)
+        if not memory.is_visible(self._clock()):
+            return self.restore(memory.id)
         past = self.store.history(memory.id)
         if not past:
             raise InvalidInput("id", f"{memory.id} has never been changed; `forget` removes it")
-        return self._retrying(lambda: self._revert(self.find(reference), past[0]))
+        return self._retrying(lambda: self._revert(self.find(memory.id), past[0]))
 
     def forget(  # noqa: PLR0913 - each way of saying what to forget is one keyword
         self,
@@ -183,8 +192,9 @@ class MemoryService:
         named = bool(references)
         if not (named or query or tags or older_than is not None):
             raise InvalidInput("id", "is missing; name a memory, or give a query, tags or an age")
-        victims = self._named(references) if named else self._searched(query, tags, older_than)
-        action = lifecycle.MODES[mode][1]
+        status, action = lifecycle.MODES[mode]
+        found = self._named(references) if named else self._searched(query, tags, older_than)
+        victims = [memory for memory in found if memory.status != status]
         token = hashlib.blake2b("".join(sorted(memory.id for memory in victims)).encode(), digest_size=4).hexdigest()
         if confirmation is not None and confirmation != token:
             raise ConfirmationNeeded(
@@ -192,7 +202,7 @@ class MemoryService:
             )
         if dry_run or not victims or not (named or confirmation):
             return Forgotten(tuple(victims), action, done=False, confirmation=token)
-        self._retrying(lambda: self._remove([self.find(memory.id) for memory in victims], mode, action))
+        self._retrying(lambda: self._remove([self.find(memory.id) for memory in victims], status, action))
         return Forgotten(tuple(victims), action, done=True)
 
     def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
@@ -243,9 +253,13 @@ class MemoryService:
 
         Raises: NotFound, Ambiguous naming the reference.
         """
-        memories = self._named(references)
+        memories, now = self._named(references), self._clock()
+        for memory in memories:
+            if memory.status == "active" and not memory.is_visible(now):
+                raise NotFound(f"{memory.id} has expired; `forget` with `undo` brings it back")
         if self.store.capabilities.writable:
-            self.store.reinforce([memory.id for memory in memories], self._clock())
+            with contextlib.suppress(StoreError):  # a full disk must not keep anyone from reading
+                self.store.reinforce([memory.id for memory in memories], now)
         self._journal.hold_back(*(self._journal.entry("loaded", memory) for memory in memories))
         return memories
 
@@ -254,9 +268,7 @@ class MemoryService:
 
         Raises: NotFound, Ambiguous.
         """
-        word = intake.clean("id", reference, LIMITS.key, one_line=True)
-        spaces = [space_of(scope, self.place.project, self.place.session, self.place.user) for scope in SCOPES]
-        return references.resolve(self.store, word, spaces, self.place.user, self._clock())
+        return self._resolved(references.resolve, reference)
 
     def resume(self, tokens: int = 1000) -> str:
         """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
@@ -294,9 +306,11 @@ class MemoryService:
 
     def settle(self) -> None:
         """Make this place known, and render its briefing."""
-        if self.store.capabilities.writable and self.place.root and self.place.project:
-            self.store.remember_root(self.place.root, self.place.project, self.place.name, self._clock())
-            self._refresh(self.place.project)
+        root, project = self.place.root, self.place.project
+        if self.store.capabilities.writable and root and project:
+            self._adopt(root, project)
+            self.store.remember_root(root, project, self.place.name, self._clock())
+            self._refresh(project)
 
     def upkeep(self) -> None:
         """What is to be done now and then: let time pass, back up, prune the log."""
@@ -305,8 +319,8 @@ class MemoryService:
             self.store.upkeep(self._clock())
 
     def notices(self) -> list[str]:
-        """What a user should know about the state of the store: read-only, or repaired."""
-        return [notice for notice in (self.store.capabilities.reason, self.store.notice) if notice]
+        """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
+        return [notice for notice in (*self._notices, self.store.capabilities.reason, self.store.notice) if notice]
 
     def now(self) -> int:
         """The time by this service's clock."""
@@ -344,6 +358,22 @@ class MemoryService:
 
     # -- how it is done
 
+    def _adopt(self, root: str, project: str) -> None:
+        """Take along what was kept while this folder had no name but its path; now it has a remote, or a chosen name."""
+        former = next((known for folder, known, _ in self.store.roots(0) if folder == root), project)
+        if former == project or not former.startswith(_UNNAMED):
+            return
+        now = self._clock()
+        wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
+        changes = []
+        for memory in self.store.browse(wanted, limit=_ADOPTED_AT_ONCE):
+            moved = replace(lifecycle.touched(memory, now, self._agent), project=project)
+            if moved.key and self.store.by_key(moved.space, moved.key) is not None:
+                moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says
+            changes.append(Change(memory, moved))
+        with contextlib.suppress(StaleWrite):  # another session of this folder is doing the same
+            self._commit(changes)
+
     def _blank(self, now: int) -> Memory:
         scope = self._default_scope
         return Memory(
@@ -354,6 +384,8 @@ class MemoryService:
         )  # fmt: skip
 
     def _keep(self, text: str, fields: intake.Fields, old: Memory | None, now: int) -> Remembered:
+        if old is not None and old.key and old.status == "active" and not fields.get("key"):
+            fields = {**fields, "key": old.key}
         new = _placed(intake.revise(self._blank(now), text, fields))
         present = self._present(new, now)
         if present is None or (old is not None and present.id == old.id):
@@ -392,27 +424,43 @@ class MemoryService:
         return Remembered(after, action, present or old)
 
     def _restore(self, memory: Memory) -> Remembered:
-        if memory.is_visible(self._clock()):
-            raise InvalidInput("id", f"{memory.id} is active already")
-        if memory.key and (holder := self.store.by_key(memory.space, memory.key)) is not None:
-            raise InvalidInput("key", f"{memory.key!r} is now held by {holder.id}; forget that one first")
         now = self._clock()
+        if memory.is_visible(now):
+            raise InvalidInput("id", f"{memory.id} is active already")
         after = replace(
             lifecycle.with_status(memory, "active", now, self._agent),
             trashed_at=None,
             superseded_by=None,
             expires_at=None,
         )
-        self._commit([Change(memory, after)], self._journal.entry("restored", after))
-        return Remembered(after, "restored", memory)
+        return self._bring_back(memory, after)
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
         before = exchange.parse(past.before)
         now = self._clock()
         after = replace(before, updated_at=now, updated_by=self._agent, revision=memory.revision + 1)
         self._refuse_secrets(exchange.texts(after), after)
-        self._commit([Change(memory, after)], self._journal.entry("restored", after))
+        return self._bring_back(memory, after)
+
+    def _bring_back(self, memory: Memory, after: Memory) -> Remembered:
+        """Put a memory back as `after`, with its key when no other memory has taken that."""
+        changes = [Change(memory, after)]
+        holder = self.store.by_key(after.space, after.key) if after.key else None
+        if holder is not None and holder.id != after.id:
+            if holder.is_visible(after.updated_at):
+                raise InvalidInput("key", f"{after.key!r} is now held by {holder.id}; forget that one first")
+            changes.insert(0, self._change(holder, "trashed", after.updated_at))  # it has expired
+        self._commit(changes, self._journal.entry("restored", after))
         return Remembered(after, "restored", memory)
+
+    def _former(self, reference: str) -> Memory:
+        """As `find`, and by the key that a memory gave up, too."""
+        return self._resolved(references.resolve_former, reference)
+
+    def _resolved(self, resolve: Resolve, reference: str) -> Memory:
+        word = intake.clean("id", reference, LIMITS.key, one_line=True)
+        spaces = [space_of(scope, self.place.project, self.place.session, self.place.user) for scope in SCOPES]
+        return resolve(self.store, word, spaces, self.place.user, self._clock())
 
     def _named(self, references: Sequence[str]) -> list[Memory]:
         return list({memory.id: memory for memory in map(self.find, references)}.values())
@@ -426,9 +474,9 @@ class MemoryService:
         found = self.store.search(sorted(words), wanted, 1000)
         return [m for m, _ in found if words <= set(ranking.terms(f"{m.title}\n{m.text}\n{m.key or ''}", limit=None))]
 
-    def _remove(self, victims: Sequence[Memory], mode: str, action: Action) -> None:
+    def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> None:
         now = self._clock()
-        changes = [self._change(memory, lifecycle.MODES[mode][0], now) for memory in victims]
+        changes = [self._change(memory, status, now) for memory in victims]
         self._commit(changes, *(self._journal.entry(action, memory) for memory in victims))
 
     def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:

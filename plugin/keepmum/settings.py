@@ -47,7 +47,6 @@ __all__ = [
     "Briefing",
     "Capture",
     "Retention",
-    "Scanner",
     "Settings",
     "Store",
     "find_project_file",
@@ -60,7 +59,7 @@ __all__ = [
 PROJECT_FILE_NAME = ".keepmum.toml"
 _ANYWHERE = (PROJECT_FILE, USER_FILE)
 _DEFAULT = "default"
-_DIALECTS = ("keepmum", "shared", "hackathon", "token-saver", "koi", "per-user")
+_DIALECTS = ("keepmum",)
 _EVERY = ("KEEPMUM_CAPTURE_EVERY", "CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY")
 
 # What the name of a key looks like. A project file with one is refused whole, rather than read without it: whoever
@@ -139,7 +138,6 @@ class Store:
     path: str | None = setting(
         "The database; by default memory.db in Keepmum's home.", default=None, check=_absolute_path
     )
-    allow_network_fs: bool = setting("Open a store on a network drive, where locks may not hold.", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +146,13 @@ class Backend:
 
     kind: str = setting("The kind of store.", default="sqlite", choices=("sqlite",))
     origin: str | None = setting(
-        "The team's server.", default=None, files=_ANYWHERE, check=_origin, variables=("MEMORY_API_URL",)
+        "A team's server. This version keeps memories on this machine and says so.",
+        default=None,
+        files=_ANYWHERE,
+        check=_origin,
+        variables=("MEMORY_API_URL",),
     )
     approved: tuple[str, ...] = setting("Servers that a project file may name.", default=(), check=_origin)
-
-
-@dataclass(frozen=True, slots=True)
-class Scanner:
-    """What looks for secrets beside our own rules, which no setting can weaken."""
-
-    second_opinion: bool = setting("Ask detect-secrets as well, with the user's own plugins.", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +203,6 @@ class Settings:
     retention: Retention = field(default_factory=Retention)
     store: Store = field(default_factory=Store)
     backend: Backend = field(default_factory=Backend)
-    scanner: Scanner = field(default_factory=Scanner)
     home: str | None = None  # the folder of Keepmum's state; None where the user has no home
     project_file: str | None = None  # the `.keepmum.toml` that was read
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)

@@ -28,7 +28,7 @@ def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 
 
     Such a file can switch off and never on, so that switching on takes the line out of it again.
     """
-    root = application.find_project(environ).root
+    root = application.survey(environ)[1].root
     path = settings.find_project_file(root) or os.path.join(root, settings.PROJECT_FILE_NAME)
     text = toml_file.read_text(path) or ""
     if enabled:

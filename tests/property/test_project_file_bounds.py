@@ -60,7 +60,7 @@ def test_no_project_file_reaches_past_its_bounds(folders: tuple[Path, Path], tex
     if settings is not None:
         assert settings.backend.origin in {None, APPROVED}
         assert settings.store.path == str(folders[0] / "memory.db")
-        assert (settings.capture.enabled, settings.scanner.second_opinion) == (False, False)
+        assert not settings.capture.enabled
 
 
 @given(text=TEXTS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 
 from keepmum import application, settings
@@ -22,13 +21,10 @@ class Probes:
 
     def settings(self) -> list[tuple[str, str, str]]:
         """Name, value and source of every setting that holds here."""
-        chosen = settings.load(os.environ, os.getcwd())
-        return [
-            (name, str(functools.reduce(getattr, name.split("."), chosen)), chosen.source_of(name))
-            for name in settings.SETTINGS
-        ]
+        chosen = application.survey(os.environ)[0]
+        return [(name, str(chosen.value_of(name)), chosen.source_of(name)) for name in settings.SETTINGS]
 
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""
-        found = application.find_project(os.environ)
+        found = application.survey(os.environ)[1]
         return found.id, found.name, found.root, found.source

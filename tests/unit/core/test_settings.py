@@ -84,7 +84,7 @@ def test_the_source_of_no_setting_is_a_key_error(home: Path, place: Path) -> Non
         pytest.param({"DEFAULT_PROJECT": "acme"}, "project", "acme", id="seed project"),
         pytest.param({"KEEPMUM_PROJECT": "a", "DEFAULT_PROJECT": "b"}, "project", "a", id="ours before the seed's"),
         pytest.param({"KEEPMUM_SCOPE": "global"}, "scope", "global", id="scope"),
-        pytest.param({"KEEPMUM_DIALECT": "koi"}, "dialect", "koi", id="dialect"),
+        pytest.param({"KEEPMUM_DIALECT": "keepmum"}, "dialect", "keepmum", id="dialect"),
         pytest.param({"DEFAULT_AGENT": "codex"}, "agent", "codex", id="seed agent"),
         pytest.param({"KEEPMUM_USER": "ada"}, "user", "ada", id="user"),
         pytest.param({"CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY": "9"}, "capture.every", 9, id="plugin option"),
@@ -185,8 +185,6 @@ def test_the_user_file_says_where_keys_lie(home: Path, place: Path) -> None:
     "text",
     [
         "store.path = '/tmp/x.db'",
-        "store.allow_network_fs = true",
-        "[scanner]\nsecond_opinion = false",
         "backend.kind = 'sqlite'",
         "backend.approved = ['https://evil.example']",
         "capture.unattended = true",
