@@ -1,0 +1,65 @@
+"""The `keepmum` command starts this bundle, and is linked only where that harms nobody."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from keepmum_installers import apply, command
+from keepmum_installers.journal import Journal
+from keepmum_installers.machine import Machine
+
+
+@pytest.fixture
+def local_bin(machine: Machine) -> Path:
+    folder = Path(machine.user_home) / ".local" / "bin"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _install(root: Path, machine: Machine) -> None:
+    Path(machine.home).mkdir(exist_ok=True)
+    apply.carry_out(command.plan(str(root), machine).steps, Journal(machine.home), machine)
+
+
+def test_command_starts_the_bundle_wherever_it_lies(machine: Machine, tmp_path: Path) -> None:
+    bundle = tmp_path / "a b's" / "plugin"
+    bundle.mkdir(parents=True)
+    (bundle / "launch.py").write_text("import sys; print(sys.argv[1:], sys.flags.isolated)")
+    _install(bundle.parent, machine)
+    done = subprocess.run(
+        [Path(machine.home) / "bin" / "keepmum", "recall", "a b"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    assert done.stdout == "['recall', 'a b'] 1\n"
+
+
+def test_command_in_place_is_not_planned_again(root: Path, machine: Machine) -> None:
+    _install(root, machine)
+    assert command.plan(str(root), machine).steps == ()
+
+
+def test_link_is_made_where_the_shell_looks(root: Path, machine: Machine, local_bin: Path) -> None:
+    _install(root, machine)
+    assert (local_bin / "keepmum").resolve() == (Path(machine.home) / "bin" / "keepmum").resolve()
+    assert command.how_to_call(machine) == "keepmum"
+
+
+def test_folder_that_the_shell_does_not_look_in_gets_no_link(root: Path, machine: Machine, local_bin: Path) -> None:
+    machine = dataclasses.replace(machine, environ={"PATH": "/usr/bin"})
+    _install(root, machine)
+    assert list(local_bin.iterdir()) == []
+    assert command.how_to_call(machine) == str(Path(machine.home) / "bin" / "keepmum")
+
+
+@pytest.mark.usefixtures("local_bin")
+def test_command_of_somebody_else_is_not_replaced(root: Path, machine: Machine, local_bin: Path) -> None:
+    (local_bin / "keepmum").symlink_to("/nowhere")
+    _install(root, machine)
+    assert (local_bin / "keepmum").readlink() == Path("/nowhere")

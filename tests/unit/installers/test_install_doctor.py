@@ -1,0 +1,166 @@
+"""Each finding names what is wrong and what to do, and none of them shows a value that may be private."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from keepmum.errors import StoreError
+from keepmum_installers import commands, doctor
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.finding import Finding
+from keepmum_installers.machine import Machine
+
+HEALTHY = {
+    "path": "/m.db",
+    "writable": True,
+    "integrity": "ok",
+    "memories": 3,
+    "indexed": 3,
+    "bytes": 4096,
+    "backups": 1,
+}
+
+
+@dataclass
+class Probes:
+    """A core that answers what the test wants."""
+
+    facts: Mapping[str, object] = field(default_factory=lambda: HEALTHY)
+    chosen: Sequence[tuple[str, str, str]] = ()
+    refusal: str = ""
+
+    def store(self) -> Mapping[str, object]:
+        if self.refusal:
+            raise StoreError(self.refusal)
+        return self.facts
+
+    def settings(self) -> Sequence[tuple[str, str, str]]:
+        return self.chosen
+
+    def project(self) -> tuple[str, str, str, str]:
+        return "id", "api", "/work/api", "git remote"
+
+
+def _findings(wish: Wish, machine: Machine, about: str, probes: Probes | None = None) -> list[Finding]:
+    found = doctor.examine(wish.product, None, machine, probes or Probes())
+    return [finding for finding in found if finding.about == about]
+
+
+def test_healthy_machine_has_no_problem_but_the_plugin(wish: Wish, machine: Machine) -> None:
+    found = doctor.examine(wish.product, None, machine, Probes())
+    assert [each.about for each in found if each.level == "problem"] == ["claude-code plugin"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"integrity": "damaged"}, "damaged"),
+        ({"indexed": 2}, "3 memories, but 2 in the index"),
+        ({"writable": False, "reason": "disk full"}, "read only: disk full"),
+    ],
+)
+def test_store_that_is_not_well_is_a_problem(
+    wish: Wish, machine: Machine, change: Mapping[str, object], words: str
+) -> None:
+    found = _findings(wish, machine, "store", Probes({**HEALTHY, **change}))
+    assert any(words in each.says for each in found if each.level == "problem" and each.next_step)
+
+
+def test_store_that_refuses_is_a_problem_in_its_own_words(wish: Wish, machine: Machine) -> None:
+    (finding,) = _findings(wish, machine, "store", Probes(refusal="lies on a network drive (nfs)"))
+    assert (finding.level, finding.says) == ("problem", "lies on a network drive (nfs)")
+
+
+def test_what_is_off_is_told_with_the_place_that_says_so(wish: Wish, machine: Machine) -> None:
+    probes = Probes(chosen=[("capture.enabled", "False", "/work/.keepmum.toml"), ("scope", "project", "default")])
+    (finding,) = _findings(wish, machine, "settings", probes)
+    assert (finding.level, "/work/.keepmum.toml" in finding.says) == ("note", True)
+
+
+def test_value_of_a_setting_is_not_shown(wish: Wish, machine: Machine) -> None:
+    probes = Probes(chosen=[("agent", "what-somebody-typed", "KEEPMUM_AGENT")])
+    assert "what-somebody-typed" not in str(_findings(wish, machine, "settings", probes))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+def test_home_that_others_can_read_is_a_problem(wish: Wish, machine: Machine) -> None:
+    Path(machine.home).mkdir(mode=0o755)
+    (finding,) = _findings(wish, machine, "home")
+    assert (finding.level, "chmod" in finding.next_step) == ("problem", True)
+
+
+def test_store_that_was_set_aside_is_told(wish: Wish, machine: Machine) -> None:
+    Path(machine.home).mkdir()
+    (Path(machine.home) / "memory.db.corrupt-20260101T000000Z").touch()
+    assert [each.level for each in _findings(wish, machine, "leftovers")] == ["note"]
+
+
+def test_damaged_journal_is_a_problem(wish: Wish, machine: Machine) -> None:
+    Path(machine.state()).mkdir(parents=True)
+    Path(machine.state("installed.json")).write_text("[]")
+    assert [each.level for each in _findings(wish, machine, "leftovers")] == ["problem"]
+
+
+def _run(*arguments: str, probes: Probes) -> int:
+    parser = argparse.ArgumentParser()
+    commands.register(parser.add_subparsers(required=True), probes)
+    parsed = parser.parse_args(arguments)
+    return int(parsed.run(parsed))
+
+
+@pytest.fixture
+def _nothing_on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_json_report_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("doctor", "--json", probes=Probes()) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"] is True
+    assert {"level", "about", "says", "next_step"} == set(report["findings"][0])
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_problem_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("doctor", probes=Probes(refusal="no")) == 1
+    assert "1 problem." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_report_shows_no_value_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SOME_VARIABLE", "a-value-of-" + "the-environment")
+    _run("doctor", "--json", probes=Probes())
+    assert "a-value-of-" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_status_counts_the_memories(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("status", probes=Probes()) == 0
+    assert "memories  3, in /m.db" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_machine_without_a_home_is_told_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("KEEPMUM_HOME")
+    assert _run("uninstall", probes=Probes()) == 1
+    assert "Set HOME" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("uninstall", "--scope", "project", "--purge", probes=Probes()) == 1
+    assert "Use --purge without --scope" in capsys.readouterr().err

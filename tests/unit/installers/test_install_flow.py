@@ -1,0 +1,287 @@
+"""Installing and removing as a whole, with a client that is a fake and files that are real."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fake_claude import FakeClaude
+from keepmum_installers import install as installing
+from keepmum_installers import uninstall as removing
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine, Outcome
+from keepmum_installers.voice import Voice
+
+SETTINGS = b'{\r\n    "theme": "dark",\r\n    "permissions": {"allow": []},\r\n    "model": "x"\r\n}'
+
+
+class Heard(Voice):
+    """A voice whose words can be read."""
+
+    def __init__(self) -> None:
+        self.out, self.err = io.StringIO(), io.StringIO()
+        super().__init__(self.out, self.err)
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def install(wish: Wish, machine: Machine, heard: Heard, clone: Path) -> Callable[..., int]:
+    """Installs as from a wheel, since a bundle would show the main job with a real server."""
+
+    def run(**options: object) -> int:
+        chosen = installing.Options(**{"source": str(clone), **options})  # type: ignore[arg-type]  # as the test says
+        return installing.install(chosen, wish.product, None, machine, heard)
+
+    return run
+
+
+@pytest.fixture
+def uninstall(machine: Machine, heard: Heard) -> Callable[..., int]:
+    def run(**options: object) -> int:
+        chosen = removing.Options(**options)  # type: ignore[arg-type]  # as the test says
+        return removing.uninstall(chosen, machine, heard)
+
+    return run
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_plan_is_shown_before_it_is_carried_out(install: Callable[..., int], heard: Heard) -> None:
+    assert install() == 0
+    assert "run `claude plugin install keepmum@keepmum --scope user`" in heard.out.getvalue()
+
+
+def test_second_installation_calls_nothing(install: Callable[..., int], heard: Heard, claude: FakeClaude) -> None:
+    install()
+    before = claude.changes
+    assert install() == 0
+    assert claude.changes == before
+    assert "Nothing to do" in heard.out.getvalue()
+
+
+def test_dry_run_changes_nothing(install: Callable[..., int], claude: FakeClaude, home: Path) -> None:
+    before = _tree(home)
+    assert install(dry_run=True) == 0
+    assert (claude.changes, _tree(home)) == ([], before)
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, b"{}", b'{"enabledPlugins":{}}\n', None])
+def test_user_settings_get_their_bytes_back(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude, settings: bytes | None
+) -> None:
+    path = Path(claude.settings)
+    path.parent.mkdir()
+    if settings is not None:
+        path.write_bytes(settings)
+    assert (install(), uninstall()) == (0, 0)
+    assert (path.read_bytes() if path.exists() else None) == settings
+
+
+def test_user_settings_that_changed_since_keep_the_change(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
+) -> None:
+    path = Path(claude.settings)
+    path.parent.mkdir()
+    path.write_bytes(SETTINGS)
+    install()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "theme": "light"}))
+    assert uninstall() == 0
+    assert json.loads(path.read_text()) == {**json.loads(SETTINGS), "theme": "light"}
+
+
+def test_uninstalling_takes_back_every_command(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
+) -> None:
+    install()
+    uninstall()
+    assert claude.changes[-2:] == [
+        "plugin uninstall keepmum@keepmum --scope user",
+        "plugin marketplace remove keepmum",
+    ]
+
+
+def test_marketplace_that_was_there_before_is_put_back(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
+) -> None:
+    claude.run([claude.program, "plugin", "marketplace", "add", "team/keepmum"], 1)
+    install()
+    uninstall()
+    assert claude.marketplaces[0]["repo"] == "team/keepmum"
+
+
+def test_plugin_that_the_user_removed_already_is_no_error(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
+) -> None:
+    install()
+    claude.plugins, claude.marketplaces = [], []
+    assert uninstall() == 0
+
+
+def test_client_that_fails_is_told_in_its_own_words(
+    install: Callable[..., int], heard: Heard, claude: FakeClaude, machine: Machine
+) -> None:
+    claude.broken["plugin install"] = Outcome(1, err="✘ Failed to install: no space left")
+    assert install() == 1
+    assert "Failed to install: no space left" in heard.err.getvalue()
+    journal = json.loads(Path(machine.state("installed.json")).read_text())
+    assert [record.get("what") for record in journal["records"] if record["did"] == "called"] == ["marketplace"]
+
+
+def test_failed_installation_goes_on_where_it_stopped(install: Callable[..., int], claude: FakeClaude) -> None:
+    claude.broken["plugin install"] = Outcome(124, err="no answer within 150 seconds")
+    install()
+    claude.broken.clear()
+    assert install() == 0
+    assert claude.changes.count(next(each for each in claude.changes if "marketplace add" in each)) == 1
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, None])
+def test_repository_gets_its_bytes_back(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, settings: bytes | None
+) -> None:
+    if settings is not None:
+        (repository / ".claude").mkdir()
+        (repository / ".claude" / "settings.json").write_bytes(settings)
+    before = sorted(repository.rglob("*")), _tree(repository)
+    assert install(scope="project", source="team/keepmum") == 0
+    assert uninstall() == 0
+    assert (sorted(repository.rglob("*")), _tree(repository)) == before
+
+
+def test_repository_keeps_what_the_team_added_since(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path
+) -> None:
+    install(scope="project", source="team/keepmum")
+    path = repository / ".claude" / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model": "x"}))
+    uninstall()
+    assert json.loads(path.read_text()) == {"model": "x"}
+
+
+def test_another_source_replaces_the_first_and_both_are_undone(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path
+) -> None:
+    (repository / ".claude").mkdir()
+    (repository / ".claude" / "settings.json").write_bytes(SETTINGS)
+    install(scope="project", source="team/keepmum")
+    install(scope="project", source="https://host/keepmum.git")
+    uninstall()
+    assert (repository / ".claude" / "settings.json").read_bytes() == SETTINGS
+
+
+def test_one_scope_can_be_removed_alone(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, claude: FakeClaude
+) -> None:
+    install()
+    install(scope="project", source="team/keepmum")
+    assert uninstall(scope="project") == 0
+    assert (sorted(repository.rglob(".claude")), len(claude.plugins)) == ([], 1)
+
+
+def test_settings_with_comments_added_since_are_left_alone_and_named(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, heard: Heard
+) -> None:
+    install(scope="project", source="team/keepmum")
+    path = repository / ".claude" / "settings.json"
+    path.write_text("// ours now\n" + path.read_text())
+    before = path.read_bytes()
+    assert uninstall() == 1
+    assert (path.read_bytes(), str(path) in heard.err.getvalue()) == (before, True)
+
+
+def test_source_that_is_none_stops_everything(install: Callable[..., int], home: Path) -> None:
+    before = _tree(home)
+    assert install(source="./nowhere") == 1
+    assert _tree(home) == before
+
+
+def test_home_is_for_its_owner_only(install: Callable[..., int], machine: Machine) -> None:
+    install()
+    assert stat.S_IMODE(os.stat(machine.home).st_mode) == 0o700
+
+
+def _remember(machine: Machine) -> Path:
+    store = Path(machine.home) / "memory.db"
+    store.parent.mkdir(exist_ok=True)
+    store.write_bytes(b"memories")
+    return store
+
+
+def test_memories_stay(install: Callable[..., int], uninstall: Callable[..., int], machine: Machine) -> None:
+    store = _remember(machine)
+    install()
+    uninstall()
+    assert _tree(Path(machine.home)) == {"memory.db": store.read_bytes()}
+
+
+def test_purge_leaves_nothing(install: Callable[..., int], uninstall: Callable[..., int], machine: Machine) -> None:
+    _remember(machine)
+    install()
+    assert uninstall(purge=True, yes=True) == 0
+    assert not os.path.exists(machine.home)
+
+
+def test_purge_spares_what_is_not_ours(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
+) -> None:
+    _remember(machine)
+    (Path(machine.home) / "thesis.tex").write_text("mine")
+    install()
+    uninstall(purge=True, yes=True)
+    assert _tree(Path(machine.home)) == {"thesis.tex": b"mine"}
+
+
+def test_purge_that_nobody_can_confirm_removes_nothing(uninstall: Callable[..., int], machine: Machine) -> None:
+    store = _remember(machine)
+    with pytest.raises(InstallError, match="nothing was removed"):
+        uninstall(purge=True)
+    assert store.exists()
+
+
+def test_dry_removal_names_what_would_go_and_keeps_it(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine, heard: Heard
+) -> None:
+    store = _remember(machine)
+    install()
+    before = _tree(Path(machine.home))
+    assert uninstall(purge=True, dry_run=True) == 0
+    assert f"remove {store}" in heard.out.getvalue()
+    assert _tree(Path(machine.home)) == before
+
+
+def test_removing_what_was_never_installed_says_so(uninstall: Callable[..., int], heard: Heard) -> None:
+    assert uninstall() == 0
+    assert "Nothing to remove" in heard.out.getvalue()
+
+
+def test_damaged_journal_is_told_with_what_to_do(uninstall: Callable[..., int], machine: Machine) -> None:
+    path = Path(machine.state("installed.json"))
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    with pytest.raises(InstallError, match="damaged"):
+        uninstall()
+    assert path.read_text() == "{"
+
+
+def test_client_that_is_gone_is_told_and_the_rest_is_removed(
+    install: Callable[..., int], machine: Machine, without_client: Machine, heard: Heard, repository: Path
+) -> None:
+    install()
+    install(scope="project", source="team/keepmum")
+    assert removing.uninstall(removing.Options(), without_client, heard) == 1
+    assert (list(repository.rglob("settings.json")), "the client is gone" in heard.err.getvalue()) == ([], True)
+    assert dataclasses.asdict(machine)["home"] == without_client.home
