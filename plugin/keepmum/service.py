@@ -359,7 +359,7 @@ class MemoryService:
     # -- how it is done
 
     def _adopt(self, root: str, project: str) -> None:
-        """Take along what was kept while this folder had no name but its path; now it has a remote, or a chosen name."""
+        """Take along what was kept while this folder had no name but its path, before its first remote."""
         former = next((known for folder, known, _ in self.store.roots(0) if folder == root), project)
         if former == project or not former.startswith(_UNNAMED):
             return
