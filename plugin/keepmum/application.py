@@ -22,18 +22,18 @@ _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
 def open_memory(
     environ: Mapping[str, str],
     agent: str,
-    roots: Sequence[str] = (),
+    roots: Sequence[str] | None = None,
     *,
     origin: str = "mcp",
     upkeep: bool = True,
 ) -> MemoryService:
-    """The memory as it is seen from the working folder, for `agent`.
+    """The memory as it is seen from the working folder, for `agent`; for `roots` see `survey`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background.
 
     Raises: SettingsError, StoreError.
     """
-    chosen, found = _survey(environ, _working_folder(), roots)
+    chosen, found = survey(environ, roots)
     service = open_service(
         _store_path(chosen),
         scan,
@@ -55,30 +55,30 @@ def open_memory(
 
 def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str]) -> None:
     """Put a service into the project that the client's folders name, unless something stronger named one."""
-    place = _place(environ, *_survey(environ, _working_folder(), roots))
+    place = _place(environ, *survey(environ, roots))
     if place != service.place:
         service.place = place
         service.settle()
 
 
-def survey(environ: Mapping[str, str]) -> tuple[settings.Settings, project.Project]:
+def survey(environ: Mapping[str, str], roots: Sequence[str] | None = None) -> tuple[settings.Settings, project.Project]:
     """The settings and the project that hold in the working folder.
+
+    Clients start servers in folders that mean nothing, and say by `roots` which they work in. Without `roots` a
+    person stands in the working folder and means it.
 
     Raises: SettingsError.
     """
-    return _survey(environ, _working_folder(), ())
+    start = _working_folder()
+    named = (start,) if roots is None else roots
+    chosen = settings.load(environ, project.working_folder(start, environ, named))
+    return chosen, project.find_project(start, environ, chosen, named)
 
 
 def _store_path(chosen: settings.Settings) -> str:
     if chosen.store.path is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
     return chosen.store.path
-
-
-def _survey(environ: Mapping[str, str], start: str, roots: Sequence[str]) -> tuple[settings.Settings, project.Project]:
-    """The settings and the project that hold for a process started in `start` by a client that named `roots`."""
-    chosen = settings.load(environ, project.working_folder(start, environ, roots))
-    return chosen, project.find_project(start, environ, chosen, roots)
 
 
 def _notices(chosen: settings.Settings) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
 def _upkeep(environ: dict[str, str]) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
     with contextlib.suppress(KeepmumError, OSError):
-        service = open_memory(environ, "keepmum", upkeep=False)
+        service = open_memory(environ, "keepmum", (), upkeep=False)
         try:
             service.upkeep()
         finally:
