@@ -63,8 +63,9 @@ find_python() {
 		if python=$("$candidate" -I -S -c "$probe" 2>&1) && [ -x "$python" ]; then
 			return 0
 		fi
+		reason=$(printf '%s\n' "$python" | tail -n 1)
 		tried="$tried
-  $candidate $(printf '%s\n' "$python" | tail -n 1)"
+  $candidate ${reason:-does not run}"
 	done <<LIST
 $(candidates)
 LIST

@@ -1,0 +1,115 @@
+"""The installer and the real Claude Code: what our plans call is what the client does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.clients
+
+Done = subprocess.CompletedProcess[str]
+LIMIT = 120  # seconds
+PARTS = ("installers", "plugin", "hooks", "scanner", "skills", ".claude-plugin", ".mcp.json", "pyproject.toml")
+SETTINGS = '{\n    "theme": "dark",\n    "permissions": {"allow": ["Bash(ls:*)"]}\n}\n'
+
+
+@pytest.fixture
+def claude(root: Path) -> Path:
+    """The client from npm, which `.cache/clients` holds once the tests of the clients have run."""
+    found = sorted((root / ".cache" / "clients").glob("claude-code-*/node_modules/@anthropic-ai/claude-code-*/claude"))
+    if not found:
+        pytest.skip("Claude Code is not in .cache/clients; tests/clients fetches it")
+    return found[-1]
+
+
+@pytest.fixture
+def bundle(root: Path, tmp_path: Path) -> Path:
+    """A clone as a user has it: the client copies the whole folder, and ours is full of environments and caches."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    for name in PARTS:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(root / name, folder / name)
+    return folder
+
+
+@pytest.fixture
+def environ(claude: Path, home: Path, tmp_path: Path) -> dict[str, str]:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "claude").symlink_to(claude)
+    (programs / "python3").symlink_to(sys.executable)
+    return {
+        "HOME": str(home),
+        "PATH": os.pathsep.join([str(programs), "/usr/bin", "/bin"]),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+
+
+@pytest.fixture
+def run(environ: dict[str, str], tmp_path: Path) -> Callable[..., Done]:
+    def run(*command: str | Path) -> Done:
+        return subprocess.run(
+            command, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def installer(run: Callable[..., Done], bundle: Path) -> Callable[..., Done]:
+    return lambda *options: run("/bin/sh", bundle / "installers" / "install.sh", *options)
+
+
+def _plugins(run: Callable[..., Done]) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = json.loads(run("claude", "plugin", "list", "--json").stdout)
+    return listed
+
+
+def test_bundle_is_valid_in_the_client_s_own_judgement(run: Callable[..., Done], bundle: Path) -> None:
+    done = run("claude", "plugin", "validate", "--strict", str(bundle))
+    assert done.returncode == 0, done.stdout
+
+
+def test_plugin_is_on_after_one_command_and_off_without_a_trace_after_another(
+    installer: Callable[..., Done], run: Callable[..., Done], bundle: Path, home: Path
+) -> None:
+    (home / ".claude").mkdir()
+    settings = home / ".claude" / "settings.json"
+    settings.write_text(SETTINGS)
+    done = installer("--no-runtime")
+    assert (done.returncode, done.stderr) == (0, "")
+    (plugin,) = _plugins(run)
+    assert (plugin["enabled"], plugin["readFromFolder"]) == (True, str(bundle))
+
+    again = installer("--no-runtime")
+    assert "Nothing to do" in again.stdout
+
+    report = json.loads(run(home / ".keepmum" / "bin" / "keepmum", "doctor", "--json").stdout)
+    assert [each for each in report["findings"] if each["level"] == "problem"] == []
+
+    removed = installer("--uninstall")
+    assert (removed.returncode, removed.stderr) == (0, "")
+    assert _plugins(run) == []
+    assert settings.read_text() == SETTINGS
+
+
+def test_settings_that_the_client_cannot_read_are_told_in_its_words(installer: Callable[..., Done], home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{ // mine\n}")
+    done = installer("--no-runtime")
+    assert (done.returncode, (home / ".claude" / "settings.json").read_text()) == (1, "{ // mine\n}")
+    assert "settings.json" in done.stderr
+    assert "Traceback" not in done.stderr
