@@ -116,7 +116,7 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     kind = one_of("kind", given.get("kind", base.kind), KINDS)
     tier = base.tier if kind == base.kind else default_tier(kind)
-    named_itself = base.title != title_of(base.text)
+    named_itself = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
         "text": body,
         "title": base.title if named_itself else title_of(body),

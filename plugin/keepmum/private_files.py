@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 
@@ -28,7 +29,7 @@ def replace_file(path: str, text: str) -> None:
     Raises: OSError; what was at `path` before is then still there.
     """
     make_folder(os.path.dirname(path))
-    unfinished = f"{path}.{os.getpid()}.part"
+    unfinished = f"{path}.{os.getpid()}-{_thread.get_ident()}.part"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with open(descriptor, "w", encoding="utf-8", newline="\n") as file:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from keepmum import ids
 from keepmum.errors import Ambiguous, NotFound
 from keepmum.memory import Memory
 from keepmum.stores import Store
 
-__all__ = ["resolve"]
+__all__ = ["resolve", "resolve_former"]
 
 _SHORTEST_PREFIX = 4
 _LISTED = 5
 
 
-def resolve(store: Store, word: str, spaces: Iterable[str], user: str | None, now: int) -> Memory:
+def resolve(store: Store, word: str, spaces: Sequence[str], user: str | None, now: int) -> Memory:
     """The one memory that `word` means: by key in the first of `spaces` that has it, else by id.
 
+    A key that no visible memory holds means none, not the one that held it last: see `resolve_former`.
     The word itself is not repeated in an error: it may be anything that was pasted.
 
     Raises: NotFound, Ambiguous.
@@ -26,6 +27,24 @@ def resolve(store: Store, word: str, spaces: Iterable[str], user: str | None, no
         memory = store.by_key(space, word)
         if memory is not None and memory.is_visible(now):
             return memory
+    return _by_id(store, word, user)
+
+
+def resolve_former(store: Store, word: str, spaces: Sequence[str], user: str | None, now: int) -> Memory:
+    """As `resolve`, but a key that nothing visible holds means the memory that gave it up last.
+
+    Raises: NotFound, Ambiguous.
+    """
+    try:
+        return resolve(store, word, spaces, user, now)
+    except NotFound:
+        former = [memory for space in spaces if (memory := store.last_by_key(space, word)) is not None]
+        if not former:
+            raise
+        return max(former, key=lambda memory: memory.updated_at)
+
+
+def _by_id(store: Store, word: str, user: str | None) -> Memory:
     bounds = ids.id_range(word)
     if bounds is None or len(word.removeprefix(ids.PREFIX)) < _SHORTEST_PREFIX:
         raise NotFound(
@@ -36,5 +55,5 @@ def resolve(store: Store, word: str, spaces: Iterable[str], user: str | None, no
         some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
         raise Ambiguous(f"that is the beginning of several ids: {some}")
     if not found:
-        raise NotFound(f"no memory has an id from {bounds[0]}; `recall` finds memories by what they say")
+        raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")
     return found[0]

@@ -1,0 +1,49 @@
+"""A service over a store of the test's own, with a clock that the test sets."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum.service import MemoryService, Place, open_service
+from keepmum_scanner import scan
+from unit.core.service_parts import Clock, OpenService
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keepmum_home(tmp_path: Path) -> Path:
+    """The folder of all state."""
+    return tmp_path / "keepmum"
+
+
+@pytest.fixture
+def open_memory(keepmum_home: Path, tmp_path: Path, clock: Clock) -> Iterator[OpenService]:
+    """Opens the same memory again, as another agent, session or project would."""
+    root = tmp_path / "project"
+    root.mkdir()
+    with contextlib.ExitStack() as stack:
+
+        def open_one(agent: str = "claude-code", **options: Any) -> MemoryService:
+            place = {"project": "alpha", "name": "Alpha", "root": str(root), **options.pop("place", {})}
+            service = open_service(
+                str(keepmum_home / "memory.db"), scan, place=Place(**place), agent=agent, clock=clock,
+                home=str(keepmum_home), **options,
+            )  # fmt: skip
+            stack.callback(service.close)
+            return service
+
+        yield open_one
+
+
+@pytest.fixture
+def service(open_memory: OpenService) -> MemoryService:
+    return open_memory()
