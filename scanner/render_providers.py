@@ -29,6 +29,7 @@ TARGET = os.path.join(HERE, "prefix_table.py")
 HEADER = '''"""What the keys of known providers start with; written by scanner/render_providers.py, do not edit."""
 
 # First two characters of a prefix -> (prefix, fewest, most, alphabet, rule, checksum), longest prefix first.
+# fmt: off
 FACTS = {
 '''
 

@@ -27,7 +27,7 @@ ALPHABETS = {
     "upper-dash": "A-Z0-9-",
 }
 _TAILS = {name: re.compile(f"[{characters}]*") for name, characters in ALPHABETS.items()}
-_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{2}")  # a key begins where a stretch of letters and digits does
+_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")  # a key begins where a stretch of letters and digits does
 _WORDS = 5.0  # bits; a tail of letters only that costs less is made of words
 
 

@@ -8,7 +8,7 @@ MINIMUM = 12  # shorter pieces are looked at only where a credential word points
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
-_TOKEN = re.compile(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}={0,2}")
+_TOKEN = re.compile(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}(?:={1,2}(?![A-Za-z0-9]))?")
 
 
 class Token:

@@ -1,0 +1,44 @@
+"""The plain view of a text and the way back."""
+
+import pytest
+
+from keepmum_scanner.normalise import normalise
+
+
+def test_plain_text_is_its_own_view() -> None:
+    view = normalise("a\tb\nc")
+    assert view.text == "a\tb\nc"
+    assert view.origin_span(2, 5) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        pytest.param("a\u200bb", "ab", id="zero-width space"),
+        pytest.param("a\u00adb", "ab", id="soft hyphen"),
+        pytest.param("a\u202eb", "ab", id="bidi override"),
+        pytest.param("a\U000e0041b", "ab", id="tag character"),
+        pytest.param("a\ufe0fb", "ab", id="variation selector"),
+        pytest.param("a\x00\x1bb", "ab", id="control characters"),
+        pytest.param("\uff41\uff11", "a1", id="full width"),
+        pytest.param("\ufb01x", "fix", id="ligature"),
+        pytest.param("caf\u00e9", "caf\u00e9", id="an accent stays"),
+    ],
+)
+def test_view_reads_as_a_person_does(text: str, plain: str) -> None:
+    assert normalise(text).text == plain
+
+
+def test_places_lead_back_across_removed_characters() -> None:
+    text = "ab\u200b\u200bcd\u200bef"
+    view = normalise(text)
+    assert text[slice(*view.origin_span(2, 4))] == "cd"
+    assert text[slice(*view.origin_span(1, 3))] == "b\u200b\u200bc"
+
+
+def test_places_lead_back_across_expanded_characters() -> None:
+    text = "x\ufb01y"
+    view = normalise(text)
+    assert view.text == "xfiy"
+    assert text[slice(*view.origin_span(3, 4))] == "y"
+    assert text[slice(*view.origin_span(1, 2))] == "\ufb01"

@@ -1,0 +1,177 @@
+"""The pieces that `scan` is made of, each by its own claims."""
+
+import binascii
+
+import pytest
+
+from keepmum_scanner import shapes
+from keepmum_scanner.checksum import crc32_in_base62
+from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED, Context
+from keepmum_scanner.decode import decoded, is_text
+from keepmum_scanner.score import THRESHOLD, Features, by_hand
+from keepmum_scanner.scored import find as find_scored
+from keepmum_scanner.surprise import surprise
+from keepmum_scanner.suspect import merged
+from keepmum_scanner.tokens import tokens
+
+RANDOM = "q7Zr2LxV9" + "tKc4Wn8Bf1Hd6"
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["task-while-still-running", "processTokenRefreshEvent", "src/components/AuthProvider", "MAX_OUTPUT_TOKENS"],
+)
+def test_words_surprise_less_than_keys(words: str) -> None:
+    assert surprise(words) < 5.5
+    assert surprise(RANDOM) > 7
+
+
+def test_letters_beyond_ascii_cost_what_words_do() -> None:
+    assert surprise("приветствие") == pytest.approx(4.0)
+
+
+def test_one_character_surprises_nobody() -> None:
+    assert surprise("a") == surprise("") == 0
+
+
+def test_token_ends_before_the_full_stop() -> None:
+    assert [token.text for token in tokens(f"it is {RANDOM}. Next")] == [RANDOM]
+
+
+def test_name_and_value_are_two_tokens() -> None:
+    assert [token.text for token in tokens(f"SOME_LONG_NAME={RANDOM}==")] == ["SOME_LONG_NAME", RANDOM + "=="]
+
+
+def test_escaped_line_break_does_not_stick_to_the_token() -> None:
+    (token,) = tokens(f"a\\n{RANDOM}")
+    assert (token.text, token.start) == (RANDOM, 3)
+
+
+def test_short_words_are_no_tokens() -> None:
+    assert tokens("short words only") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "naming"),
+    [
+        pytest.param("the value is @", UNNAMED, id="nothing"),
+        pytest.param("password: @", ASSIGNED, id="sign"),
+        pytest.param("Password for the staging account is `@`", ASSIGNED, id="told in prose"),
+        pytest.param("a token we made last week @", NEAR, id="in the same line"),
+        pytest.param("send @ as the bearer token", NEAR, id="behind"),
+        pytest.param("<token>\n  @\n</token>", ASSIGNED, id="on a line of its own"),
+        pytest.param("about tokens\n@", UNNAMED, id="another line"),
+        pytest.param("rotated the token. See commit @", UNNAMED, id="another sentence"),
+        pytest.param("token fix in commit @", UNNAMED, id="a nearer name"),
+        pytest.param("tokens: @", UNNAMED, id="tokens are counted"),
+        pytest.param("monkey: @", UNNAMED, id="part of another word"),
+        pytest.param("dbKey: @", ASSIGNED, id="hump of camelCase"),
+        pytest.param("nextToken: @", UNNAMED, id="place in a listing"),
+    ],
+)
+def test_surroundings_name_a_value(text: str, naming: int) -> None:
+    place = text.index("@")
+    assert Context(text).naming(place, place + 1) == naming
+
+
+@pytest.mark.parametrize(
+    ("guard", "token", "passes"),
+    [
+        (shapes.is_identity, "94ee59639f242537a8880045a76eadde5211c2a9", True),
+        (shapes.is_identity, "94EE59639f242537a8880045a76eadde5211c2a9", False),
+        (shapes.is_identity, "01ARZ3NDEKTSV4RRFFQ69G5FAV", True),
+        (shapes.is_identity, "job-2ec8128b-ee80-4222-b58a-570990994454", True),
+        (shapes.is_identity, "20251121T093000Z", True),
+        (shapes.is_identity, RANDOM, False),
+        (shapes.is_path, "src/auth/provider", True),
+        (shapes.is_path, RANDOM + "/" + RANDOM, False),
+        (shapes.is_name, "hashlib.pbkdf2_hmac", True),
+        (shapes.is_name, "AZURE_API_KEY", True),
+        (shapes.is_name, RANDOM, False),
+        (shapes.is_camel, "Ed25519PublicKey", True),
+        (shapes.is_camel, RANDOM, False),
+        (shapes.is_placeholder, "your-api-key-here", True),
+        (shapes.is_placeholder, "xxxxxxxxxxxxxxxx", True),
+        (shapes.is_placeholder, "abcdef...uvwxyz", True),
+        (shapes.is_placeholder, RANDOM, False),
+        (shapes.is_reference, "${DB_PASSWORD}", True),
+        (shapes.is_reference, "{{ password }}", True),
+        (shapes.is_reference, "<password>", True),
+        (shapes.is_reference, "%(password)s", True),
+        (shapes.is_reference, "hunter2", False),
+    ],
+)
+def test_shape(guard, token: str, passes: bool) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001, FBT001 - a table of functions
+    assert guard(token) is passes
+
+
+def test_checksum_holds_for_the_token_it_was_made_for() -> None:
+    body = "a1B2c3D4e5" * 3
+    number, digits = binascii.crc32(body.encode()), ""
+    while number:
+        number, digit = divmod(number, 62)
+        digits = BASE62[digit] + digits
+    assert crc32_in_base62(body + digits.rjust(6, "0"))
+    assert not crc32_in_base62("b" + body[1:] + digits.rjust(6, "0"))
+    assert not crc32_in_base62("short")
+
+
+@pytest.mark.parametrize(
+    ("token", "text"),
+    [
+        ("cGFzc3dvcmQ9aHVudGVyMg==", "password=hunter2"),
+        ("password%3Dhunter2", "password=hunter2"),
+        ("70617373776f72643d68756e74657232", "password=hunter2"),
+        (RANDOM, None),
+        ("94ee59639f242537a8880045a76eadde5211c2a9", None),
+    ],
+)
+def test_one_level_of_encoding_is_undone(token: str, text: str | None) -> None:
+    assert decoded(token) == text
+
+
+def test_base64_of_words_is_text() -> None:
+    assert is_text("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ==")
+    assert not is_text(RANDOM)
+
+
+def features(**changed: float) -> Features:
+    values = {"surprise": 4.0, "length": 24, "run": 24, "switches": 0, "naming": UNNAMED} | changed
+    return Features(
+        surprise=values["surprise"],
+        length=int(values["length"]),
+        run=int(values["run"]),
+        switches=int(values["switches"]),
+        mixed=values["switches"] > 0,
+        naming=int(values["naming"]),
+        identity=bool(values.get("identity")),
+        place=bool(values.get("place")),
+    )
+
+
+def test_what_is_spelled_like_a_key_scores_high() -> None:
+    assert by_hand(features(surprise=8.0, switches=6)) > THRESHOLD
+
+
+def test_words_score_low_even_where_they_are_named() -> None:
+    assert by_hand(features(naming=ASSIGNED)) < THRESHOLD
+
+
+def test_identity_counts_only_where_it_is_named() -> None:
+    assert by_hand(features(identity=True, naming=ASSIGNED)) > THRESHOLD
+    assert by_hand(features(identity=True, naming=NEAR)) < THRESHOLD
+
+
+def test_part_of_a_link_scores_low() -> None:
+    assert by_hand(features(place=True, surprise=9.0, switches=9, naming=ASSIGNED)) < THRESHOLD
+
+
+def test_scorer_is_a_value_that_can_be_replaced() -> None:
+    text = f"it says {RANDOM}"
+    assert list(find_scored(tokens(text), Context(text), lambda _: 0.0)) == []
+    assert list(find_scored(tokens(text), Context(text), lambda _: 1.0)) == [("secret.unnamed", 8, 30, 1.0)]
+
+
+def test_overlapping_suspects_become_one_with_the_widest_reach() -> None:
+    assert merged([("a", 5, 9, 0.6), ("b", 0, 6, 0.9), ("c", 12, 14, 0.5)]) == [("b", 0, 9, 0.9), ("c", 12, 14, 0.5)]
