@@ -94,11 +94,10 @@ def test_second_registration_is_a_problem(wish: Wish, machine: Machine, claude: 
     assert "keepmum@fork is on as well" in _found(wish, machine, " plugin")[1].says
 
 
-def test_plugin_that_awaits_trust_is_not_called_missing(wish: Wish, machine: Machine, repository: Path) -> None:
+def test_plugin_that_settings_switch_on_is_not_called_missing(wish: Wish, machine: Machine, repository: Path) -> None:
     (repository / ".claude").mkdir()
     (repository / ".claude" / "settings.json").write_text('{"enabledPlugins": {"keepmum@keepmum": true}}')
-    (finding,) = _found(wish, machine, " plugin")
-    assert (finding.level, "trust" in finding.next_step) == ("note", True)
+    assert _one(wish, machine, " plugin")[0] == "ok"
 
 
 @pytest.mark.parametrize(

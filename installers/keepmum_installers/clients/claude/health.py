@@ -85,11 +85,10 @@ def _registration(claude: str, machine: Machine, product: Product) -> Iterator[F
 
 
 def _absent(about: str, machine: Machine) -> Finding:
-    """A plugin that the repository's settings name is loaded only once its folder is trusted."""
+    """A plugin that only settings switch on is in no list of the client, though it runs where the folder is trusted."""
     for path in (places.settings_file(scope, machine) for scope in _SCOPES):
         if _enabled(_settings(path)) is True:
-            says = f"{path} switches the plugin on, and the client has not loaded it yet"
-            return note(about, says, "Start `claude` here, and trust the folder when it asks.")
+            return ok(about, f"{path} switches it on, for whoever trusts the folder")
     return problem(about, "the plugin is not installed", "Run `keepmum install`.")
 
 
