@@ -28,7 +28,8 @@ _PLACEHOLDER = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _HUMP = re.compile(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
-_CAMEL = 0.8  # share of the letters that humps make up; of random ones it is a fifth
+_CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
+_HUMP_LENGTH = 4  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
 # Source: https://www.rfc-editor.org/rfc/rfc4253#section-6.6, read 2026-11-21 (the length of "ssh-…" comes first)
@@ -92,7 +93,8 @@ def is_name(token: str) -> bool:
 def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
     words = _HUMP.findall(token)
-    return len(words) > 1 and sum(map(len, words)) >= _CAMEL * sum(map(str.isalpha, token))
+    spelled = sum(map(len, words))
+    return len(words) > 1 and spelled >= _CAMEL * sum(map(str.isalpha, token)) and spelled >= _HUMP_LENGTH * len(words)
 
 
 _REFERENCE = re.compile(
