@@ -56,16 +56,25 @@ candidates() {
 	done
 }
 
+# macOS has a stub at /usr/bin/python3: without the developer tools it opens a dialog instead of running.
+is_stub() {
+	[ "$1" = /usr/bin/python3 ] && [ "$(uname -s)" = Darwin ] && ! xcode-select -p >/dev/null 2>&1
+}
+
 # Sets python to the first candidate that passes the probe, and tried to what was wrong with the others.
 find_python() {
-	python='' tried=''
+	tried=''
 	while IFS= read -r candidate; do
-		if python=$("$candidate" -I -S -c "$probe" 2>&1) && [ -x "$python" ]; then
-			return 0
+		if is_stub "$candidate"; then
+			said='only offers to install the developer tools'
+		elif said=$("$candidate" -I -S -c "$probe" 2>&1); then
+			# The last line: an interpreter may have warned about something before.
+			python=$(printf '%s\n' "$said" | tail -n 1)
+			[ -x "$python" ] && return 0
 		fi
-		reason=$(printf '%s\n' "$python" | tail -n 1)
+		said=$(printf '%s\n' "$said" | tail -n 1)
 		tried="$tried
-  $candidate ${reason:-does not run}"
+  $candidate ${said:-does not run}"
 	done <<LIST
 $(candidates)
 LIST

@@ -99,13 +99,14 @@ def build(root: str, machine: Machine, voice: Voice) -> Runtime:
 
 
 def ensure_interpreter(machine: Machine) -> None:
-    """Makes the runtime without packages, where clients would start an interpreter that is too old for the server.
+    """Makes the runtime without packages, where clients may start an interpreter that is too old for the server.
 
     Raises: InstallError when it cannot be made.
     """
     usual = machine.find("python3")
     new_enough = usual and machine.run((usual, "-I", "-S", "-c", _NEW_ENOUGH), _LOOK_SECONDS).code == 0
-    if not new_enough and look(None, machine) is None:
+    # An app of macOS starts with a PATH of its own, on which `python3` is Apple's 3.9, whatever the shell finds.
+    if (sys.platform == "darwin" or not new_enough) and look(None, machine) is None:
         _make(machine)
 
 

@@ -139,6 +139,20 @@ def test_what_only_has_the_name_is_passed_over(run: Run, sh: Shell, programs: Pa
     assert run(sh, "--dry-run").returncode == 0
 
 
+def test_stub_of_macos_is_not_even_started(run: Run, shell: Shell, programs: Path) -> None:
+    (programs / "uname").unlink()
+    _python(programs, "uname", "echo Darwin")
+    done = run(shell, "--dry-run", KEEPMUM_PYTHON="/usr/bin/python3")
+    assert done.returncode == 1
+    assert "/usr/bin/python3 only offers to install the developer tools" in done.stderr
+    assert "brew install python" in done.stderr
+
+
+def test_interpreter_that_warns_before_it_answers_is_taken(run: Run, sh: Shell, programs: Path) -> None:
+    _python(programs, "python3", f"echo 'a warning' >&2; exec {shlex.quote(sys.executable)} \"$@\"")
+    assert run(sh, "--dry-run", KEEPMUM_PYTHON=str(programs / "python3")).returncode == 0
+
+
 def test_python_off_path_is_found_where_uv_puts_it(run: Run, sh: Shell, home: Path) -> None:
     folder = home / ".local" / "share" / "uv" / "python" / "cpython-3.13" / "bin"
     folder.mkdir(parents=True)

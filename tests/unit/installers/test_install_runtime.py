@@ -1,0 +1,129 @@
+"""The runtime is built by whatever can build it, and is of use even without packages."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from keepmum_installers import files, runtime
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine, Outcome, run
+from keepmum_installers.voice import Voice
+
+NAMES = ["detect-secrets", "gitpython", "httpx", "mcp", "platformdirs", "tomli-w"]
+
+
+@pytest.fixture
+def real(machine: Machine) -> Machine:
+    """A machine whose commands are run, with nothing on PATH."""
+    return dataclasses.replace(machine, run=run, environ={"PATH": ""})
+
+
+@pytest.fixture
+def program(machine: Machine) -> Callable[[str, str], Machine]:
+    """Puts a program on the PATH of a machine whose commands are run."""
+
+    def put(name: str, script: str) -> Machine:
+        folder = Path(machine.user_home) / "programs"
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+        return dataclasses.replace(machine, run=run)
+
+    return put
+
+
+def _python(machine: Machine) -> str:
+    return os.path.join(machine.home, "runtime", "bin", "python")
+
+
+def test_home_without_a_runtime_has_none(clone: Path, machine: Machine) -> None:
+    assert runtime.look(str(clone), machine) is None
+
+
+def test_interpreter_is_made_where_clients_would_start_none(real: Machine) -> None:
+    runtime.ensure_interpreter(real)
+    done = subprocess.run([_python(real), "-I", "-S", "-c", "print(1)"], capture_output=True, timeout=20, check=True)
+    assert done.stdout == b"1\n"
+
+
+def test_interpreter_is_not_made_where_the_usual_one_will_do(program: Callable[[str, str], Machine]) -> None:
+    machine = program("python3", "exit 0")
+    runtime.ensure_interpreter(machine)
+    assert os.path.exists(_python(machine)) is (sys.platform == "darwin")
+
+
+def test_runtime_without_packages_names_what_is_missing(clone: Path, real: Machine) -> None:
+    runtime.ensure_interpreter(real)
+    found = runtime.look(str(clone), real)
+    assert found is not None
+    assert (list(found.missing), found.behind) == (NAMES, True)
+
+
+def test_runtime_whose_interpreter_is_gone_is_made_anew(
+    clone: Path, real: Machine, program: Callable[[str, str], Machine]
+) -> None:
+    runtime.ensure_interpreter(real)
+    os.unlink(_python(real))
+    os.symlink("/nowhere/python", _python(real))
+    machine = program("uv", "exit 2")
+    with pytest.raises(InstallError):
+        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+    assert os.access(_python(real), os.X_OK)
+
+
+def test_failure_says_what_the_program_said_last(clone: Path, program: Callable[[str, str], Machine]) -> None:
+    machine = program("uv", "echo Resolving; echo 'error: no route to host'; echo hint; exit 1")
+    with pytest.raises(InstallError, match="no route to host") as caught:
+        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+    assert "again later" in caught.value.next_step
+
+
+def test_packages_without_a_lock_are_named(clone: Path, program: Callable[[str, str], Machine]) -> None:
+    said = clone.parent / "said"
+    machine = program("uv", f'echo "$@" >"{said}"')
+    with pytest.raises(InstallError, match="did not keep"):
+        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+    assert said.read_text() == f"pip install --python {_python(machine)} {' '.join(NAMES)}\n"
+
+
+def _answers(have: dict[str, str]) -> Callable[[Sequence[str], float], Outcome]:
+    return lambda argv, seconds: Outcome(
+        0, out=json.dumps({"version": [3, 12, 1], "have": have}) if seconds else argv[0]
+    )
+
+
+def test_complete_runtime_is_left_alone(root: Path, machine: Machine) -> None:
+    machine = dataclasses.replace(machine, run=_answers(dict.fromkeys(NAMES, "1")))
+    Path(_python(machine)).parent.mkdir(parents=True)
+    Path(_python(machine)).touch(mode=0o755)
+    lock = root / "installers" / "locks" / "runtime.txt"
+    stamp = Path(machine.home) / "runtime" / "keepmum-lock.txt"
+    stamp.write_text(files.digest(lock.read_bytes()) or "")
+    built = runtime.build(str(root), machine, Voice(io.StringIO(), io.StringIO()))
+    assert (built.version, built.missing, built.behind) == ("3.12.1", (), False)
+
+
+def test_runtime_of_another_lock_is_behind(root: Path, machine: Machine) -> None:
+    machine = dataclasses.replace(machine, run=_answers(dict.fromkeys(NAMES, "1")))
+    Path(_python(machine)).parent.mkdir(parents=True)
+    Path(_python(machine)).touch(mode=0o755)
+    found = runtime.look(str(root), machine)
+    assert found is not None
+    assert (found.missing, found.behind) == ((), True)
+
+
+def test_every_dependency_of_the_project_is_locked(root: Path) -> None:
+    lock = (root / "installers" / "locks" / "runtime.txt").read_text()
+    assert [name for name in runtime.needed(str(root)) if f"\n{name}==" not in f"\n{lock}"] == []
+
+
+def test_lock_names_no_host(root: Path) -> None:
+    assert "://" not in (root / "installers" / "locks" / "runtime.txt").read_text()
