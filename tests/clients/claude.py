@@ -1,0 +1,250 @@
+"""The real Claude Code, in a home of its own, talking to a mock model and to nobody else.
+
+The client comes from npm, once for a clone, into `.cache/clients`. npm needs to run no script for it: the program
+is a file of the package for this platform.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pexpect
+import pyte
+
+__all__ = ["LIMIT", "VERSION", "Claude", "Conversation", "Terminal", "Unavailable", "installed"]
+
+VERSION = "2.1.329"
+LIMIT = 60  # seconds for one step of the client, which takes about one
+_KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client wants one; nobody checks it
+
+Json = dict[str, Any]
+
+
+class Unavailable(Exception):
+    """Why the client cannot be had here."""
+
+
+def installed(cache: Path) -> Path:
+    """The client's program, fetched from npm when this clone does not have it yet.
+
+    Raises: Unavailable when npm is missing or cannot fetch it.
+    """
+    folder = cache / f"claude-code-{VERSION}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _programs(folder):
+            _fetch(folder, cache / "npm")
+        programs = _programs(folder)
+    if not programs:
+        raise Unavailable(f"npm has no Claude Code {VERSION} for this platform")
+    return programs[0]
+
+
+def _programs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("node_modules/@anthropic-ai/claude-code-*/claude"))
+
+
+def _fetch(folder: Path, npm_cache: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Unavailable("npm is not on this machine, and Claude Code comes from there")
+    command = [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command += ["--prefix", str(folder), "--cache", str(npm_cache), f"@anthropic-ai/claude-code@{VERSION}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise Unavailable(f"npm could not fetch Claude Code {VERSION}: {done.stderr.strip()[-200:]}")
+
+
+class Claude:
+    """One user's client: a home, settings, an empty environment, and the model it talks to."""
+
+    def __init__(self, program: Path, home: Path, model_url: str, **environ: str) -> None:
+        self.program = program
+        self.home = home
+        self.config = home / ".claude"
+        self.memories = home / ".keepmum"
+        self.config.mkdir(parents=True)
+        self.environ = {
+            "PATH": os.pathsep.join([str(_tools(home)), "/usr/bin", "/bin"]),
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": str(self.config),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "ANTHROPIC_BASE_URL": model_url,
+            "ANTHROPIC_API_KEY": _KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            **environ,
+        }
+
+    def run(self, *arguments: str, folder: Path, stdin: str = "") -> str:
+        """What the client prints; it must succeed."""
+        done = subprocess.run(
+            [str(self.program), *arguments],
+            cwd=folder,
+            env=self.environ,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode == 0, f"claude {arguments[:3]} failed: {done.stdout[-500:]}{done.stderr[-500:]}"
+        return done.stdout
+
+    def install(self, marketplace: str | Path, *, folder: Path) -> None:
+        """Add the marketplace and install the plugin from it, as a user would."""
+        self.run("plugin", "marketplace", "add", str(marketplace), folder=folder)
+        self.run("plugin", "install", "keepmum@keepmum", folder=folder)
+
+    def plugins(self, folder: Path) -> list[Json]:
+        """What the client says of its plugins."""
+        listed: list[Json] = json.loads(self.run("plugin", "list", "--json", folder=folder))
+        return listed
+
+    def ask(self, prompt: str, *options: str, folder: Path) -> str:
+        """The printed answer of a run without a person: `claude -p`."""
+        return self.run("-p", prompt, *_MAY_USE_MEMORY, *options, folder=folder).strip()
+
+    @contextmanager
+    def conversation(self, folder: Path) -> Iterator[Conversation]:
+        """One long session over the stream protocol."""
+        command = [str(self.program), "-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+        process = subprocess.Popen(
+            [*command, "--verbose", *_MAY_USE_MEMORY],
+            cwd=folder,
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield Conversation(process.stdin, process.stdout)
+            process.stdin.close()
+            process.wait(LIMIT)
+        finally:
+            process.kill()
+            process.wait(LIMIT)
+            process.stdout.close()
+
+    @contextmanager
+    def terminal(self, folder: Path) -> Iterator[Terminal]:
+        """The interactive program in a terminal, past its first questions, with the folder trusted."""
+        state = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
+            "projects": {str(folder): {"hasTrustDialogAccepted": True}},
+        }
+        file = self.config / ".claude.json"
+        known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        file.write_text(json.dumps({**known, **state}), encoding="utf-8")
+        child = pexpect.spawn(
+            str(self.program), [], cwd=str(folder), env=self.environ, dimensions=(45, 120), encoding="utf-8"
+        )
+        try:
+            yield Terminal(child)
+        finally:
+            child.close(force=True)
+
+
+_MAY_USE_MEMORY = ("--allowedTools", "mcp__plugin_keepmum_memory__*")
+
+
+class Conversation:
+    """A session that is spoken to line by line."""
+
+    def __init__(self, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+        self.messages: list[Json] = []
+        self._stdin = stdin
+        self._stdout = stdout
+        self._buffer = b""
+
+    def say(self, text: str) -> str:
+        """The result of the turn that `text` begins."""
+        message = {"type": "user", "message": {"role": "user", "content": text}}
+        self._stdin.write(json.dumps(message).encode() + b"\n")
+        self._stdin.flush()
+        return self.result()
+
+    def result(self) -> str:
+        """The result of the next turn to end; one may begin without the user, when a task reports back."""
+        for message in self._incoming():
+            self.messages.append(message)
+            if message.get("type") == "result":
+                return str(message.get("result"))
+        raise AssertionError("the client ended within a turn")
+
+    def _incoming(self) -> Iterator[Json]:
+        deadline = time.monotonic() + LIMIT
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while True:
+                line, newline, rest = self._buffer.partition(b"\n")
+                if newline:
+                    self._buffer = rest
+                    yield json.loads(line)
+                    continue
+                if not selector.select(max(deadline - time.monotonic(), 0)):
+                    raise AssertionError(f"the client did not end its turn within {LIMIT} s")
+                chunk = os.read(self._stdout.fileno(), 1 << 16)
+                if not chunk:
+                    return
+                self._buffer += chunk
+
+
+class Terminal:
+    """A screen and its keyboard."""
+
+    def __init__(self, child: pexpect.spawn[str]) -> None:
+        self._child = child
+        self._screen = pyte.Screen(120, 45)
+        self._stream = pyte.Stream(self._screen)
+
+    @property
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
+
+    def wait_for(self, text: str, count: int = 1) -> None:
+        """Return when the screen shows `text` so many times."""
+        deadline = time.monotonic() + LIMIT
+        while self.text.count(text) < count:
+            assert time.monotonic() < deadline, f"{text!r} did not come up within {LIMIT} s:\n{self.text}"
+            try:
+                self._stream.feed(self._child.read_nonblocking(1 << 16, timeout=0.2))
+            except pexpect.TIMEOUT:
+                continue
+
+    def wait_until_ready(self) -> None:
+        """Return when the client asks for input."""
+        self.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}")
+
+    def type(self, text: str) -> None:
+        """Write a line and send it off once it stands in the prompt."""
+        self._child.send(text)
+        self.wait_for(text)
+        self._child.send("\r")
+
+
+def _tools(home: Path) -> Path:
+    """A folder with the `python3` that runs these tests, since the system's may be too old for the server."""
+    folder = home / "bin"
+    folder.mkdir()
+    (folder / "python3").symlink_to(os.path.realpath(sys.executable))
+    return folder

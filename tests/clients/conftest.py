@@ -1,0 +1,65 @@
+"""A copy of the product, the real client, and a model to talk to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clients import claude as claude_code
+from clients.claude import Claude
+from clients.mock_model import MockModel
+
+
+@pytest.fixture(scope="session")
+def claude_program(root: Path) -> Path:
+    """The real client; the test is skipped, with the reason, where it cannot be had."""
+    try:
+        return claude_code.installed(root / ".cache" / "clients")
+    except claude_code.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def product(root: Path, tmp_path: Path) -> Path:
+    """A copy of the repository's files: what a user gets, without what git ignores."""
+    copy = tmp_path / "product"
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=30, check=True)
+    for name in filter(os.path.isfile, (str(root / name) for name in listed.stdout.split("\0") if name)):
+        target = copy / Path(name).relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(name, target)
+    return copy
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The repository that the user works in."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, timeout=30, check=True)
+    return folder
+
+
+@pytest.fixture
+def model() -> Iterator[MockModel]:
+    with MockModel() as model:
+        yield model
+
+
+@pytest.fixture
+def newcomer(claude_program: Path, model: MockModel, tmp_path: Path) -> Claude:
+    """A user who has the client and not yet the plugin."""
+    return Claude(claude_program, tmp_path / "user", model.url)
+
+
+@pytest.fixture
+def user(newcomer: Claude, product: Path, project: Path) -> Claude:
+    """A user who installed the plugin from a folder."""
+    newcomer.install(product, folder=project)
+    return newcomer

@@ -1,0 +1,244 @@
+"""A model that says what a test told it to: the Messages API on loopback, scripted, remembering each request.
+
+    with MockModel() as model:
+        model.will(Say("hello"), Call("Read", {"file_path": "/x"}), Say("done"))
+        ...  # run a client with its base URL at model.url
+        assert "context" in model.requests[0].text
+
+Source: https://platform.claude.com/docs/en/api/messages, https://platform.claude.com/docs/en/build-with-claude/streaming,
+read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+__all__ = ["Call", "MockModel", "Request", "Say"]
+
+Json = dict[str, Any]
+_LIMIT = 60  # seconds
+
+
+@dataclass(frozen=True)
+class Say:
+    """An answer that ends the turn."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """An answer that uses a tool."""
+
+    tool: str
+    input: Json = field(default_factory=dict)
+
+
+Reply = Say | Call
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asked of the model."""
+
+    body: Json
+
+    @property
+    def text(self) -> str:
+        """The whole request as one text, to search in."""
+        return json.dumps(self.body, ensure_ascii=False)
+
+    @property
+    def news(self) -> str:
+        """What the client added last: the text of the messages after the model's last answer."""
+        return "\n".join(_texts(self._new_messages()))
+
+    @property
+    def tools(self) -> dict[str, Json]:
+        """The definitions of the tools that the model may call, by name."""
+        return {tool["name"]: tool for tool in self.body.get("tools") or []}
+
+    def errors(self) -> list[str]:
+        """The texts of the tool results, among the news, that report a failure."""
+        return [
+            "\n".join(_texts([{"content": block.get("content")}]))
+            for message in self._new_messages()
+            for block in _blocks(message)
+            if block.get("type") == "tool_result" and block.get("is_error")
+        ]
+
+    def _new_messages(self) -> list[Json]:
+        messages: list[Json] = self.body.get("messages") or []
+        spoken = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+        return messages[spoken[-1] + 1 :] if spoken else messages
+
+
+@dataclass(frozen=True)
+class _Rule:
+    text: str
+    reply: Reply
+    after: threading.Event | None
+
+
+class MockModel:
+    """A scripted model; a context manager that listens while it is open."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []  # of the conversation and of subagents, in the order of arrival
+        self._replies: deque[Reply] = deque()
+        self._rules: list[_Rule] = []
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def will(self, *replies: Reply) -> None:
+        """Answer the next requests so, one after the other; then with "done"."""
+        with self._lock:
+            self._replies.extend(replies)
+
+    def whenever(self, text: str, reply: Reply, *, after: threading.Event | None = None) -> None:
+        """Answer a request with `text` among its news so, once, whatever is next in the script.
+
+        With `after`, the answer is held back until that happens.
+        """
+        with self._lock:
+            self._rules.append(_Rule(text, reply, after))
+
+    def answer(self, body: Json) -> Reply:
+        """The reply to a request, which is remembered; a client's own errands (titles, quotas) carry no tools."""
+        request = Request(body)
+        if not request.tools:
+            return Say("ok")
+        with self._lock:
+            self.requests.append(request)
+            rule = next((rule for rule in self._rules if rule.text in request.news), None)
+            if rule is None:
+                return self._replies.popleft() if self._replies else Say("done")
+            self._rules.remove(rule)
+        if rule.after is not None:
+            assert rule.after.wait(_LIMIT), "nobody let the model answer"
+        return rule.reply
+
+    def asked(self, text: str) -> list[Request]:
+        """The requests that have `text` among their news."""
+        with self._lock:
+            return [request for request in self.requests if text in request.news]
+
+    def __enter__(self) -> Self:
+        """Listen."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def _blocks(message: Json) -> list[Json]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content or [] if isinstance(block, dict)]
+
+
+def _texts(messages: list[Json]) -> Iterator[str]:
+    """Every text in the messages, those in tool results included."""
+    for message in messages:
+        for block in _blocks(message):
+            if block.get("type") == "text":
+                yield str(block["text"])
+            elif block.get("type") == "tool_result":
+                yield from _texts([{"content": block.get("content")}])
+
+
+def _message(body: Json, reply: Reply, number: int) -> Json:
+    """A whole message as the API gives it."""
+    if isinstance(reply, Say):
+        block: Json = {"type": "text", "text": reply.text}
+    else:
+        block = {"type": "tool_use", "id": f"toolu_{number:08}", "name": reply.tool, "input": reply.input}
+    return {
+        "id": f"msg_{number:08}",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model", "mock"),
+        "content": [block],
+        "stop_reason": "end_turn" if isinstance(reply, Say) else "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 100, "output_tokens": 10},
+    }
+
+
+def _events(message: Json) -> Iterator[Json]:
+    """The same message as the events of a stream."""
+    (block,) = message["content"]
+    yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
+    if block["type"] == "text":
+        empty: Json = {"type": "text", "text": ""}
+        delta: Json = {"type": "text_delta", "text": block["text"]}
+    else:
+        empty = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    yield {"type": "content_block_start", "index": 0, "content_block": empty}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": end, "usage": message["usage"]}
+    yield {"type": "message_stop"}
+
+
+def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            """Say nothing: the requests are remembered."""
+
+        def do_HEAD(self) -> None:
+            self._send(b"", "text/plain")
+
+        def do_GET(self) -> None:
+            self._send(b'{"data": [], "has_more": false}', "application/json")
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+            path = self.path.partition("?")[0]
+            if path == "/v1/messages/count_tokens":
+                self._send(b'{"input_tokens": 100}', "application/json")
+            elif path != "/v1/messages":
+                self._send(b"{}", "application/json")  # telemetry and the like
+            else:
+                self._answer(body)
+
+        def _answer(self, body: Json) -> None:
+            message = _message(body, model.answer(body), len(model.requests))
+            if not body.get("stream"):
+                self._send(json.dumps(message).encode(), "application/json")
+                return
+            stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _events(message))
+            self._send(stream.encode(), "text/event-stream")
+
+        def _send(self, data: bytes, kind: str) -> None:
+            self.send_response(200)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    return Handler

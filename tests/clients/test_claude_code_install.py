@@ -1,0 +1,186 @@
+"""Getting the plugin into the real Claude Code: from a folder, from git, for oneself and for a team."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clients.claude import Claude, Unavailable, installed
+from clients.git_server import served
+from clients.mock_model import Call, MockModel, Say
+
+pytestmark = pytest.mark.clients
+
+REMEMBER = "mcp__plugin_keepmum_memory__remember"
+MOST_TURNS = 100  # of a mock model, some ten seconds in all
+MINE = ("-c", "user.name=Test", "-c", "user.email=test@localhost")
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *MINE, *arguments], cwd=folder, capture_output=True, timeout=60, check=True)
+
+
+def commit_all(folder: Path) -> None:
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--message=all")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below the folder, but for the client's own mark that a copy is in use."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and ".git" not in path.parts and ".in_use" not in path.parts
+    }
+
+
+def test_the_plugin_is_valid_by_the_clients_own_strict_rules(newcomer: Claude, product: Path) -> None:
+    assert "Validation passed" in newcomer.run("plugin", "validate", "--strict", str(product), folder=product)
+
+
+def test_a_folder_installs_and_its_tools_are_offered(user: Claude, model: MockModel, project: Path) -> None:
+    user.ask("hello", folder=project)
+    assert REMEMBER in model.requests[0].tools
+
+
+def test_the_plugins_folder_stays_as_it_was(user: Claude, model: MockModel, product: Path, project: Path) -> None:
+    before = contents(product)
+    model.will(Call(REMEMBER, {"text": "Deploys go through the blue pool first."}))
+    user.ask("hello", folder=project)
+    assert contents(product) == before
+
+
+def test_git_installs_a_copy_that_runs_alone(newcomer: Claude, model: MockModel, product: Path, project: Path) -> None:
+    commit_all(product)
+    with served(product) as address:
+        newcomer.install(address, folder=project)
+    shutil.rmtree(product)
+    (plugin,) = newcomer.plugins(project)
+    copy = Path(plugin["installPath"])
+    before = contents(copy)
+    assert newcomer.config in copy.parents
+    assert "readFromFolder" not in plugin
+
+    model.will(Call(REMEMBER, {"text": "Deploys go through the blue pool first."}))
+    newcomer.ask("hello", folder=project)
+    assert REMEMBER in model.requests[0].tools
+    assert "Kept" in model.requests[1].news
+    assert (newcomer.memories / "state" / "heartbeat" / "claude-code.session-start").exists()
+    assert contents(copy) == before
+
+
+class Team:
+    """One who sets the plugin up for everybody in a project, and one who clones that project."""
+
+    def __init__(self, first: Claude, second: Claude, product: Path, project: Path) -> None:
+        self.first = first
+        self.second = second
+        self.product = product
+        self.project = project
+        self.clone = project.parent / "clone"
+
+    def set_up(self, source: str) -> None:
+        """What the first does, by the command that the README names; the second trusts what they cloned."""
+        script = str(self.product / "installers" / "install.sh")
+        subprocess.run(
+            ["sh", script, "--scope", "project", "--source", source, "--no-runtime"],
+            cwd=self.project,
+            env={**self.first.environ, "PATH": f"{self.first.program.parent}:{self.first.environ['PATH']}"},
+            capture_output=True,
+            timeout=120,
+            check=True,
+        )
+        commit_all(self.project)
+        git(self.project.parent, "clone", "--quiet", str(self.project), str(self.clone))
+        state = {"projects": {str(self.clone): {"hasTrustDialogAccepted": True}}}
+        (self.second.config / ".claude.json").write_text(json.dumps(state), encoding="utf-8")
+
+    def settings(self) -> object:
+        """What the clone tells the client."""
+        return json.loads((self.clone / ".claude" / "settings.json").read_text(encoding="utf-8"))
+
+    def work_until_the_marketplace_is_known(self) -> None:
+        """Let the second go on with one session until the client has fetched, behind it, what the project names.
+
+        The mock model answers at once, so a single short run would end before the fetching does.
+        """
+        registry = self.second.config / "plugins" / "known_marketplaces.json"
+        with self.second.conversation(self.clone) as session:
+            for _ in range(MOST_TURNS):
+                session.say("go on")
+                if registry.exists() and "keepmum" in registry.read_text(encoding="utf-8"):
+                    return
+        raise AssertionError("the client did not fetch the marketplace")
+
+
+@pytest.fixture
+def team(newcomer: Claude, product: Path, project: Path, tmp_path: Path) -> Team:
+    second = Claude(newcomer.program, tmp_path / "second", newcomer.environ["ANTHROPIC_BASE_URL"])
+    return Team(newcomer, second, product, project)
+
+
+def test_settings_for_a_team_name_no_folder_of_one_machine(team: Team, tmp_path: Path) -> None:
+    commit_all(team.product)
+    with served(team.product) as address:
+        team.set_up(address)
+    assert str(tmp_path) not in json.dumps(team.settings())
+
+
+def test_a_project_that_holds_the_plugin_brings_it(team: Team, model: MockModel) -> None:
+    shutil.copytree(team.product, team.project / "tools" / "keepmum")
+    team.set_up("tools/keepmum")
+    team.work_until_the_marketplace_is_known()
+    team.second.ask("hello", folder=team.clone)
+    assert REMEMBER in model.requests[-1].tools
+
+
+def test_a_project_that_names_a_repository_brings_the_plugin_to_the_first_session(team: Team, model: MockModel) -> None:
+    commit_all(team.product)
+    with served(team.product) as address, contextlib.ExitStack() as stack:
+        team.set_up(address)
+        terminal = stack.enter_context(team.second.terminal(team.clone))
+        terminal.wait_until_ready()
+        for turn in range(MOST_TURNS):
+            model.whenever(f"turn {turn}", Say(f"answer {turn}."))
+            terminal.type(f"turn {turn}")
+            terminal.wait_for(f"answer {turn}.")
+            if REMEMBER in model.requests[-1].tools:
+                break
+    assert REMEMBER in model.requests[-1].tools
+
+
+def test_one_command_keeps_what_a_project_names(team: Team, model: MockModel) -> None:
+    # Version 2.1.329 fetches such a plugin for one session only, and then says that it has to be installed.
+    commit_all(team.product)
+    with served(team.product) as address:
+        team.set_up(address)
+        team.work_until_the_marketplace_is_known()
+        before = team.settings()
+        team.second.run("plugin", "install", "keepmum@keepmum", "--scope", "project", folder=team.clone)
+    team.second.ask("hello", folder=team.clone)
+    assert REMEMBER in model.requests[-1].tools
+    assert team.settings() == before
+
+
+def test_a_folder_that_is_not_trusted_runs_nothing(team: Team, model: MockModel) -> None:
+    shutil.copytree(team.product, team.project / "tools" / "keepmum")
+    team.set_up("tools/keepmum")
+    (team.second.config / ".claude.json").unlink()
+    with team.second.conversation(team.clone) as session:
+        for _ in range(10):
+            session.say("go on")
+    team.second.ask("hello", folder=team.clone)
+    assert REMEMBER not in model.requests[-1].tools
+    assert not team.second.memories.exists()
+
+
+def test_without_npm_there_is_a_reason_and_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="npm is not on this machine"):
+        installed(tmp_path / "cache")
