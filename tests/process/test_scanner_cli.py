@@ -1,0 +1,113 @@
+"""`python3 scanner` as people and hooks start it: a real process, on every interpreter of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCANNER = Path(__file__).parents[2] / "scanner"
+LIMIT = 30  # seconds; a scan takes some hundredths
+GITHUB = "gh" + "p_" + "a1B2" * 9
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+def interpreter(version: str, home: str = os.path.expanduser("~")) -> str | None:
+    """A Python of this version, found by running it: a name on the path may be a shim with nothing behind it."""
+    kept = sorted(Path(home).glob(f".pyenv/versions/{version}.*/bin/python3"))
+    check = f"import sys; sys.exit(sys.version_info[:2] != {tuple(map(int, version.split('.')))})"
+    for candidate in (shutil.which(f"python{version}"), *map(str, kept)):
+        if candidate and subprocess.run([candidate, "-c", check], capture_output=True, check=False).returncode == 0:
+            return candidate
+    return None
+
+
+@pytest.fixture(params=VERSIONS)
+def any_python(request: pytest.FixtureRequest) -> str:
+    python = interpreter(request.param)
+    if python is None:
+        pytest.skip(f"no Python {request.param} on this machine")
+    return python
+
+
+def run(
+    *arguments: str, stdin: bytes = b"", python: str = sys.executable, cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [python, "-I", "-S", str(SCANNER), *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+        cwd=cwd,
+        env={},
+    )
+
+
+def test_text_on_standard_input_is_scanned(any_python: str) -> None:
+    done = run(stdin=f"note\nkey {GITHUB}\n".encode(), python=any_python)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"<stdin>:2:5: github.token\n", b"")
+
+
+def test_clean_text_is_answered_with_silence(any_python: str) -> None:
+    done = run(stdin="nothing but prose, «so» 👍🏽\n".encode(), python=any_python)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_scanner_package_of_the_project_does_not_shadow_ours(tmp_path: Path) -> None:
+    (tmp_path / "keepmum_scanner").mkdir()
+    (tmp_path / "keepmum_scanner" / "__init__.py").write_text("raise SystemExit(9)")
+    assert run(stdin=GITHUB.encode(), cwd=tmp_path).returncode == 1
+
+
+def test_json_is_one_document_for_all_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(f"{name} {GITHUB}")
+    done = run("--json", str(tmp_path / "a"), str(tmp_path / "b"))
+    assert done.returncode == 1
+    assert [Path(report["file"]).name for report in json.loads(done.stdout)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        pytest.param(bytes(range(256)) * 40, id="binary"),
+        pytest.param(b"\x00" + GITHUB.encode(), id="NUL before a token"),
+    ],
+)
+def test_binary_input_is_refused_in_one_line(stdin: bytes) -> None:
+    done = run(stdin=stdin)
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"scanner: <stdin>: binary data, not text\n")
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        pytest.param(b"\xed\xa0\x80 " + GITHUB.encode(), id="lone surrogate"),
+        pytest.param(b"caf\xe9 " + GITHUB.encode(), id="Latin-1"),
+        pytest.param(b"\xef\xbb\xbf" + GITHUB.encode(), id="byte order mark"),
+    ],
+)
+def test_odd_bytes_do_not_hide_a_token(stdin: bytes) -> None:
+    done = run(stdin=stdin)
+    assert done.returncode == 1
+    assert done.stdout.endswith(b": github.token\n")
+    assert done.stderr == b""
+
+
+def test_missing_file_and_folder_are_errors(tmp_path: Path) -> None:
+    done = run(str(tmp_path / "none"), str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 2
+    assert b"Traceback" not in done.stderr
+
+
+def test_no_piece_of_the_secret_leaves_the_process() -> None:
+    done = run("--json", stdin=f"key {GITHUB}".encode())
+    shown = (done.stdout + done.stderr).decode().replace("github.token", "")
+    assert not [GITHUB[start : start + 5] for start in range(len(GITHUB) - 4) if GITHUB[start : start + 5] in shown]
