@@ -1,35 +1,32 @@
-"""`keepmum install`, `uninstall`, `status` and `doctor`: their options, and what they print."""
+"""`keepmum install`, `uninstall`, `status` and `doctor`: their options, and whom each calls.
+
+Every `keepmum` command registers these, and few runs need one. So what they stand on is imported when one is run:
+that took 40 ms of a `keepmum recall` otherwise.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from keepmum_installers import doctor, install, uninstall
-from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding
-from keepmum_installers.machine import Machine
-from keepmum_installers.product import bundle_root, installed
-from keepmum_installers.voice import Voice
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from keepmum_installers.doctor import Probes
+
     _Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no public name for it
 
 __all__ = ["register", "register_installation"]
 
 _SCOPES = ("user", "project", "local")
-_SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "problem"}
 
 
-def register(subparsers: _Subparsers, probes: doctor.Probes) -> None:
+def register(subparsers: _Subparsers, probes: Probes) -> None:
     """Adds the four commands; each sets `run`, which takes the parsed arguments and gives the exit code."""
     register_installation(subparsers)
     status = subparsers.add_parser("status", help="what is installed, and how much is remembered")
-    status.set_defaults(run=lambda arguments: _guarded(lambda: _status(probes, arguments)))
+    status.set_defaults(run=lambda _: _guarded(lambda: _status(probes)))
     check = subparsers.add_parser("doctor", help="find what is wrong, and say what to do about it")
     check.add_argument("--json", action="store_true", help="one JSON object, for programs")
     check.set_defaults(run=lambda arguments: _guarded(lambda: _doctor(probes, arguments)))
@@ -37,19 +34,12 @@ def register(subparsers: _Subparsers, probes: doctor.Probes) -> None:
 
 def register_installation(subparsers: _Subparsers) -> None:
     """Adds `install` and `uninstall`, which need nothing of the core."""
+    where = "a folder, owner/repository or git address to take the plugin from"
+    whose = "for you everywhere (default), for the team of the repository around this folder, or for you in it"
     add = subparsers.add_parser("install", help="put Keepmum into the coding agents on this machine")
-    add.add_argument(
-        "--scope",
-        choices=_SCOPES,
-        default="user",
-        help="for you everywhere (default), for the team of the repository around this folder, or for you in it",
-    )
-    add.add_argument(
-        "--source", metavar="WHERE", help="a folder, owner/repository or git address to take the plugin from"
-    )
-    add.add_argument(
-        "--client", action="append", choices=tuple(CLIENTS), dest="clients", help="only this client; may be repeated"
-    )
+    add.add_argument("--scope", choices=_SCOPES, default="user", help=whose)
+    add.add_argument("--source", metavar="WHERE", help=where)
+    add.add_argument("--client", action="append", type=_client, dest="clients", metavar="NAME", help="only this client")
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))
@@ -61,17 +51,34 @@ def register_installation(subparsers: _Subparsers) -> None:
     remove.set_defaults(run=lambda arguments: _guarded(lambda: _uninstall(arguments)))
 
 
+def _client(name: str) -> str:
+    """The name, if a client goes by it."""
+    from keepmum_installers.clients import CLIENTS
+
+    if name not in CLIENTS:
+        raise argparse.ArgumentTypeError(f"there is no client {name!r}; there are: {', '.join(CLIENTS)}")
+    return name
+
+
 def _guarded(command: Callable[[], int]) -> int:
     """The command's exit code; a failure that was foreseen is told with its next step, and gives 1."""
     try:
         return command()
     except InstallError as error:
+        from keepmum_installers.voice import Voice
+
         Voice().problem(error)
         return 1
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    options = install.Options(
+    from keepmum_installers.clients import CLIENTS
+    from keepmum_installers.install import Options, install
+    from keepmum_installers.machine import Machine
+    from keepmum_installers.product import bundle_root, installed
+    from keepmum_installers.voice import Voice
+
+    options = Options(
         scope=arguments.scope,
         source=arguments.source,
         clients=tuple(arguments.clients or CLIENTS),
@@ -79,51 +86,27 @@ def _install(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
     )
     root = bundle_root()
-    return install.install(options, installed(root), root, Machine.this(), Voice())
+    return install(options, installed(root), root, Machine.this(), Voice())
 
 
 def _uninstall(arguments: argparse.Namespace) -> int:
+    from keepmum_installers.machine import Machine
+    from keepmum_installers.uninstall import Options, uninstall
+    from keepmum_installers.voice import Voice
+
     if arguments.purge and arguments.scope in {"project", "local"}:
         raise InstallError("memories belong to no scope of a repository", "Use --purge without --scope.")
-    options = uninstall.Options(arguments.scope, purge=arguments.purge, yes=arguments.yes, dry_run=arguments.dry_run)
-    return uninstall.uninstall(options, Machine.this(), Voice())
+    options = Options(arguments.scope, purge=arguments.purge, yes=arguments.yes, dry_run=arguments.dry_run)
+    return uninstall(options, Machine.this(), Voice())
 
 
-def _status(probes: doctor.Probes, _: argparse.Namespace) -> int:
-    voice, root = Voice(), bundle_root()
-    machine, product = Machine.this(), installed(root)
-    facts = probes.store()
-    name, folder, source = probes.project()[1:]
-    voice.say(f"Keepmum {product.version}")
-    voice.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
-    voice.say(f"  project   {name}, at {folder} (known from {source})")
-    for client in CLIENTS.values():
-        findings = list(client.checks(machine, product))
-        worst = next((each for level in ("problem", "note") for each in findings if each.level == level), None)
-        voice.say(f"  {client.title}: {worst.says if worst else 'all is well'}")
-    for setting, value, place in probes.settings():
-        if place != "default":
-            voice.say(f"  {setting} = {value}, from {place}")
-    return 0
+def _status(probes: Probes) -> int:
+    from keepmum_installers.report import show_status
+
+    return show_status(probes)
 
 
-def _doctor(probes: doctor.Probes, arguments: argparse.Namespace) -> int:
-    root = bundle_root()
-    findings = doctor.examine(installed(root), root, Machine.this(), probes)
-    well = all(finding.level != "problem" for finding in findings)
-    if arguments.json:
-        value = {"ok": well, "findings": [asdict(finding) for finding in findings]}
-        Voice().say(json.dumps(value, ensure_ascii=False, indent=2))
-    else:
-        _print(findings)
-    return 0 if well else 1
+def _doctor(probes: Probes, arguments: argparse.Namespace) -> int:
+    from keepmum_installers.report import show_findings
 
-
-def _print(findings: Sequence[Finding]) -> None:
-    voice = Voice()
-    for finding in findings:
-        voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
-        if finding.next_step:
-            voice.say(f"         → {finding.next_step}")
-    count = sum(finding.level == "problem" for finding in findings)
-    voice.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
+    return show_findings(probes, as_json=arguments.json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
-from importlib.metadata import metadata
 
 __all__ = ["MARKETPLACE", "PLUGIN", "SERVER", "Product", "bundle_root", "installed", "read"]
 
@@ -61,6 +60,8 @@ def installed(root: str | None) -> Product:
     """The product that runs: the bundle's at root, or, where there is no bundle, the installed package's."""
     if root is not None:
         return read(root)
+    from importlib.metadata import metadata
+
     facts = metadata("keepmum")
     addresses = dict(address.split(", ", 1) for address in facts.get_all("Project-URL", []))
     return Product(

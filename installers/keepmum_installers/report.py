@@ -1,0 +1,59 @@
+"""`keepmum status` and `keepmum doctor`: what they look at, as lines for people or one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from keepmum_installers import doctor
+from keepmum_installers.clients import CLIENTS
+from keepmum_installers.finding import Finding
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import bundle_root, installed
+from keepmum_installers.voice import Voice
+
+__all__ = ["show_findings", "show_status"]
+
+_SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "problem"}
+
+
+def show_status(probes: doctor.Probes) -> int:
+    """Says in a few lines what is installed and how much is remembered; gives 0."""
+    voice, machine, product = Voice(), Machine.this(), installed(bundle_root())
+    facts = probes.store()
+    name, folder, source = probes.project()[1:]
+    voice.say(f"Keepmum {product.version}")
+    voice.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
+    voice.say(f"  project   {name}, at {folder} (known from {source})")
+    for client in CLIENTS.values():
+        findings = list(client.checks(machine, product))
+        worst = next((each for level in ("problem", "note") for each in findings if each.level == level), None)
+        voice.say(f"  {client.title}: {worst.says if worst else 'all is well'}")
+    for setting, value, place in probes.settings():
+        if place != "default":
+            voice.say(f"  {setting} = {value}, from {place}")
+    return 0
+
+
+def show_findings(probes: doctor.Probes, *, as_json: bool) -> int:
+    """Says every finding of the doctor; gives 1 when one is a problem, else 0."""
+    root = bundle_root()
+    findings = doctor.examine(installed(root), root, Machine.this(), probes)
+    well = all(finding.level != "problem" for finding in findings)
+    if as_json:
+        value = {"ok": well, "findings": [asdict(finding) for finding in findings]}
+        Voice().say(json.dumps(value, ensure_ascii=False, indent=2))
+    else:
+        _show(findings)
+    return 0 if well else 1
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    voice = Voice()
+    for finding in findings:
+        voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
+        if finding.next_step:
+            voice.say(f"         → {finding.next_step}")
+    count = sum(finding.level == "problem" for finding in findings)
+    voice.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
