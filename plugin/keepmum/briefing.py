@@ -59,7 +59,7 @@ def index_line(memory: Memory, score: float | None = None) -> str:
     if memory.key:
         parts.append(f"key {_one_line(memory.key)}")
     if memory.tags:
-        parts.append("#" + " #".join(memory.tags))
+        parts.append(" ".join(f"#{_one_line(tag)}" for tag in memory.tags))
     if memory.scope != "project":
         parts.append(memory.scope)
     if memory.status != "active":

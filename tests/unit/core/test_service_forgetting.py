@@ -1,0 +1,242 @@
+"""Forgetting: what was named at once, what was searched for after a look, and back again for 30 days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum.errors import ConfirmationNeeded, InvalidInput, NotFound
+from keepmum.service import MemoryService
+from unit.core.service_parts import Clock, OpenService
+
+DAY = 86_400_000
+
+
+def left(service: MemoryService) -> list[str]:
+    return sorted(match.memory.text for match in service.recall(limit=50))
+
+
+def forgotten(answer: Any) -> list[str]:
+    return sorted(memory.text for memory in answer.memories)
+
+
+# -- what to forget
+
+
+def test_nothing_named_is_nothing_forgotten(service: MemoryService) -> None:
+    service.remember("zebra")
+    with pytest.raises(InvalidInput, match="name a memory"):
+        service.forget()
+    assert left(service) == ["zebra"]
+
+
+def test_what_is_named_goes_at_once(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    service.remember("gnu", key="animal")
+    answer = service.forget([memory.id, "animal"])
+    assert (answer.done, answer.action, forgotten(answer)) == (True, "trashed", ["gnu", "zebra"])
+    assert left(service) == []
+
+
+def test_one_unknown_name_forgets_nothing(service: MemoryService) -> None:
+    service.remember("gnu", key="animal")
+    with pytest.raises(NotFound):
+        service.forget(["animal", "unknown"])
+    assert left(service) == ["gnu"]
+
+
+def test_a_search_is_listed_first_and_done_when_confirmed(service: MemoryService) -> None:
+    for text in ("zebra one", "zebra two", "gnu"):
+        service.remember(text)
+    listed = service.forget(query="zebra")
+    assert (listed.done, forgotten(listed)) == (False, ["zebra one", "zebra two"])
+    assert left(service) == ["gnu", "zebra one", "zebra two"]
+    done = service.forget(query="zebra", confirmation=listed.confirmation)
+    assert (done.done, forgotten(done)) == (True, ["zebra one", "zebra two"])
+    assert left(service) == ["gnu"]
+
+
+def test_a_list_that_has_changed_is_not_forgotten(open_memory: OpenService) -> None:
+    here, there = open_memory(), open_memory("codex")
+    here.remember("zebra one")
+    listed = here.forget(query="zebra")
+    there.remember("zebra two")
+    with pytest.raises(ConfirmationNeeded, match="has changed"):
+        here.forget(query="zebra", confirmation=listed.confirmation)
+    assert left(here) == ["zebra one", "zebra two"]
+
+
+def test_a_confirmation_of_something_else_is_refused(service: MemoryService) -> None:
+    service.remember("zebra")
+    with pytest.raises(ConfirmationNeeded):
+        service.forget(query="zebra", confirmation="00000000")
+
+
+def test_a_dry_run_touches_nothing(service: MemoryService) -> None:
+    service.remember("gnu", key="animal")
+    answer = service.forget(["animal"], dry_run=True)
+    assert (answer.done, forgotten(answer)) == (False, ["gnu"])
+    assert left(service) == ["gnu"]
+
+
+def test_every_word_of_a_search_must_occur(service: MemoryService) -> None:
+    service.remember("zebra crossing")
+    service.remember("zebra only")
+    assert forgotten(service.forget(query="zebra crossing")) == ["zebra crossing"]
+
+
+def test_every_tag_must_be_there(service: MemoryService) -> None:
+    service.remember("both", tags=["a", "b"])
+    service.remember("one", tags=["a"])
+    assert forgotten(service.forget(tags=["a", "b"])) == ["both"]
+
+
+def test_age_counts_from_the_last_change(service: MemoryService, clock: Clock) -> None:
+    service.remember("old")
+    service.remember("revived", key="k")
+    clock.advance(days=10)
+    service.remember("revived!", key="k")
+    assert forgotten(service.forget(older_than=clock.now - 5 * DAY)) == ["old"]
+
+
+def test_a_search_that_finds_nothing_says_so(service: MemoryService) -> None:
+    answer = service.forget(query="zebra", confirmation=None)
+    assert (answer.done, answer.memories) == (False, ())
+
+
+def test_what_lies_in_the_trash_is_not_trashed_again(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    service.forget([memory.id])
+    again = service.forget([memory.id])
+    assert (again.done, again.memories) == (False, ())
+
+
+def test_a_way_to_forget_that_does_not_exist_is_refused(service: MemoryService) -> None:
+    with pytest.raises(InvalidInput, match="archive, trash, purge"):
+        service.forget(["x"], mode="burn")
+
+
+# -- and back again
+
+
+@pytest.mark.parametrize("mode", ["archive", "trash"])
+@pytest.mark.parametrize("name", ["id", "key"])
+def test_what_was_removed_comes_back(service: MemoryService, mode: str, name: str) -> None:
+    before = service.remember("gnu", key="animal", tags=["a"], importance=0.9).memory
+    service.forget(["animal"], mode=mode)
+    answer = service.undo(before.id if name == "id" else "animal")
+    assert answer.action == "restored"
+    after = service.find("animal")
+    assert (after.text, after.tags, after.importance, after.status) == ("gnu", ("a",), 0.9, "active")
+    assert left(service) == ["gnu"]
+
+
+def test_a_superseded_memory_comes_back_once_its_key_is_free(service: MemoryService) -> None:
+    old = service.remember("Jenkins", key="ci").memory
+    new = service.remember("Buildkite", supersedes="ci").memory
+    with pytest.raises(InvalidInput, match=f"now held by {new.id}"):
+        service.undo(old.id)
+    service.forget([new.id])
+    service.undo(old.id)
+    assert left(service) == ["Jenkins"]
+
+
+def test_an_update_is_taken_back(service: MemoryService) -> None:
+    service.remember("Use tabs", key="style", why="habit")
+    service.remember("Use blanks", key="style", why="the linter wants it")
+    answer = service.undo("style")
+    assert (answer.memory.text, answer.memory.why) == ("Use tabs", "habit")
+    assert left(service) == ["Use tabs"]
+
+
+def test_an_undo_can_be_undone(service: MemoryService) -> None:
+    service.remember("Use tabs", key="style")
+    service.remember("Use blanks", key="style")
+    service.undo("style")
+    service.undo("style")
+    assert left(service) == ["Use blanks"]
+
+
+def test_a_conflict_is_taken_back_by_either_agent(open_memory: OpenService) -> None:
+    here, there = open_memory("claude-code"), open_memory("codex")
+    here.remember("Use tabs", key="style")
+    there.remember("Use blanks", key="style")
+    here.undo("style")
+    assert left(there) == ["Use tabs"]
+
+
+def test_a_key_that_another_took_meanwhile_is_told(service: MemoryService) -> None:
+    old = service.remember("old", key="k").memory
+    service.forget(["k"])
+    new = service.remember("new", key="k").memory
+    with pytest.raises(InvalidInput, match=f"now held by {new.id}"):
+        service.undo(old.id)
+
+
+def test_a_key_that_an_expired_memory_holds_is_free(service: MemoryService, clock: Clock) -> None:
+    old = service.remember("old", key="k").memory
+    service.forget(["k"])
+    service.remember("for a minute", key="k", ttl_seconds=60)
+    clock.advance(seconds=60)
+    service.undo(old.id)
+    assert left(service) == ["old"]
+
+
+def test_what_was_never_changed_has_nothing_to_take_back(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    with pytest.raises(InvalidInput, match="never been changed"):
+        service.undo(memory.id)
+
+
+def test_what_is_active_is_not_restored(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    with pytest.raises(InvalidInput, match="active already"):
+        service.restore(memory.id)
+
+
+# -- for good
+
+
+def test_a_purge_leaves_no_byte_of_the_memory(service: MemoryService, keepmum_home: Path) -> None:
+    words = ["quagga", "okapi", "bongo", "dikdik", "gerenuk", "oribi", "kudu.first"]
+    fields: dict[str, Any] = {
+        "text": words[0],
+        "title": words[1],
+        "why": words[2],
+        "tags": [words[3]],
+        "source": words[4],
+    }
+    service.remember(**fields, key=words[6])
+    service.remember(words[5], key=words[6])  # so that there is history
+    service.remember("a memory that stays")
+    service.load([words[6]])
+    service.forget([words[6]], mode="purge")
+    service.close()
+    everything = b"".join(path.read_bytes() for path in keepmum_home.glob("memory.db*")).lower()
+    assert b"a memory that stays" in everything
+    assert [word for word in words if word.encode() in everything] == []
+
+
+def test_a_purge_reaches_the_file_while_it_is_open(service: MemoryService, keepmum_home: Path) -> None:
+    service.remember("quagga", key="animal")
+    service.forget(["animal"], mode="purge")
+    assert not any(b"quagga" in path.read_bytes() for path in keepmum_home.glob("memory.db*"))
+
+
+def test_what_was_purged_does_not_come_back(service: MemoryService) -> None:
+    memory = service.remember("zebra", key="animal").memory
+    service.forget(["animal"], mode="purge")
+    for name in (memory.id, "animal"):
+        with pytest.raises(NotFound):
+            service.undo(name)
+
+
+def test_a_purge_is_logged_without_its_words(service: MemoryService) -> None:
+    memory = service.remember("zebra", key="animal").memory
+    service.forget(["animal"], mode="purge")
+    assert [(event.action, event.memory, event.key, event.detail) for event in service.activity()] == [
+        ("purged", memory.id, None, ""),
+        ("created", memory.id, None, ""),
+    ]

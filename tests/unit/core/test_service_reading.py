@@ -1,0 +1,243 @@
+"""What is found, in which order, by which name; and that only loading counts as use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keepmum import ids
+from keepmum.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
+from keepmum.memory import Memory
+from keepmum.service import MemoryService
+from unit.core.service_parts import Clock, OpenService
+
+
+def texts(service: MemoryService, *args: Any, **options: Any) -> list[str]:
+    return [match.memory.text for match in service.recall(*args, **options)]
+
+
+# -- recall
+
+
+def test_a_natural_question_finds_what_it_asks_for(service: MemoryService) -> None:
+    service.remember("We keep everything in Postgres; it is our database")
+    service.remember("The office has a coffee machine")
+    assert texts(service, "What database does the project use?")[0].startswith("We keep everything in Postgres")
+
+
+def test_a_question_of_stop_words_is_still_asked(service: MemoryService) -> None:
+    service.remember("To be or not to be")
+    assert texts(service, "to be or not to be") == ["To be or not to be"]
+
+
+def test_without_a_question_the_latest_come_first(service: MemoryService, clock: Clock) -> None:
+    for number in range(3):
+        service.remember(f"memory {number}")
+        clock.advance(seconds=1)
+    assert texts(service) == ["memory 2", "memory 1", "memory 0"]
+    assert texts(service, limit=1, offset=1) == ["memory 1"]
+
+
+def test_pages_of_a_search_follow_on_each_other(service: MemoryService) -> None:
+    for number in range(5):
+        service.remember("zebra " * (number + 1) + "end")
+    whole = texts(service, "zebra", limit=5)
+    assert [text for page in range(5) for text in texts(service, "zebra", limit=1, offset=page)] == whole
+
+
+def test_what_another_project_knows_is_worth_less_when_every_project_is_asked(open_memory: OpenService) -> None:
+    open_memory(place={"project": "beta"}).remember("zebra stripes of beta")
+    here = open_memory()
+    here.remember("zebra stripes of alpha")
+    assert texts(here, "zebra stripes") == ["zebra stripes of alpha"]
+    assert texts(here, "zebra stripes", scope="all") == ["zebra stripes of alpha", "zebra stripes of beta"]
+
+
+def test_what_faded_ranks_after_what_is_fresh_and_is_still_found(service: MemoryService, clock: Clock) -> None:
+    service.remember("zebra one of two")
+    clock.advance(days=100)
+    service.remember("zebra two of two")
+    assert texts(service, "zebra two") == ["zebra two of two", "zebra one of two"]
+    assert texts(service, "zebra one") == ["zebra one of two", "zebra two of two"]
+
+
+@pytest.mark.parametrize(("wrong", "field"), [({"scope": "galaxy"}, "scope"), ({"kinds": ["poem"]}, "kinds")])
+def test_a_filter_that_does_not_exist_is_named(service: MemoryService, wrong: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        service.recall("x", **wrong)
+    assert refusal.value.field == field
+
+
+@pytest.mark.parametrize("query", ["x" * 1001, "a\x00b", "\ud800"])
+def test_a_question_that_cannot_be_asked_is_refused(service: MemoryService, query: str) -> None:
+    with pytest.raises(InvalidInput, match="query"):
+        service.recall(query)
+
+
+# -- loading, the only read that reinforces
+
+
+def test_recalling_does_not_reinforce(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    service.recall("zebra")
+    service.find(memory.id)
+    service.resume()
+    assert service.find(memory.id).access_count == 0
+
+
+def test_loading_reinforces(service: MemoryService, clock: Clock) -> None:
+    memory = service.remember("zebra").memory
+    clock.advance(days=1)
+    service.load([memory.id])
+    service.load([memory.id])
+    loaded = service.find(memory.id)
+    assert (loaded.access_count, loaded.accessed_at, loaded.revision) == (2, clock.now, 1)
+
+
+def test_a_memory_named_twice_is_loaded_once(service: MemoryService) -> None:
+    memory = service.remember("zebra", key="animal").memory
+    assert service.load([memory.id, "animal"]) == [memory]
+    assert service.find("animal").access_count == 1
+
+
+def test_one_unknown_name_loads_nothing(service: MemoryService) -> None:
+    service.remember("zebra", key="animal")
+    with pytest.raises(NotFound):
+        service.load(["animal", "unknown"])
+    assert service.find("animal").access_count == 0
+
+
+def test_a_store_that_cannot_count_is_read_all_the_same(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise StoreBusy
+
+    memory = service.remember("zebra").memory
+    monkeypatch.setattr(service.store, "reinforce", busy)
+    assert service.load([memory.id]) == [memory]
+
+
+# -- names
+
+
+@pytest.fixture
+def kept(service: MemoryService) -> Memory:
+    return service.remember("zebra", key="animal").memory
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param(lambda memory: memory.key, id="key"),
+        pytest.param(lambda memory: memory.id, id="id"),
+        pytest.param(lambda memory: memory.id.upper(), id="id in capitals"),
+        pytest.param(lambda memory: memory.id.removeprefix("mem_"), id="id without its prefix"),
+        pytest.param(lambda memory: ids.to_uuid(memory.id), id="UUID"),
+        pytest.param(lambda memory: ids.to_uuid(memory.id).replace("-", ""), id="UUID without hyphens"),
+        pytest.param(lambda memory: memory.id[:12], id="beginning of the id"),
+        pytest.param(lambda memory: ids.to_uuid(memory.id)[:13], id="beginning of the UUID"),
+        pytest.param(lambda memory: f"  {memory.id}\n", id="blanks around"),
+    ],
+)
+def test_a_memory_goes_by(service: MemoryService, kept: Memory, spelling: Any) -> None:
+    assert service.find(spelling(kept)) == kept
+
+
+@pytest.mark.parametrize("name", ["", "zzz", "mem_", "mem_01", "unknown.key", "mem_" + "z" * 27, "0" * 32, "-", "🦓"])
+def test_a_name_of_nothing_is_not_found(service: MemoryService, kept: Memory, name: str) -> None:
+    assert kept.key == "animal"
+    with pytest.raises(NotFound):
+        service.find(name)
+
+
+def test_a_beginning_of_several_ids_lists_them(service: MemoryService) -> None:
+    one, two = (service.remember(f"zebra {number}").memory for number in range(2))
+    with pytest.raises(Ambiguous) as refusal:
+        service.find(one.id[:10])
+    assert one.id in str(refusal.value)
+    assert two.id in str(refusal.value)
+
+
+def test_a_key_comes_before_an_id_that_looks_like_it(service: MemoryService) -> None:
+    other = service.remember("zebra").memory
+    keyed = service.remember("gnu", key=other.id).memory
+    assert service.find(other.id).id == keyed.id
+
+
+# -- time to live
+
+
+def test_an_expired_memory_is_invisible_at_once_and_everywhere(service: MemoryService, clock: Clock) -> None:
+    memory = service.remember("zebra", key="animal", kind="decision", ttl_seconds=60).memory
+    clock.advance(seconds=59.999)
+    assert texts(service, "zebra") == ["zebra"]
+    clock.advance(seconds=0.001)
+    assert texts(service, "zebra") == texts(service) == texts(service, scope="all") == []
+    assert (service.count(), service.resume(), service.brief(), list(service.every())) == (0, "", "", [])
+    for name in ("animal", memory.id):
+        with pytest.raises(NotFound):
+            service.load([name])
+
+
+def test_a_time_to_live_starts_anew_with_each_write_that_gives_one(service: MemoryService, clock: Clock) -> None:
+    service.remember("zebra", key="animal", ttl_seconds=60)
+    clock.advance(seconds=30)
+    service.remember("zebra", key="animal", ttl_seconds=60)
+    clock.advance(seconds=59)
+    assert texts(service) == ["zebra"]
+
+
+def test_an_expired_memory_can_be_brought_back(service: MemoryService, clock: Clock) -> None:
+    memory = service.remember("zebra", key="animal", ttl_seconds=60).memory
+    clock.advance(days=1)
+    assert service.undo(memory.id).action == "restored"
+    clock.advance(days=1)
+    assert service.find("animal").expires_at is None
+
+
+# -- activity
+
+
+def test_activity_tells_who_did_what_to_which_memory(open_memory: OpenService, clock: Clock) -> None:
+    here, there = open_memory("claude-code"), open_memory("codex")
+    memory = here.remember("Use tabs", key="style").memory
+    clock.advance(seconds=1)
+    there.remember("Use blanks", key="style")
+    there.load(["style"])
+    there.recall("blanks")
+    here.forget(["style"])
+    told = [(event.agent, event.action, event.memory, event.key) for event in there.activity()]
+    assert told == [
+        ("codex", "recalled", None, None),
+        ("codex", "loaded", memory.id, "style"),
+        ("claude-code", "trashed", memory.id, "style"),
+        ("codex", "conflict", memory.id, "style"),
+        ("claude-code", "created", memory.id, "style"),
+    ]
+
+
+def test_a_search_is_logged_with_its_words_and_its_yield(service: MemoryService) -> None:
+    service.remember("zebra")
+    service.recall("zebra crossing")
+    assert service.activity()[0].detail == "zebra crossing (1 found)"
+
+
+def test_listing_without_a_question_is_not_logged(service: MemoryService) -> None:
+    service.recall()
+    assert service.activity() == []
+
+
+def test_many_reads_are_logged_without_a_write_between(open_memory: OpenService) -> None:
+    here, there = open_memory(), open_memory("codex")
+    for number in range(25):
+        here.recall(f"question {number}")
+    assert len(there.activity()) >= 20
+    here.close()
+    assert len(there.activity()) == 25
+
+
+def test_activity_of_another_project_is_not_told(open_memory: OpenService) -> None:
+    open_memory(place={"project": "beta"}).remember("zebra")
+    assert open_memory().activity() == []
