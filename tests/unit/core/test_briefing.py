@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +36,8 @@ def the_file(home: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("attack", ESCAPES)
 @pytest.mark.parametrize("field", ["text", "title", "key", "why", "source", "updated_by", "tags"])
 def test_no_memory_can_close_the_block(field: str, attack: str) -> None:
-    memory = replace(a_memory("plain"), **{field: (attack,) if field == "tags" else attack})
+    hostile: dict[str, Any] = {"text": "plain", field: (attack,) if field == "tags" else attack}
+    memory = a_memory(**hostile)
     shown = briefing.block([briefing.full(memory), *briefing.matches([Match(memory, 1.0, "")]).split("\n")[2:-1]])
     assert shown.lower().replace(" ", "").count(f"</{briefing.TAG}") == 1
     assert shown.lower().replace(" ", "").count(f"<{briefing.TAG}") == 1

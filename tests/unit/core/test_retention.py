@@ -11,9 +11,10 @@ from keepmum.memory import KINDS, Memory, default_tier
 from keepmum.retention import DAY_MS, HALF_LIFE_DAYS, TOMBSTONE_BELOW, linear_importance, prior, retention, stability
 
 
-def after(days: float, **fields: float) -> float:
-    """What is left of a fading memory, so many days after its last use."""
-    return retention(a_memory(tier="mid", **fields), NOW + int(days * DAY_MS))
+def after(days: float, *, access_count: int = 0, accessed_at: int | None = None) -> float:
+    """What is left of a fading memory, so many days after it was made."""
+    memory = a_memory(tier="mid", access_count=access_count, accessed_at=accessed_at)
+    return retention(memory, NOW + int(days * DAY_MS))
 
 
 @pytest.mark.parametrize(("loads", "days"), [(0, 27.0), (1, 45.7), (5, 75.4), (10, 91.7), (20, 109.2)])

@@ -201,14 +201,8 @@ def test_what_is_active_is_not_restored(service: MemoryService) -> None:
 
 def test_a_purge_leaves_no_byte_of_the_memory(service: MemoryService, keepmum_home: Path) -> None:
     words = ["quagga", "okapi", "bongo", "dikdik", "gerenuk", "oribi", "kudu.first"]
-    fields: dict[str, Any] = {
-        "text": words[0],
-        "title": words[1],
-        "why": words[2],
-        "tags": [words[3]],
-        "source": words[4],
-    }
-    service.remember(**fields, key=words[6])
+    text, title, why, tag, source, _, key = words
+    service.remember(text, title=title, why=why, tags=[tag], source=source, key=key)
     service.remember(words[5], key=words[6])  # so that there is history
     service.remember("a memory that stays")
     service.load([words[6]])
