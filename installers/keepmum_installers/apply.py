@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepmum_installers import files
-from keepmum_installers.errors import InstallError, NotPlainJson
+from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
 from keepmum_installers.journal import Called, Edited, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.machine import NOT_FOUND, Machine
 from keepmum_installers.merge import Undo, parse, strip
@@ -50,6 +50,8 @@ def _change(change: Change, journal: Journal) -> None:
 def _link(link: Link, journal: Journal) -> None:
     try:
         os.symlink(link.target, link.path)
+    except FileExistsError:
+        raise FileChanged(f"somebody else made {link.path} meanwhile", "Run this again.") from None
     except OSError as error:
         raise InstallError(f"could not link {link.path}: {error.strerror}", f"Call {link.target} instead.") from None
     journal.add(Linked(link.path, link.target))
@@ -66,15 +68,17 @@ def _make(folder: str, journal: Journal) -> None:
 
 
 def _call(call: Call, journal: Journal, machine: Machine) -> None:
-    before = files.read(call.settings)
+    """Runs a command of the client; it is written down before, since it takes seconds in which a user may interrupt."""
+    journal.keep(call.settings, files.read(call.settings))
+    record = Called(call.client, call.what, call.undo)
+    is_new = bool(call.undo) and journal.add(record)
     done = machine.run((call.program, *call.arguments), _CALL_SECONDS)
-    if done.code != 0:
-        command = " ".join((os.path.basename(call.program), *call.arguments))
-        raise InstallError(f"`{command}` failed: {done.sentence}", "Mend what it names, then run the installer again.")
-    # Only now: a command that failed has written nothing, and there is nothing to put back.
-    journal.keep(call.settings, before)
-    if call.undo:
-        journal.add(Called(call.client, call.what, call.undo))
+    if done.code == 0:
+        return
+    if is_new:
+        journal.remove(record)
+    command = " ".join((os.path.basename(call.program), *call.arguments))
+    raise InstallError(f"`{command}` failed: {done.sentence}", "Mend what it names, then run the installer again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +218,7 @@ def _drop_backup(backup: str | None, restored: bytes | None) -> None:
 def _uncall(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
     if program is None:
         raise InstallError(
-            f"the client is gone; `{' '.join(arguments)}` was not run", "Nothing is left to do without it."
+            f"the client is gone; `{' '.join(arguments)}` was not run", "When it is back, run this again."
         )
     done = machine.run((program, *arguments), _CALL_SECONDS)
     # What the user has taken out already need not be taken out again.

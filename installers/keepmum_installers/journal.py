@@ -88,8 +88,11 @@ class Journal:
         """The records in the order in which they are undone."""
         return self._records[::-1]
 
-    def add(self, record: Record) -> None:
-        """Adds the record and saves; what the first run found counts, so a repeated step adds nothing but its undo."""
+    def add(self, record: Record) -> bool:
+        """Adds the record and saves; whether it was new.
+
+        What the first run found is what has to be put back, so a step that is repeated adds nothing but its undo.
+        """
         known = next((each for each in self._records if _subject(each) == _subject(record)), None)
         if known is None:
             self._records.append(record)
@@ -98,6 +101,7 @@ class Journal:
         elif isinstance(known, Wrote):
             self._records[self._records.index(known)] = record
         self._save()
+        return known is None
 
     def remove(self, record: Record) -> None:
         """Forgets a step that was undone, and saves; the last one takes the journal with it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepmum_installers import apply, command
+from keepmum_installers.errors import FileChanged
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
 
@@ -58,8 +59,16 @@ def test_folder_that_the_shell_does_not_look_in_gets_no_link(root: Path, machine
     assert command.how_to_call(machine) == str(Path(machine.home) / "bin" / "keepmum")
 
 
-@pytest.mark.usefixtures("local_bin")
 def test_command_of_somebody_else_is_not_replaced(root: Path, machine: Machine, local_bin: Path) -> None:
     (local_bin / "keepmum").symlink_to("/nowhere")
     _install(root, machine)
     assert (local_bin / "keepmum").readlink() == Path("/nowhere")
+
+
+@pytest.mark.usefixtures("local_bin")
+def test_link_that_another_installer_made_meanwhile_means_planning_again(root: Path, machine: Machine) -> None:
+    steps = command.plan(str(root), machine).steps
+    _install(root, machine)
+    with pytest.raises(FileChanged):
+        apply.carry_out(steps[1:], Journal(machine.home), machine)
+    assert command.plan(str(root), machine).steps == ()

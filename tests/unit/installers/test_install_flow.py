@@ -7,7 +7,7 @@ import io
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -285,3 +285,23 @@ def test_client_that_is_gone_is_told_and_the_rest_is_removed(
     assert removing.uninstall(removing.Options(), without_client, heard) == 1
     assert (list(repository.rglob("settings.json")), "the client is gone" in heard.err.getvalue()) == ([], True)
     assert dataclasses.asdict(machine)["home"] == without_client.home
+
+
+def test_interrupted_command_is_undone_as_well(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine, claude: FakeClaude
+) -> None:
+    run = claude.run
+
+    def interrupted(argv: Sequence[str], seconds: float) -> Outcome:
+        done = run(argv, seconds)
+        if "install" in argv:
+            raise KeyboardInterrupt
+        return done
+
+    object.__setattr__(machine, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        install()
+    object.__setattr__(machine, "run", run)
+    assert len(claude.plugins) == 1
+    assert uninstall() == 0
+    assert (claude.plugins, claude.marketplaces) == ([], [])
