@@ -55,10 +55,19 @@ _ABOUT = re.compile(
     r"arn|alias|scope|version|format|input|prompt|helper|hint|reset|regex|pattern|min_length|auth)s?$",
     re.IGNORECASE,
 )
+# Values that only code writes; matched at the start of the value.
 _CODE = re.compile(
-    r"^[\w.\]\[]+\(|^[A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$|^https?:|^[./~]{0,2}/|^\w+\[|^--?\w|=>|->|^!\w|"
-    r"^@\w|^\w+://|^#|^\$[\w(]|^[|&]|!\w$|^v?\d+(?:\.\d+)+\b|^[A-Za-z]+/[A-Za-z/]+"
+    r"""
+    [\w.\[\]]+\(                                              # get_token(
+    | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$   # settings.password, self->key
+    | \w+\[                                                   # environ[
+    | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
+    | --?\w | [!@]\w | [\#&|] | \$[\w(]                       # options, tags, comments, variables
+    | v?\d+(?:\.\d+)+\b                                       # versions
+    """,
+    re.VERBOSE,
 )
+_ARROWS = ("=>", "->")
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
@@ -108,7 +117,7 @@ def _holds(mention: Mention, given: re.Match[str]) -> bool:
 
 
 def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
-    if len(value) < 4 or shapes.is_reference(value) or shapes.is_placeholder(value) or _CODE.search(value):
+    if len(value) < 4 or _is_code(value) or shapes.is_reference(value) or shapes.is_placeholder(value):
         return False
     if _WORDS.fullmatch(value) and surprise(value) < _RANDOM:
         return chosen and signed and _is_passphrase(value)
@@ -119,6 +128,12 @@ def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
     if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
         return False
     return surprise(value) >= _ISSUED if _kinds(value) >= 2 else surprise(value) >= _RANDOM
+
+
+def _is_code(value: str) -> bool:
+    if any(arrow in value for arrow in _ARROWS) or value[-2] == "!":  # f"{password!r}"
+        return True
+    return _CODE.match(value) is not None
 
 
 def _reads_as_name(value: str) -> bool:
@@ -134,6 +149,4 @@ def _is_passphrase(value: str) -> bool:
 
 def _kinds(value: str) -> int:
     """How many of letters, digits and other signs `value` mixes."""
-    letters = any(character.isalpha() for character in value)
-    digits = any(character.isdigit() for character in value)
-    return letters + digits + any(not character.isalnum() for character in value)
+    return (value.upper() != value.lower()) + any(map(str.isdigit, value)) + (not value.isalnum())

@@ -91,5 +91,5 @@ class Context:
     def in_link(self, start: int) -> bool:
         """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""
         window = self.lower[max(0, start - 200) : start]
-        run = window[max(window.rfind(character) for character in _BREAKS) + 1 :]
+        run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 
 _UNUSUAL = re.compile(r"[^\t\n\r\x20-\x7e]+")  # everything that could hide or disguise a character
 
@@ -71,6 +72,7 @@ def _mark(starts: list[int], shifts: list[int], start: int, shift: int) -> None:
         shifts.append(shift)
 
 
+@lru_cache(maxsize=1024)
 def _spelling(character: str) -> str:
     """What a reader sees for one character: nothing, itself, or its compatibility form."""
     import unicodedata  # only texts beyond plain ASCII pay for the tables

@@ -26,6 +26,7 @@ ALPHABETS = {
     "upper": "A-Z0-9",
     "upper-dash": "A-Z0-9-",
 }
+_PREFIXES = {start: tuple(fact[0] for fact in facts) for start, facts in FACTS.items()}
 _TAILS = {name: re.compile(f"[{characters}]*") for name, characters in ALPHABETS.items()}
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")  # a key begins where a stretch of letters and digits does
 _WORDS = 5.0  # bits; a tail of letters only that costs less is made of words
@@ -36,8 +37,9 @@ def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
     for token in found:
         done = 0
         for start in _START.finditer(token.text):
-            if start.start() >= done and start.group() in FACTS:
-                suspect = _match(text, token.start + start.start(), start.group())
+            place = token.start + start.start()
+            if start.start() >= done and text.startswith(_PREFIXES.get(start.group(), ()), place):
+                suspect = _match(text, place, start.group())
                 if suspect:
                     done = suspect[2] - token.start
                     yield suspect

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_SHORTEST = 16  # characters of a token that gives itself away without a name
 _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
 
@@ -44,13 +45,16 @@ def _behind_name(token: Token, context: Context) -> Token:
 
 
 def measure(token: Token, context: Context) -> Features | None:
-    """The features of `token`; None for what reads as words, which is most of any text."""
+    """The features of `token`; None for words, which are most of any text, and for what nothing calls a credential."""
     text = token.text
     bits = surprise(text)
-    identity = shapes.is_identity(text)
     switches = len(_SWITCH.findall(text))
     run = max(map(len, _RUN.findall(text)), default=0)
+    identity = shapes.is_identity(text)
     if bits < _READABLE and not identity and switches < (1 if run >= _LONG else 2):
+        return None
+    naming = context.naming(token.start, token.end)
+    if naming == UNNAMED and (identity or len(text) < _SHORTEST or context.named_id(token.start)):
         return None
     return Features(
         surprise=bits,
@@ -58,8 +62,8 @@ def measure(token: Token, context: Context) -> Features | None:
         run=run,
         switches=switches,
         mixed=switches > 0,
-        naming=context.naming(token.start, token.end),
-        identity=identity or context.named_id(token.start),
+        naming=naming,
+        identity=identity,
         place=shapes.is_path(text) or context.in_link(token.start),
     )
 

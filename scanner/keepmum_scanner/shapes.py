@@ -15,11 +15,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 # Source: https://github.com/ulid/spec, read 2026-11-21; the first digit holds for dates up to the year 3084.
 _ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
+_SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
 _RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
 _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
+_LONGEST_PLACEHOLDER = 128  # characters
 _PLACEHOLDER = re.compile(
     r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
     r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|my[-_]?(?:token|key|secret|password|api)|here$",
@@ -56,6 +58,8 @@ def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
     if is_hex(token) or _TIME.fullmatch(token):
         return True
+    if not _SHORTEST_NAME <= len(token) <= _LONGEST_NAME:
+        return False
     uuid = _UUID.search(token)
     if uuid:
         return surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
@@ -76,6 +80,8 @@ def is_placeholder(token: str) -> bool:
     """Whether `token` stands for a secret instead of being one."""
     if len(set(token)) <= 3 or ".." in token:
         return True
+    if len(token) > _LONGEST_PLACEHOLDER:
+        return False
     return _PLACEHOLDER.search(token) is not None and surprise(token) < _RANDOM
 
 
