@@ -129,7 +129,7 @@ def _store(probes: Probes) -> Iterator[Finding]:
     if not facts.get("writable"):
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
     if facts.get("notice"):
-        yield note("store", str(facts["notice"]))
+        yield note("store", str(facts["notice"]), "Nothing, once you have read it.")
 
 
 def _project(probes: Probes) -> Iterator[Finding]:

@@ -104,6 +104,11 @@ def test_old_client_is_told_what_it_lacks(wish: Wish, machine: Machine, claude: 
     assert any("before 2.1.163" in line for line in registration.plan(wish, machine).notes)
 
 
+def test_interpreter_that_the_client_would_not_find_is_told(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+    Path(claude.program).with_name("python3").unlink()
+    assert any("`python3`, which is not on PATH" in line for line in registration.plan(wish, machine).notes)
+
+
 def test_client_that_gives_no_list_is_an_error_with_its_words(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
     claude.broken["plugin list"] = Outcome(1, err="error: unknown option '--json'\n")
     with pytest.raises(InstallError, match="unknown option"):

@@ -18,7 +18,7 @@ from keepmum_installers.merge import parse
 from keepmum_installers.product import PLUGIN, Product
 from keepmum_installers.source import Source
 
-__all__ = ["checks"]
+__all__ = ["checks", "interpreter"]
 
 _NAME = places.NAME
 _OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
@@ -35,7 +35,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield note(_NAME, "Claude Code was not found on PATH", "Install it, then run `keepmum install`.")
         return
     yield _version(claude, machine)
-    yield _interpreter(machine)
+    yield interpreter(machine)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
     for event, word in places.EVENTS.items():
@@ -53,7 +53,7 @@ def _version(claude: str, machine: Machine) -> Finding:
     return ok(_NAME, says)
 
 
-def _interpreter(machine: Machine) -> Finding:
+def interpreter(machine: Machine) -> Finding:
     """Whether `python3` starts: the manifests can name no path, since they are the same on every machine."""
     about, path = f"{_NAME} python3", machine.find("python3")
     if path is None:

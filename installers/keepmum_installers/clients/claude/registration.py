@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from keepmum_installers import files
-from keepmum_installers.clients.claude import command_line, places
+from keepmum_installers.clients.claude import command_line, health, places
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Call, Plan
@@ -104,6 +104,9 @@ def _notes(claude: str, source: Source, machine: Machine) -> Iterator[str]:
     yield "Claude Code has Keepmum from its next session on; in one that is open, type /reload-plugins."
     if source.kind == "directory":
         yield f"It reads the plugin from {source.where}: keep that folder."
+    python = health.interpreter(machine)
+    if python.level != "ok":
+        yield f"Before that: {python.says}. {python.next_step}"
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE
     if version is not None and version < whole:
         before = command_line.dotted(whole)
