@@ -11,7 +11,7 @@ from keepmum_installers import files
 from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
 from keepmum_installers.journal import Called, Edited, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.machine import NOT_FOUND, Machine
-from keepmum_installers.merge import Undo, parse, strip
+from keepmum_installers.merge import Undo, is_blank, parse, strip
 from keepmum_installers.plan import Call, Change, Link, Step
 
 __all__ = ["Undone", "carry_out", "describe", "undo"]
@@ -158,7 +158,7 @@ def _unedit(record: Edited) -> str:
         text = now.decode("utf-8")
         for step in reversed(record.undo):
             text = strip(text, step)
-        empty = not text.strip() or parse(text) == {}
+        empty = is_blank(text) or parse(text) == {}
     except (UnicodeDecodeError, NotPlainJson):
         keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
         raise InstallError(

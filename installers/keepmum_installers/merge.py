@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from keepmum_installers.errors import NotPlainJson
 
-__all__ = ["Undo", "merge", "parse", "strip"]
+__all__ = ["Undo", "is_blank", "merge", "parse", "strip"]
 
 _SPACE = " \t\r\n"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -54,7 +54,7 @@ def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | No
     Raises: NotPlainJson when the text has comments, is damaged, or has something else than an object on the way.
     """
     now = _compact(value)
-    if not text.strip(_SPACE + _BYTE_ORDER_MARK):
+    if is_blank(text):
         return _new_document(text, path, value), Undo(tuple(path), now, made=len(path), document=text)
     parse(text)
     at = _root(text)
@@ -85,7 +85,7 @@ def strip(text: str, undo: Undo | None) -> str:
 
     Raises: NotPlainJson when the text can no longer be edited without harm.
     """
-    if undo is None or not text.strip(_SPACE + _BYTE_ORDER_MARK):
+    if undo is None or is_blank(text):
         return text
     parse(text)
     found = _find(text, undo.path)
@@ -100,6 +100,11 @@ def strip(text: str, undo: Undo | None) -> str:
             break
         text = _remove(text, path, undo.blank if removed == undo.made - 1 else None)
     return undo.document if undo.document is not None and parse(text) == {} else text
+
+
+def is_blank(text: str) -> bool:
+    """Whether the text holds nothing at all, not even an empty object."""
+    return not text.strip(_SPACE + _BYTE_ORDER_MARK)
 
 
 def parse(text: str) -> dict[str, object]:
