@@ -23,7 +23,7 @@ _SIGN = r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])
 _TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _VALUE = (
-    r"(?:bearer |basic |token |@|[bru](?=[\"']))?[\[({\\]{0,3}"
+    r"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({\\]{0,3}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
 )
 _GIVEN = re.compile(f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}")

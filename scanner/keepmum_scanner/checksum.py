@@ -12,7 +12,8 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 def crc32_in_base62(tail: str) -> bool:
     """Whether the last six characters of `tail` are the CRC-32 of those before them.
 
-    Source: https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/, read 2026-11-21
+    Source: https://pkg.go.dev/github.com/xunholy/promptzero/internal/githubtoken, read 2026-11-21
+    Source: https://github.com/mongodb/kingfisher/blob/main/crates/kingfisher-rules/data/rules/npm.yml, read 2026-11-21
     """
     from binascii import crc32
 

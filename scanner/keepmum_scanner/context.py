@@ -40,9 +40,8 @@ class Context:
     __slots__ = ("_ends", "blocks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
-        lower = text.lower()
         self.text = text
-        self.lower = lower if len(lower) == len(text) else text  # a few letters change length in lower case
+        self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
         self.blocks = blocks(text)
         self._ends = [mention.end for mention in self.mentions]
@@ -93,3 +92,11 @@ class Context:
         window = self.lower[max(0, start - 200) : start]
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None
+
+
+def _lower(text: str) -> str:
+    """`text` in lower case, each character in its place: a few letters, such as \u0130, would become two."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join([character.lower() if len(character.lower()) == 1 else character for character in text])

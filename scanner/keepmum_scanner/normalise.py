@@ -12,8 +12,7 @@ from functools import lru_cache
 
 _UNUSUAL = re.compile(r"[^\t\n\r\x20-\x7e]+")  # everything that could hide or disguise a character
 
-# Rendered as nothing, though not all are in Unicode's "format" category: variation selectors, fillers, joiners.
-# Source: https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point, read 2026-11-21
+# Rendered as nothing, though Unicode files them as letters and marks: joiners, fillers, variation selectors.
 _INVISIBLE = frozenset((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GUARD = "-----BEGIN "
 _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes 12,700
 
-# Source: https://www.rfc-editor.org/rfc/rfc7468, read 2026-11-21
+# Source: https://rfcinfo.com/rfc-7468/10-textual-encoding-of-pkcs-8, read 2026-11-21
 _MARK = re.compile(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
 # Key lines, with what quoting adds between them: escaped breaks, quotes, commas, "+", comment and diff marks.
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")

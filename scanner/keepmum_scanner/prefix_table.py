@@ -4,7 +4,7 @@
 # fmt: off
 FACTS = {
     "4b": (
-        ("4b1d", 38, 0, "alnum", "clickhouse.cloud-key", ""),
+        ("4b1d", 38, 38, "alnum", "clickhouse.cloud-key", ""),
     ),
     "A3": (
         ("A3-", 31, 0, "upper-dash", "1password.secret-key", ""),
@@ -22,7 +22,7 @@ FACTS = {
         ("AIza", 35, 0, "base64url", "google.api-key", ""),
     ),
     "AK": (
-        ("AKCp", 60, 0, "alnum", "artifactory.key", ""),
+        ("AKCp", 69, 0, "alnum", "artifactory.key", ""),
         ("AKIA", 16, 0, "base32", "aws.access-key", ""),
     ),
     "AS": (
@@ -62,11 +62,10 @@ FACTS = {
         ("HRKU-AA", 58, 0, "base64url", "heroku.token", ""),
     ),
     "LT": (
-        ("LTAI", 16, 0, "alnum", "alibaba.access-key", ""),
+        ("LTAI", 20, 0, "alnum", "alibaba.access-key", ""),
     ),
     "NR": (
         ("NRII-", 19, 0, "base64url", "newrelic.key", ""),
-        ("NRIQ-", 19, 0, "base64url", "newrelic.key", ""),
         ("NRJS-", 19, 0, "base64url", "newrelic.key", ""),
     ),
     "PM": (
@@ -197,12 +196,9 @@ FACTS = {
     "pa": (
         ("pat-eu1-", 36, 0, "base64url", "hubspot.token", ""),
         ("pat-na1-", 36, 0, "base64url", "hubspot.token", ""),
-        ("pat.", 66, 0, "dotted", "harness.token", ""),
-        ("pat", 79, 0, "dotted", "airtable.token", ""),
     ),
     "ph": (
         ("pha_", 40, 0, "alnum", "posthog.key", ""),
-        ("phc_", 40, 0, "alnum", "posthog.key", ""),
         ("phr_", 40, 0, "alnum", "posthog.key", ""),
         ("phs_", 40, 0, "alnum", "posthog.key", ""),
         ("phx_", 40, 0, "alnum", "posthog.key", ""),
@@ -241,9 +237,6 @@ FACTS = {
     "s-": (
         ("s-s4t2af-", 64, 0, "hex", "intra42.client-secret", ""),
         ("s-s4t2ud-", 64, 0, "hex", "intra42.client-secret", ""),
-    ),
-    "sa": (
-        ("sat.", 66, 0, "dotted", "harness.token", ""),
     ),
     "sb": (
         ("sb_secret_", 31, 0, "base64url", "supabase.secret-key", ""),

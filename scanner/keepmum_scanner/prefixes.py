@@ -29,7 +29,8 @@ ALPHABETS = {
 _PREFIXES = {start: tuple(fact[0] for fact in facts) for start, facts in FACTS.items()}
 _TAILS = {name: re.compile(f"[{characters}]*") for name, characters in ALPHABETS.items()}
 _START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")  # a key begins where a stretch of letters and digits does
-_WORDS = 5.0  # bits; a tail of letters only that costs less is made of words
+_WORDS = 5.0  # bits; a tail that costs less can be made of words
+_REPEATED = 3  # different characters in "xxxx…" and its kin
 
 
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
@@ -57,4 +58,7 @@ def _match(text: str, start: int, group: str) -> Suspect | None:
 
 
 def _is_words(tail: str) -> bool:
-    return is_placeholder(tail) or (tail.isalpha() and surprise(tail) < _WORDS)
+    """Whether `tail` is written by a person to stand for a key; a word inside random characters does not make it so."""
+    if len(set(tail)) <= _REPEATED:
+        return True
+    return surprise(tail) < _WORDS and (is_placeholder(tail) or not any(map(str.isdigit, tail)))

@@ -1,7 +1,7 @@
 """Shapes that look random and are not secret: names of things, digests, places, placeholders.
 
-A guard here lets a token pass on its own. Where a credential word governs a token, only the guards for placeholders
-and code count: a UUID may well be a key when the text says that it is one.
+Most guards let a token pass whatever stands beside it. An identity passes only while no credential word governs it: a
+UUID may well be a key when the text says that it is one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from keepmum_scanner.surprise import surprise
 _TIME = re.compile(r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?")  # 20251121T093000Z and its kin
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
-# Source: https://github.com/ulid/spec, read 2026-11-21; the first digit holds for dates up to the year 3084.
+# Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
+# Of 48 bits of milliseconds the first digit stays 0 until the year 3084.
 _ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
 _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
@@ -24,7 +25,7 @@ _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20
 _LONGEST_PLACEHOLDER = 128  # characters
 _PLACEHOLDER = re.compile(
     r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
-    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|my[-_]?(?:token|key|secret|password|api)|here$",
+    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
@@ -34,7 +35,7 @@ _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a
 _HUMP_LENGTH = 4  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
-# Source: https://www.rfc-editor.org/rfc/rfc4253#section-6.6, read 2026-11-21 (the length of "ssh-…" comes first)
+# (An ssh key starts with the length of its own type, RFC 4253 section 6.6.)
 _PUBLIC_STARTS = (
     "AAAAB3NzaC1",
     "AAAAC3NzaC1",

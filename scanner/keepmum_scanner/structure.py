@@ -21,13 +21,13 @@ _BASE64 = r"[A-Za-z0-9+/_-]"
 
 # (rule, guard, expression); the secret is the group "secret", or the whole match.
 RULES = (
-    # Source: https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1, read 2026-11-21
+    # The userinfo of RFC 3986, whatever the scheme.
     (
         "url.password",
         "://",
         r"(?<=[A-Za-z0-9])://[^\s/?#:@\"'<>`]{0,128}:(?P<secret>[^\s/?#@\"'<>`]{1,256})@[\w\[%{$-]",
     ),
-    # Source: https://www.rfc-editor.org/rfc/rfc7519, read 2026-11-21
+    # Source: https://datatracker.ietf.org/doc/rfc7519/, read 2026-11-21
     (
         "jwt",
         "eyJ",
@@ -43,6 +43,18 @@ RULES = (
     ("azure.account-key", "AccountKey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"),
     ("azure.shared-access-key", "SharedAccessKey=", r"SharedAccessKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})"),
     ("azure.sas", "sig=", r"[?&;]sig=(?P<secret>[A-Za-z0-9%+/=]{40,120})"),
+    # Source: https://github.com/mongodb/kingfisher/tree/main/crates/kingfisher-rules/data/rules, read 2026-11-21
+    ("airtable.token", "pat", r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    # Source: https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml, read 2026-11-21
+    ("harness.token", "at.", r"\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    ("terraform.token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+    ("azure.client-secret", "Q~", r"(?<![\w~.-])[\w~.]{3}[0-9]Q~[\w~.-]{31,34}(?![\w~.-])"),
+    # Base64 of "user:password"; a word behind "Basic" is prose.
+    (
+        "http.basic",
+        "asic ",
+        r"[Aa]uthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[Bb]asic\s{1,4}(?P<secret>(?![A-Z]?[a-z]+\b)[A-Za-z0-9+/]{8,512}={0,2})",
+    ),
     ("telegram.bot-token", ":AA", r"\b[0-9]{8,10}:(?P<secret>AA[\w-]{32,35})(?![\w-])"),
     ("password-hash", "$", r"\$(?:2[abxy]|5|6|y|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})"),
 )
