@@ -29,7 +29,7 @@ def show_status(probes: doctor.Probes) -> int:
     for client in CLIENTS.values():
         findings = list(client.checks(machine, product))
         worst = next((each for level in ("problem", "note") for each in findings if each.level == level), None)
-        voice.say(f"  {client.title}: {worst.says if worst else 'all is well'}")
+        voice.say(f"  {worst.about}: {worst.says}" if worst else f"  {client.title}: all is well")
     for setting, value, place in probes.settings():
         if place != "default":
             voice.say(f"  {setting} = {value}, from {place}")

@@ -242,18 +242,35 @@ def test_uv_gets_the_lock_and_the_runtime(run: Run, sh: Shell, programs: Path, h
     assert said.read_text() == f"pip install --python {runtime} --require-hashes -r {lock}\n"
 
 
-def test_server_that_does_not_start_is_a_failure_with_a_next_step(
-    sh: Shell, root: Path, home: Path, tmp_path: Path, programs: Path
-) -> None:
-    _python(programs)
-    bundle = tmp_path / "bundle"
-    for name in ("installers", "plugin/keepmum", "hooks/keepmum_hooks", ".claude-plugin"):
-        shutil.copytree(root / name, bundle / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(root / "pyproject.toml", bundle)
-    (bundle / "plugin" / "launch.py").write_text("raise SystemExit(3)\n")
+@pytest.fixture
+def bundle(root: Path, tmp_path: Path) -> Path:
+    """A clone in which nothing has run yet."""
+    folder = tmp_path / "bundle"
+    for name in ("installers", "plugin", "scanner", "hooks", ".claude-plugin"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(root / "pyproject.toml", folder)
+    return folder
+
+
+def _install_from(bundle: Path, sh: Shell, home: Path, programs: Path) -> subprocess.CompletedProcess[str]:
     command = [*sh, str(bundle / "installers" / "install.sh"), "--no-runtime"]
     environ = {"HOME": str(home), "PATH": str(programs)}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=LIMIT, check=False)
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def test_installing_changes_nothing_in_the_clone(sh: Shell, bundle: Path, home: Path, programs: Path) -> None:
+    _python(programs)
+    before = sorted(bundle.rglob("*"))
+    assert _install_from(bundle, sh, home, programs).returncode == 0
+    assert sorted(bundle.rglob("*")) == before
+
+
+def test_server_that_does_not_start_is_a_failure_with_a_next_step(
+    sh: Shell, bundle: Path, home: Path, programs: Path
+) -> None:
+    _python(programs)
+    (bundle / "plugin" / "launch.py").write_text("raise SystemExit(3)\n")
+    done = _install_from(bundle, sh, home, programs)
     assert done.returncode == 1
     assert "the server ended by itself" in done.stderr
     assert "next: " in done.stderr
