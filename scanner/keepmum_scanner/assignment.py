@@ -68,11 +68,13 @@ _CODE = re.compile(
     re.VERBOSE,
 )
 _ARROWS = ("=>", "->")
+_CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _RANDOM = 6.0  # bits; letters only, and no word
-_ISSUED = 4.6  # bits; what machines issue is never as plain as a name with a number
+_ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
+_DIGITS = 3  # … or has more of them
 _WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
@@ -127,11 +129,13 @@ def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
         return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
     if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
         return False
-    return surprise(value) >= _ISSUED if _kinds(value) >= 2 else surprise(value) >= _RANDOM
+    if _kinds(value) < 2:
+        return surprise(value) >= _RANDOM
+    return surprise(value) >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
 
 
 def _is_code(value: str) -> bool:
-    if any(arrow in value for arrow in _ARROWS) or value[-2] == "!":  # f"{password!r}"
+    if any(arrow in value for arrow in _ARROWS) or value.endswith(_CONVERSIONS):
         return True
     return _CODE.match(value) is not None
 
