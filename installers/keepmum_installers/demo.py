@@ -5,6 +5,7 @@ It goes through the real server process, as a client would, in a home of its own
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Self
 
@@ -53,9 +54,10 @@ def show(root: str, machine: Machine, product: Product) -> list[Shown]:
             # The first start in a new home compiles every module. What counts is the start that a client waits for.
             _start(server, product)
             server.call("recall", {"query": _QUESTION})
-        with _Server(root, home, machine) as server:
+        with contextlib.ExitStack() as running:
+            server = _Server(root, home, machine)
             shown = [
-                _timed("server ready", lambda: _start(server, product)),
+                _timed("server ready", lambda: _start(running.enter_context(server), product)),
                 _timed(f'kept:    "{_TITLE}"', lambda: _keep(server)),
                 _timed(f'found:   by asking "{_QUESTION}"', lambda: _find(server)),
                 _timed("refused: a note with an access token in it", lambda: _refuse(server)),
@@ -64,7 +66,7 @@ def show(root: str, machine: Machine, product: Product) -> list[Shown]:
     return shown
 
 
-def _timed(what: str, act: Any) -> Shown:
+def _timed(what: str, act: Callable[[], None]) -> Shown:
     start = time.perf_counter()
     act()
     return Shown(what, (time.perf_counter() - start) * 1000)
