@@ -125,8 +125,16 @@ def _is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
         return chosen and signed and _is_passphrase(value)
     if _reads_as_name(value):
         return False
-    if chosen:
-        return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
+    return _is_chosen(value) if chosen else _is_issued(value)
+
+
+def _is_chosen(value: str) -> bool:
+    """Whether `value`, no word, can be what a person chose for a password."""
+    return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
+
+
+def _is_issued(value: str) -> bool:
+    """Whether `value`, no word, can be what a machine issued for a key."""
     if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
         return False
     if _kinds(value) < 2:
