@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from keepmum_scanner.suspect import Suspect
 
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
-_SUFFIX = r"s?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
+_SUFFIX = r"(?P<plural>s)?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
 _QUOTES = r"[\"'`\\\])*>]{0,6}"
 _SIGN = r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-)[ \t]{0,16}"
 _TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _VALUE = (
     r"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({\\]{0,3}"
-    r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
 )
 _GIVEN = re.compile(f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}")
 # "use … as the password"
@@ -113,8 +113,8 @@ def _trimmed(value: str) -> str:
 
 def _holds(mention: Mention, given: re.Match[str]) -> bool:
     """Whether the identifier around `mention` holds a credential and is given one."""
-    if mention.short and not given["sign"]:
-        return False  # "pass `verify=…`", "re-pin to v2": verbs far more often than names
+    if (mention.short or given["plural"]) and not given["sign"]:
+        return False  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
     return not (given["suffix"] and _ABOUT.search(given["suffix"]))
 
 
