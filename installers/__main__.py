@@ -15,8 +15,6 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def main() -> int:
     """The exit code: 0 done, 1 something failed and was said, 2 wrong usage, 130 interrupted."""
-    # The folder of a plugin must stay as it is: some clients distrust one that changes.
-    sys.dont_write_bytecode = True
     sys.path[:0] = [os.path.join(_ROOT, name) for name in ("installers", "plugin", "hooks")]
     from keepmum_installers import commands
 

@@ -113,4 +113,5 @@ if ! find_python; then
 	explain_no_python
 	exit 1
 fi
-exec "$python" -I -S "$here" "$verb" "$@"
+# -B: no byte code in the clone, since some clients distrust a plugin whose folder changes.
+exec "$python" -B -I -S "$here" "$verb" "$@"
