@@ -1,0 +1,93 @@
+"""Every structural rule proves itself; secrets are assembled from pieces, so that none lies in the repository."""
+
+import pytest
+
+from keepmum_scanner import scan
+from keepmum_scanner.structure import RULES
+
+HEX = "0a1b2c3d"
+WORD = "a1B2c3D4"
+UUID = "2ec8128b-ee80-4222-b58a-570990994454"
+
+HITS = {
+    "url.password": ["amqps://svc:" + "S3cr3t%21@mq.internal:5671/", "redis://:" + "hunter2@cache:6379/0"],
+    "jwt": ["eyJhbGciOi" + "JIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + WORD * 4],
+    "slack.webhook": ["https://hooks.slack.com/services/" + "T0A1B2C3D/B0A1B2C3D/" + WORD * 3],
+    "discord.webhook": ["https://discord.com/api/webhooks/" + "823971286308356157/" + WORD * 8],
+    "microsoft.webhook": ["https://x.webhook.office.com/webhookb2/u/IncomingWebhook/" + HEX * 4 + "/" + UUID],
+    "azure.account-key": ["AccountName=x;AccountKey=" + WORD * 10 + "abcdef==;EndpointSuffix=core"],
+    "azure.shared-access-key": ["Endpoint=sb://x/;SharedAccessKeyName=n;SharedAccessKey=" + WORD * 5 + "abc="],
+    "azure.sas": ["https://x.blob.core.windows.net/c?sv=2024-01-01&sig=" + WORD * 5 + "%3D"],
+    "airtable.token": ["pat" + "a1B2c3D4e5F6g7." + HEX * 8],
+    "harness.token": ["pat." + WORD * 2 + "a1B2c3." + WORD * 3 + "." + WORD * 2 + "a1B2"],
+    "terraform.token": ["a1B2c3D4e5F6g7" + ".atlasv1." + WORD * 8],
+    "azure.client-secret": ["secret: abc8Q~" + WORD * 4],
+    "http.basic": ["-H 'Authorization: Basic " + "dXNlcjpwYXNzd29yZA=='"],
+    "telegram.bot-token": ["bot 110201543:AA" + WORD * 4 + "a"],
+    "password-hash": ["$2b$12$" + WORD * 6 + "abcde", "root:$6$rounds=5000$salt$" + WORD * 8],
+    "private-key": ["-----BEGIN OPENSSH PRIVATE KEY-----\\n" + WORD * 8 + "\\n-----END OPENSSH PRIVATE KEY-----\\n"],
+}
+MISSES = {
+    "url.password": ["http://localhost:8000/@me", "https://${USER}:${PASS}@host", "http://<user>:<password>@proxy"],
+    "jwt": ["eyJhbGciOi", "eyJ.eyJ.", "keyJhbGciOiJIUzI1NiJ9.eyJzdWIi"],
+    "slack.webhook": ["https://hooks.slack.com/services/T000/B000/XXXX"],
+    "discord.webhook": ["https://discord.com/api/webhooks/ID/TOKEN"],
+    "microsoft.webhook": ["https://x.webhook.office.com/webhookb2/u/IncomingWebhook/id"],
+    "azure.account-key": ["AccountKey=<key>", "AccountKey=${KEY}"],
+    "azure.shared-access-key": ["SharedAccessKey=<key>"],
+    "azure.sas": ["https://x.blob.core.windows.net/c?sv=2024-01-01&sig=<signature>"],
+    "airtable.token": ["pattern.matching", "path.to.file"],
+    "harness.token": ["look at. it", "pat.name"],
+    "terraform.token": ["a.atlasv1.b"],
+    "azure.client-secret": ["FAQ~about"],
+    "http.basic": ["Authorization: Basic credentials", "Authorization: Basic <base64>", "basic authorization"],
+    "telegram.bot-token": ["12:AA", "at 10:AA"],
+    "password-hash": ["$2b$12$", "costs $5$ or $6$"],
+    "private-key": [
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PUBLIC KEY-----\n" + WORD * 8 + "\n-----END PUBLIC KEY-----",
+    ],
+}
+
+
+def rules(text: str) -> list[str]:
+    return [finding.rule for finding in scan(text)]
+
+
+def test_every_rule_has_hits_and_misses() -> None:
+    names = {rule for rule, _, _ in RULES} | {"private-key"}
+    assert HITS.keys() == MISSES.keys() == names
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in HITS.items() for text in texts])
+def test_rule_finds_its_hits(rule: str, text: str) -> None:
+    assert rules(text) == [rule]
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in MISSES.items() for text in texts])
+def test_rule_leaves_its_misses(rule: str, text: str) -> None:
+    assert rule not in rules(text)
+
+
+@pytest.mark.parametrize(("rule", "guard", "expression"), RULES, ids=[rule for rule, _, _ in RULES])
+def test_guard_stands_in_every_hit(rule: str, guard: str, expression: str) -> None:
+    assert all(guard in text for text in HITS[rule])
+    assert expression
+
+
+def test_key_block_is_found_whole_in_any_quoting() -> None:
+    lines = ["-----BEGIN EC PRIVATE KEY-----", WORD * 8, WORD * 3 + "==", "-----END EC PRIVATE KEY-----"]
+    for joint in ("\n", "\\n", '",\n"', "\r\n", "\n> ", "\n# ", '\\n" +\n  "'):
+        text = "key:\n" + joint.join(lines) + "\ndone"
+        (finding,) = scan(text)
+        assert text[finding.start : finding.end] == joint.join(lines)
+
+
+def test_each_of_two_key_blocks_is_found() -> None:
+    block = "-----BEGIN PRIVATE KEY-----\n" + WORD * 8 + "\n-----END PRIVATE KEY-----"
+    assert rules(f"{block}\nand\n{block}") == ["private-key"] * 2
+
+
+def test_certificate_between_keys_is_no_finding() -> None:
+    certificate = "-----BEGIN CERTIFICATE-----\n" + WORD * 8 + "\n-----END CERTIFICATE-----"
+    assert rules(f"{certificate}\n{certificate}") == []
