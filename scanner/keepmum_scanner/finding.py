@@ -18,15 +18,21 @@ class Finding:
     fingerprint: str  # keyed digest of the secret, "" when the caller gave no key
 
     def __init__(self, rule: str, start: int, end: int, confidence: float, fingerprint: str = "") -> None:
-        values = (("rule", rule), ("start", start), ("end", end), ("confidence", confidence))
-        for name, value in (*values, ("fingerprint", fingerprint)):
-            object.__setattr__(self, name, value)
+        keep = object.__setattr__
+        keep(self, "rule", rule)
+        keep(self, "start", start)
+        keep(self, "end", end)
+        keep(self, "confidence", confidence)
+        keep(self, "fingerprint", fingerprint)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Finding is frozen: {name} cannot be set")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Finding is frozen: {name} cannot be deleted")
+
+    def __reduce__(self) -> tuple[type[Finding], tuple[str, int, int, float, str]]:
+        return (Finding, (self.rule, self.start, self.end, self.confidence, self.fingerprint))
 
     def _key(self) -> tuple[int, int, str, float, str]:
         return (self.start, self.end, self.rule, self.confidence, self.fingerprint)

@@ -6,9 +6,7 @@ the guard is found.
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.shapes import is_reference
 
 TYPE_CHECKING = False
@@ -64,12 +62,7 @@ def find(text: str) -> Iterator[Suspect]:
     """Suspects of every rule whose guard stands in `text`."""
     for rule, guard, expression in RULES:
         if guard in text:
-            for match in _compiled(expression).finditer(text):
+            for match in compiled(expression).finditer(text):
                 group = "secret" if "secret" in match.re.groupindex else 0
                 if not is_reference(match.group(group)):
                     yield (rule, match.start(group), match.end(group), 0.95)
-
-
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)

@@ -1,5 +1,8 @@
 """Findings, their redaction, and the list of those that a person allowed."""
 
+import copy
+import pickle
+
 import pytest
 
 import keepmum_scanner
@@ -25,6 +28,11 @@ def test_findings_with_equal_fields_are_one_value() -> None:
     assert Finding("jwt", 0, 4, 0.9, "ab") == Finding("jwt", 0, 4, 0.9, "ab")
     assert len({Finding("jwt", 0, 4, 0.9), Finding("jwt", 0, 4, 0.9), Finding("jwt", 0, 5, 0.9)}) == 2
     assert Finding("jwt", 0, 4, 0.9) != "jwt"
+
+
+def test_finding_can_be_copied_and_sent() -> None:
+    finding = Finding("jwt", 0, 4, 0.9, "ab")
+    assert copy.deepcopy(finding) == pickle.loads(pickle.dumps(finding)) == finding
 
 
 def test_finding_shows_rule_and_place() -> None:
