@@ -14,12 +14,14 @@ ROOT = os.path.dirname(HERE)
 
 def main() -> int:
     """Exit status of the command, or of the better interpreter that ran it."""
-    from keepmum_hooks import places
-
-    home = places.home()
+    home = _home()
     if home:
-        # The folder of a plugin must stay as it was installed: some clients distrust one that changes.
+        try:  # noqa: SIM105 - contextlib would be imported for this line alone
+            os.mkdir(home, 0o700)  # the import system would make it for everybody to read
+        except OSError:
+            pass
         sys.pycache_prefix = os.path.join(home, "cache", "pycache")
+        sys.dont_write_bytecode = False
     runtime = _runtime(home) if home else None
     if runtime and not _is_this(runtime):
         return _run(runtime)
@@ -39,6 +41,18 @@ def main() -> int:
     from keepmum import cli
 
     return cli.main(sys.argv[1:])
+
+
+def _home() -> "str | None":
+    """Where state lies.
+
+    The folder of a plugin must stay as it was installed, since some clients distrust one that changes: bytecode is
+    cached in our home or not at all, so that this one module is compiled each time.
+    """
+    sys.dont_write_bytecode = True
+    from keepmum_hooks import places
+
+    return places.home()
 
 
 def _runtime(home: str) -> "str | None":
