@@ -17,7 +17,7 @@ def main() -> int:
     home = _home()
     if home:
         try:  # noqa: SIM105 - contextlib would be imported for this line alone
-            os.mkdir(home, 0o700)  # the import system would make it for everybody to read
+            os.makedirs(home, 0o700, exist_ok=True)  # the import system would make it for everybody to read
         except OSError:
             pass
         sys.pycache_prefix = os.path.join(home, "cache", "pycache")
