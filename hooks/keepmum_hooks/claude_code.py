@@ -1,6 +1,6 @@
 """Claude Code: its payloads, and the answers it reads.
 
-Source: https://code.claude.com/docs/en/hooks, read 2026-11-21, and payloads recorded from version 2.1.329.
+Source: https://code.claude.com/docs/en/hooks, read 2026-11-21; where it is silent, runs of version 2.1.329.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) ->
     own signs come first. A variable may also be inherited from a client around this one, so before those counts
     the session that the client itself announces.
 
-    Source: https://cursor.com/docs/agent/hooks, https://docs.github.com/en/copilot/reference/hooks-configuration
-    and https://geminicli.com/docs/hooks/reference/, read 2026-11-21, and runs of those clients.
+    Source: what runs of these clients showed in November 2026; for Gemini CLI also
+    https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/index.md, read 2026-11-21.
     """
     if "cursor_version" in payload:
         return "cursor"

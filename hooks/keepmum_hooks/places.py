@@ -35,9 +35,9 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LONGEST_PLAIN = 80
 
 # Windows opens a device when a file has one of these names, whatever its extension.
-# Source: https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file, read 2026-11-21
+# Source: https://github.com/MicrosoftDocs/win32/blob/docs/desktop-src/FileIO/naming-a-file.md, read 2026-11-21
 _DEVICES = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789"))
+    ("con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789"))
 )
 
 

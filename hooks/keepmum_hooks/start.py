@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["start"]
 
-# Claude Code puts a longer context in a file and shows the model its first 2 KB.
-# Source: https://code.claude.com/docs/en/hooks, read 2026-11-21
+# Claude Code 2.1.329 puts a longer context in a file and shows the model its first 2 KB.
 _LONGEST = 10_000  # characters
 _FILE_LIMIT = 4 * _LONGEST  # bytes, all that so many characters can take
 _NOTE_LIMIT = 64 << 10

@@ -4,7 +4,7 @@ Plain are: comments, `[table]`, bare and dotted keys, booleans, decimal integers
 escapes. A file of such lines is read exactly as `tomllib` reads it, and `is_plain` is True. Any other line makes
 `is_plain` False; it is skipped, and a value that may go on over the next lines ends the reading.
 
-Source: https://toml.io/en/v1.0.0, read 2026-11-21.
+Source: https://github.com/toml-lang/toml.io/blob/main/specs/en/v1.0.0.md, read 2026-11-21.
 """
 
 from __future__ import annotations

@@ -37,8 +37,10 @@ def record(event: Event, *, silent: bool) -> bytes:
 def is_due(log: bytes, every: int) -> bool:
     """Whether the last record of the log is the one that shall remind: once for every `every` turns.
 
-    A prompt counts once, however often its end is reported. A prompt that arrives as a running task disappears is
-    taken for that task's message, not for a person's. While tasks are due to report back, a reminder waits.
+    A prompt counts once, however often its end is reported. A task that ends has a turn of its own, which nobody
+    typed: so when a task is gone, one turn is left out, be it the very one or that of a prompt typed meanwhile,
+    after which the message comes; the sum is the same. Tasks that end together share a turn, as they do in Claude
+    Code. While tasks are due to report back, a reminder waits.
     """
     seen: set[bytes] = set()
     running: frozenset[bytes] = frozenset()

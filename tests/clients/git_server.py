@@ -1,6 +1,6 @@
 """A git repository over HTTP on loopback, to be cloned and no more.
 
-Source: https://git-scm.com/docs/http-protocol, read 2026-11-21.
+Source: https://git.github.io/htmldocs/gitprotocol-http.html, read 2026-11-21.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
         ...  # run a client with its base URL at model.url
         assert "context" in model.requests[0].text
 
-Source: https://platform.claude.com/docs/en/api/messages, https://platform.claude.com/docs/en/build-with-claude/streaming,
-read 2026-11-21.
+Source: https://platform.claude.com/docs/build-with-claude/streaming, read 2026-11-21.
 """
 
 from __future__ import annotations

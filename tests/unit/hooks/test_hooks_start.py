@@ -116,6 +116,19 @@ def test_a_long_briefing_is_cut_at_a_line(scene: Scene) -> None:
     assert scene.start() == (line * 100).rstrip("\n")
 
 
+@pytest.mark.parametrize(
+    ("second", "kept"),
+    [
+        pytest.param(4999, 2, id="the second line ends at the limit"),
+        pytest.param(5000, 1, id="the second line ends one character behind it"),
+    ],
+)
+def test_the_cut_is_at_the_last_line_that_fits(scene: Scene, second: int, kept: int) -> None:
+    lines = ["x" * 5000, "y" * second, "z"]
+    scene.brief(scene.repository, "\n".join(lines))
+    assert scene.start() == "\n".join(lines[:kept])
+
+
 def test_a_briefing_that_just_fits_is_whole(scene: Scene) -> None:
     text = "é" * 10_000
     scene.brief(scene.repository, text)
