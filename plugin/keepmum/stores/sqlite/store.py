@@ -24,6 +24,7 @@ __all__ = ["SqliteStore", "open_store"]
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
 _ACTIVITY_DAYS = 90
 _BUSY_MS = 10_000
+_OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MENDED = ".mended"  # the end of the name of a store that a repair is making
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
@@ -169,13 +170,24 @@ class SqliteStore:
         if not words:
             return []
         expression = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
-        condition, parameters = rows.where(wanted)
-        found = self._rows(
-            f"SELECT {_FIELDS}, -bm25(words) AS relevance FROM words JOIN memories m ON m.seq = words.rowid"
-            f" WHERE words MATCH ? AND {condition} ORDER BY relevance DESC, m.id LIMIT ?",
-            (expression, *parameters, limit),
-        )
+        # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
+        # leaves out too many of these, all that match are looked at.
+        found = self._best(expression, wanted, limit, among=limit * _OVERFETCH)
+        if len(found) < limit:
+            found = self._best(expression, wanted, limit, among=-1)
         return [(rows.from_row(row), float(row["relevance"])) for row in found]
+
+    def _best(self, expression: str, wanted: Filter, limit: int, among: int) -> list[sqlite3.Row]:
+        condition, parameters = rows.where(wanted)
+        matching = (
+            "SELECT rowid AS place, -bm25(words) AS relevance FROM words WHERE words MATCH ?"
+            " ORDER BY relevance DESC LIMIT ?"
+        )
+        return self._rows(
+            f"SELECT {_FIELDS}, relevance FROM ({matching}) CROSS JOIN memories m ON m.seq = place"
+            f" WHERE {condition} ORDER BY relevance DESC, m.id LIMIT ?",
+            (expression, among, *parameters, limit),
+        )
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
