@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE
-from keepmum_scanner.values import is_secret
+from keepmum_scanner.values import is_secret, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
 _SUFFIX = r"(?P<plural>s)?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
-_QUOTES = r"[\"'`\\\])*>]{0,6}"
-_SIGN = r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-)[ \t]{0,16}"
+_QUOTES = r"[\"'`\\\])*]{0,6}"
+_SIGN = (
+    r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
+)
 _TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _VALUE = (
@@ -26,24 +28,6 @@ _VALUE = (
     r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
 )
 _GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}"
-# "use … as the password"
-_GIVEN_BEFORE = (
-    r"\b(?:send|use|used|using|with|enter|type|try)[ \t]+[\"'`]?(?P<value>[^\s\"'`]{6,64})[\"'`]?[ \t]+as[ \t]+"
-    r"(?:the|my|our|your|a|its)?[ \t]*(?:\w+[ \t]+)?(?:password|passphrase|token|secret|api key|key|credential)"
-)
-# "--password …", "-Password …"
-_OPTION = r"(?i)--?(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<value>[^\s\"'`]{4,128})"
-# "-u name:password", as curl takes it
-_USER_OPTION = r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
-# Guard, in lower case, and the expression that runs where it is found.
-_TOLD_OTHERWISE = (
-    (" as ", _GIVEN_BEFORE),
-    ("-pass", _OPTION),
-    ("-token", _OPTION),
-    ("-secret", _OPTION),
-    ("-api-key", _OPTION),
-    ("-u", _USER_OPTION),
-)
 
 # An identifier that ends so holds a fact about a credential, not the credential.
 _ABOUT = (
@@ -52,7 +36,6 @@ _ABOUT = (
     r"arn|alias|scope|version|format|input|prompt|helper|hint|reset|regex|pattern|min_length|auth)s?$"
 )
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
-_OPENER = {")": "(", "]": "[", "}": "{"}
 
 
 def find(context: Context) -> Iterator[Suspect]:
@@ -65,27 +48,15 @@ def find(context: Context) -> Iterator[Suspect]:
         given = compiled(_GIVEN).match(context.text, mention.end)
         if given and _holds(mention, given):
             done = max(done, given.end())
-            group = "quoted" if given["quoted"] else "bare"
-            yield from _judged(given, group, chosen=mention.kind == CHOSEN, signed=given["sign"] is not None)
-    for guard, expression in _TOLD_OTHERWISE:
-        if guard in context.lower:
-            for match in compiled(expression).finditer(context.text):
-                yield from _judged(match, "value", chosen=True, signed=False)
+            yield from _judged(given, chosen=mention.kind == CHOSEN)
 
 
-def _judged(match: re.Match[str], group: str, *, chosen: bool, signed: bool) -> Iterator[Suspect]:
-    value = match[group] if group == "quoted" else _trimmed(match[group])
-    if is_secret(value, chosen=chosen, signed=signed):
-        start = match.start(group)
+def _judged(given: re.Match[str], *, chosen: bool) -> Iterator[Suspect]:
+    group = "quoted" if given["quoted"] else "bare"
+    value = given[group] if group == "quoted" else trimmed(given[group])
+    if is_secret(value, chosen=chosen, signed=given["sign"] is not None):
+        start = given.start(group)
         yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
-
-
-def _trimmed(value: str) -> str:
-    """`value` without the sentence's end and the brackets that were opened before it."""
-    value = value.rstrip(".:!?")
-    while value and value[-1] in _OPENER and value.count(_OPENER[value[-1]]) < value.count(value[-1]):
-        value = value[:-1].rstrip(".:!?")
-    return value
 
 
 def _holds(mention: Mention, given: re.Match[str]) -> bool:

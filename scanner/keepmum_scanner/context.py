@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from keepmum_scanner.mentions import mentions
+from keepmum_scanner.mentions import CUE, mentions
 from keepmum_scanner.pem import blocks
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
@@ -52,8 +52,12 @@ class Context:
 
     def mention_inside(self, start: int, end: int) -> int:
         """Where the last credential word that lies within [start, end) ends; -1 when there is none."""
-        index = bisect_right(self._ends, end) - 1
-        return self._ends[index] if index >= 0 and self.mentions[index].start >= start else -1
+        for index in range(bisect_right(self._ends, end) - 1, -1, -1):
+            if self.mentions[index].start < start:
+                break
+            if self.mentions[index].kind != CUE:
+                return self._ends[index]
+        return -1
 
     def _from_before(self, start: int) -> int:
         for index in range(bisect_right(self._ends, start) - 1, -1, -1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from keepmum_scanner import assignment, pem, prefixes, scored, structure
+from keepmum_scanner import assignment, pem, phrases, prefixes, scored, structure
 from keepmum_scanner.context import Context
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
@@ -57,6 +57,7 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
         *structure.find(text),
         *prefixes.find(found, text),
         *assignment.find(context),
+        *phrases.find(context),
     ]
 
 

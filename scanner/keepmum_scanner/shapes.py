@@ -16,6 +16,18 @@ _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 # Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
 # Of 48 bits of milliseconds the first digit stays 0 until the year 3084.
 _ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
+# Public addresses: Ethereum, Bitcoin, IPFS.
+_ADDRESS = re.compile(
+    r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}"
+)
+# Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
+_OBJECT = re.compile(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
+_KINDS = frozenset(
+    "acct asst batch build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl event evt "
+    "file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product project "
+    "req request resp response run seti session srvtoolu step sub subscription task team thread toolu tool trace txn "
+    "user usr wf workflow".split()
+)
 _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
 _RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
@@ -57,14 +69,19 @@ def is_hex(token: str) -> bool:
 
 def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
-    if is_hex(token) or _TIME.fullmatch(token):
+    if is_hex(token) or _TIME.fullmatch(token) or _is_object(token):
         return True
     if not _SHORTEST_NAME <= len(token) <= _LONGEST_NAME:
         return False
     uuid = _UUID.search(token)
     if uuid:
         return surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
-    return _ULID.fullmatch(_TYPED.sub("", token, count=1)) is not None
+    return _ULID.fullmatch(_TYPED.sub("", token, count=1)) is not None or _ADDRESS.fullmatch(token) is not None
+
+
+def _is_object(token: str) -> bool:
+    match = _OBJECT.fullmatch(token)
+    return match is not None and match["kind"] in _KINDS
 
 
 def is_integrity(token: str) -> bool:

@@ -19,13 +19,23 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
-_ARROWS = ("=>", "->")
+_ENDS = ".:?,"  # not "!": passwords like to end with it
+_OPENER = {")": "(", "]": "[", "}": "{"}
+_OPERATORS = ("=>", "->", "==", "!=", ">=", "<=")
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
 _DIGITS = 3  # … or has more of them
 _WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
+
+
+def trimmed(value: str) -> str:
+    """`value` without the sentence's end and the brackets that were opened before it."""
+    value = value.rstrip(_ENDS)
+    while value and value[-1] in _OPENER and value.count(_OPENER[value[-1]]) < value.count(value[-1]):
+        value = value[:-1].rstrip(_ENDS)
+    return value
 
 
 def is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
@@ -47,6 +57,8 @@ def is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
 
 def _is_chosen(value: str) -> bool:
     """Whether `value`, no word, can be what a person chose for a password."""
+    if not any(map(str.isalpha, value)):
+        return False  # "tests pass: 120/120", a date, a telephone number
     return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
 
 
@@ -60,7 +72,7 @@ def _is_issued(value: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    if any(arrow in value for arrow in _ARROWS) or value.endswith(_CONVERSIONS):
+    if any(operator in value.rstrip("=") for operator in _OPERATORS) or value.endswith(_CONVERSIONS):
         return True
     return _CODE.match(value) is not None
 

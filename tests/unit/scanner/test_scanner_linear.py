@@ -38,6 +38,9 @@ HOSTILE = {
     "users": "-u a:b ",
     "options": "--password a ",
     "before its name": "use aaaaaa as the ",
+    "pairs": "creds aa aa aa aa:1!",
+    "clients": "mysql ",
+    "tags": "<key>a",
     "spaces": " ",
     "breaks": "\n",
 }
