@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["main"]
+__all__ = ["answer", "main"]
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
@@ -18,8 +18,12 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
     Raises: whatever goes wrong; the caller's duty is to keep it from the client.
     """
     kind, hint = _understand(arguments)
+    return answer(kind, hint, payload.read_stdin(), environ)
+
+
+def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) -> str:
+    """The JSON for the client named by its payload `raw`, else by `hint`; empty for nothing."""
     home = places.home(environ)
-    raw = payload.read_stdin()
     content = payload.parse(raw) if raw else None
     if home is None or content is None:
         return ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import tomllib
 from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keepmum_hooks import claude_code, payload, places, system, toml_lines, turns
+from keepmum_hooks import claude_code, main, payload, places, system, toml_lines, turns
 from keepmum_hooks.event import STOP, Event
 
 # -- TOML ------------------------------------------------------------------------------------------------------------
@@ -111,6 +112,30 @@ def test_fields_of_any_type_make_an_event_or_none(fields: dict[str, Any], agent:
     if event is not None:
         assert turns.record(event, silent=False).startswith(b"\nT ")
         assert json.loads(claude_code.render(event, "text"))
+
+
+_STOPPED = json.dumps(
+    {
+        "session_id": "c7f0fbca-a509-4a37-bece-ba09cc355bad",
+        "cwd": "/",
+        "prompt_id": "70b03ea6-3ae0-477c-a351-fc009cf395d6",
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+        "background_tasks": [{"id": "a181e623c1dcfcbb6", "type": "shell", "status": "running"}],
+    }
+).encode()
+
+
+@given(st.integers(0, len(_STOPPED)), st.integers(0, 6), st.binary(max_size=6))
+def test_a_damaged_payload_is_answered_with_json_or_nothing(at: int, lost: int, noise: bytes) -> None:
+    damaged = _STOPPED[:at] + noise + _STOPPED[at + lost :]
+    with tempfile.TemporaryDirectory() as home:
+        environ = {"KEEPMUM_HOME": home, "KEEPMUM_CAPTURE_EVERY": "1"}
+        try:
+            said = main.answer(STOP, "claude-code", damaged, environ)
+        except ValueError:  # a NUL in a path, a folder that is no text: the launcher ends such a run in silence
+            return
+    assert not said or json.loads(said)["decision"] == "block"
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
