@@ -282,7 +282,7 @@ def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monk
         raise sqlite3.OperationalError
 
     monkeypatch.setattr(store_module, "_fill", full)
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(StoreError):
         open_store(str(filled))
     monkeypatch.undo()
     assert filled.read_bytes() == before

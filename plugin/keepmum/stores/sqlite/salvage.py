@@ -44,7 +44,7 @@ def _read(path: str) -> tuple[dict[str, Memory], bool]:
             db.text_factory = lambda raw: raw.decode("utf-8", "replace")  # half a text is better than none
             memories += _rows(db)
             indexed = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # SQLite quotes a broken schema as it is
         indexed = None
     found = {memory.id: memory for memory in memories if memory is not None}
     return found, len(found) == len(memories) == indexed

@@ -26,6 +26,7 @@ _ACTIVITY_DAYS = 90
 _BUSY_MS = 10_000
 _OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MENDED = ".mended"  # the end of the name of a store that a repair is making
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _ORDERS: dict[Order, str] = {
@@ -308,7 +309,7 @@ class SqliteStore:
         self._finish_repair()
         try:
             db = _connect_current(self.path)
-        except sqlite3.DatabaseError as error:
+        except _FAILURES as error:
             if not _is_damage(error):
                 raise _store_error(error, "open") from error
             return self._repair()
@@ -339,8 +340,23 @@ class SqliteStore:
         """Set a damaged store aside and go on with all that can be read of it; the caller holds the writer lock.
 
         The new store is made whole beside the old one before it takes its place: a crash in between loses nothing.
+
+        Raises: StoreError when there is no way to make it; the damaged one is then still where it was.
         """
-        saved, from_backups = salvage(self.path, files.backups(self.path))
+        try:
+            saved, from_backups = salvage(self.path, files.backups(self.path))
+            self._make_beside(saved)
+            aside = files.set_aside(self.path)
+            os.replace(self.path + _MENDED, self.path)
+        except (*_FAILURES, OSError) as error:
+            raise _store_error(error, "repair") from error
+        self._notice = (
+            f"the memory store was damaged; {len(saved)} memories were saved ({from_backups} of them from a backup). "
+            f"The damaged file is kept as {os.path.basename(aside)}."
+        )
+        return self._open_writable()
+
+    def _make_beside(self, saved: Sequence[Memory]) -> None:
         mended = self.path + _MENDED
         for leftover in (mended, mended + "-journal"):
             with contextlib.suppress(FileNotFoundError):
@@ -348,13 +364,6 @@ class SqliteStore:
         with contextlib.closing(_connect(mended)) as db:
             schema.migrate(db)
             _fill(db, saved)
-        aside = files.set_aside(self.path)
-        os.replace(mended, self.path)
-        self._notice = (
-            f"the memory store was damaged; {len(saved)} memories were saved ({from_backups} of them from a backup). "
-            f"The damaged file is kept as {os.path.basename(aside)}."
-        )
-        return self._open_writable()
 
     def _finish_repair(self) -> None:
         """Go on where a repair was cut off, or where the file was removed by hand and its WAL was left."""
@@ -381,11 +390,15 @@ class SqliteStore:
 
     def _is_sound(self) -> bool:
         try:
-            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-        except sqlite3.DatabaseError as error:
+            if self._db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                return False
+            for _ in self._db.execute(f"SELECT {_FIELDS} FROM memories m"):
+                continue  # a flipped bit in a text shows only where it is decoded
+        except _FAILURES as error:
             if _is_damage(error):
                 return False
             raise
+        return True
 
     def _mend_index(self) -> bool:
         """Make the full-text index anew when it does not fit the rows; whether it was made."""
@@ -445,7 +458,7 @@ class SqliteStore:
         """Turn SQLite's errors into ours, and repair a file that turns out to be damaged."""
         try:
             yield
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             if _is_damage(error) and self._heal():
                 raise StoreError(f"{self._notice} Nothing was stored just now; try again.") from error
             raise _store_error(error, doing) from error
@@ -455,7 +468,7 @@ class SqliteStore:
             self._follow_replaced_file()
             try:
                 return self._db.execute(sql, parameters).fetchall()
-            except sqlite3.DatabaseError as error:
+            except _FAILURES as error:
                 if not (_is_damage(error) and self._heal()):
                     raise
                 return self._db.execute(sql, parameters).fetchall()
@@ -597,11 +610,13 @@ def _expect_one(cursor: sqlite3.Cursor) -> None:
         raise StaleWrite("the memory was changed meanwhile")
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+def _is_damage(error: Exception) -> bool:
+    if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
+        return True  # Python's own word on a text that is none
+    return isinstance(error, UnicodeDecodeError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
-def _store_error(error: sqlite3.Error, doing: str) -> StoreError:
+def _store_error(error: Exception, doing: str) -> StoreError:
     """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     name = getattr(error, "sqlite_errorname", type(error).__name__)
@@ -611,7 +626,7 @@ def _store_error(error: sqlite3.Error, doing: str) -> StoreError:
         return StoreError(f"the disk is full or failing ({name}): nothing was stored, what was stored before is safe")
     if code == sqlite3.SQLITE_READONLY:
         return StoreReadOnly("the memory store cannot be written; nothing was stored. See `keepmum doctor`.")
-    if code in _DAMAGE:
+    if _is_damage(error):
         return StoreError(f"the memory store is damaged ({name}); see `keepmum doctor`")
     return StoreError(f"the memory store failed to {doing} ({name}); see `keepmum doctor`")
 
