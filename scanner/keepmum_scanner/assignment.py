@@ -48,7 +48,8 @@ def find(context: Context) -> Iterator[Suspect]:
         given = compiled(_GIVEN).match(context.text, mention.end)
         if given and _holds(mention, given):
             done = max(done, given.end())
-            yield from _judged(given, chosen=mention.kind == CHOSEN)
+            # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
+            yield from _judged(given, chosen=mention.kind == CHOSEN and given["sign"] != ",")
 
 
 def _judged(given: re.Match[str], *, chosen: bool) -> Iterator[Suspect]:

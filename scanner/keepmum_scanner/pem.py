@@ -15,7 +15,7 @@ _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes
 
 # Source: https://rfcinfo.com/rfc-7468/10-textual-encoding-of-pkcs-8, read 2026-11-21
 _MARK = re.compile(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
-# Key lines, with what quoting adds between them: escaped breaks, quotes, commas, "+", comment and diff marks.
+# An unclosed body: key lines, with what quoting adds between them: escaped breaks, quotes, commas, comment marks.
 _BODY = re.compile(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16}")
 
@@ -55,10 +55,8 @@ def find(found: list[Block]) -> Iterator[Suspect]:
 def _end(text: str, start: int, following: re.Match[str] | None) -> int:
     """Where the block whose header ends at `start` ends; `start` itself when there is no body."""
     limit = min(start + _LONGEST, following.start() if following else len(text))
+    if following is not None and following["side"] == "END" and following.start() == limit:
+        return following.end() if _KEY_LINE.search(text, start, limit) else start
     body = _BODY.match(text, start, limit)
     assert body is not None  # the expression also matches nothing
-    lines = [line.end() for line in _KEY_LINE.finditer(text, start, body.end())]
-    if not lines:
-        return start
-    closed = following is not None and following["side"] == "END" and following.start() == limit
-    return following.end() if closed and following is not None else lines[-1]
+    return max((line.end() for line in _KEY_LINE.finditer(text, start, body.end())), default=start)

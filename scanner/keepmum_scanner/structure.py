@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _BASE64 = r"[A-Za-z0-9+/_-]"
 
 # (rule, guard, expression); the secret is the group "secret", or the whole match.
+# Lengths and marks, where no other source stands:
+# Source: https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml, read 2026-11-21
 RULES = (
     # The userinfo of RFC 3986, whatever the scheme.
     (
@@ -43,7 +45,6 @@ RULES = (
     ("azure.sas", "sig=", r"[?&;]sig=(?P<secret>[A-Za-z0-9%+/=]{40,120})"),
     # Source: https://github.com/mongodb/kingfisher/tree/main/crates/kingfisher-rules/data/rules, read 2026-11-21
     ("airtable.token", "pat", r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    # Source: https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml, read 2026-11-21
     ("harness.token", "at.", r"\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     ("terraform.token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
     ("azure.client-secret", "Q~", r"(?<![\w~.-])[\w~.]{3}[0-9]Q~[\w~.-]{31,34}(?![\w~.-])"),

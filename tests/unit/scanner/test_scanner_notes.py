@@ -43,6 +43,7 @@ S3 key: uploads/2025/11/21/report_v2.pdf
 node id is f81d4fae-7dec-11d0-a765-00a0c91e6bf6 in auth-service
 k8s secret tls-cert-2024-06 mounted at /etc/tls
 api key prefix is sk_live_
+names = ["password_prod", "tokenV2", "api_key_2"]
 monkeypatch.setenv("API_TOKEN", "test-token")
 print(f"password={password!r}")
 tool call toolu_01A09q90qw90lq917835lq9 failed

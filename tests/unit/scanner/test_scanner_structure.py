@@ -83,8 +83,18 @@ def test_key_block_is_found_whole_in_any_quoting() -> None:
         assert text[finding.start : finding.end] == joint.join(lines)
 
 
+def test_headers_inside_a_key_block_do_not_cut_it() -> None:
+    block = (
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n"
+        + WORD * 8
+        + "\n=a1B2\n-----END PGP PRIVATE KEY BLOCK-----"
+    )
+    (finding,) = scan(f"see\n{block}\n")
+    assert (finding.rule, finding.start, finding.end) == ("private-key", 4, 4 + len(block))
+
+
 def test_each_of_two_key_blocks_is_found() -> None:
-    block = "-----BEGIN PRIVATE KEY-----\n" + WORD * 8 + "\n-----END PRIVATE KEY-----"
+    block = "-----BEGIN PRIVATE " + "KEY-----\n" + WORD * 8 + "\n-----END PRIVATE KEY-----"
     assert rules(f"{block}\nand\n{block}") == ["private-key"] * 2
 
 
