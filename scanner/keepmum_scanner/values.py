@@ -24,6 +24,7 @@ _OPENER = {")": "(", "]": "[", "}": "{"}
 _OPERATORS = ("=>", "->", "==", "!=", ">=", "<=")
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
+_NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
 _DIGITS = 3  # … or has more of them
@@ -66,7 +67,7 @@ def _is_issued(value: str) -> bool:
     """Whether `value`, no word, can be what a machine issued for a key."""
     if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
         return False
-    if _kinds(value) < 2:
+    if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
         return surprise(value) >= _RANDOM
     return surprise(value) >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
 
