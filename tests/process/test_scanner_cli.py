@@ -111,3 +111,13 @@ def test_no_piece_of_the_secret_leaves_the_process() -> None:
     done = run("--json", stdin=f"key {GITHUB}".encode())
     shown = (done.stdout + done.stderr).decode().replace("github.token", "")
     assert not [GITHUB[start : start + 5] for start in range(len(GITHUB) - 4) if GITHUB[start : start + 5] in shown]
+
+
+def test_a_scan_of_plain_text_loads_nothing_heavy(any_python: str) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(SCANNER)!r}); import keepmum_scanner; keepmum_scanner.scan('a note');"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run([any_python, "-I", "-S", "-c", code], capture_output=True, timeout=LIMIT, check=True)
+    heavy = {"typing", "dataclasses", "pathlib", "subprocess", "logging", "argparse", "json", "hashlib", "unicodedata"}
+    assert not heavy & set(done.stdout.decode().split())
