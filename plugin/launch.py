@@ -10,6 +10,7 @@ import sys
 MINIMUM = (3, 11)
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+_STARTED = "keepmum_runtime"  # the option by which the runtime's interpreter knows that it was started from here
 
 
 def main() -> int:
@@ -24,7 +25,10 @@ def main() -> int:
         sys.dont_write_bytecode = False
     runtime = _runtime(home) if home else None
     if runtime and not _is_this(runtime):
-        return _run(runtime)
+        try:
+            return _run(runtime)
+        except OSError:
+            runtime = None  # damaged, or for another processor: this interpreter may do as well
     if sys.version_info < MINIMUM:
         found = ".".join(str(part) for part in sys.version_info[:2])
         sys.stderr.write(
@@ -63,19 +67,26 @@ def _runtime(home: str) -> "str | None":
 
 
 def _is_this(runtime: str) -> bool:
-    """Whether the runtime is this very interpreter with more packages: then a second start would be wasted time."""
-    return os.name != "nt" and os.path.realpath(runtime) == os.path.realpath(sys.executable)
+    """Whether the runtime runs this already, or is this interpreter with more packages: a second start gains nothing.
+
+    The option says so for certain. On Windows a runtime's interpreter is a copy, and no path would tell.
+    """
+    started = _STARTED in sys._xoptions  # noqa: SLF001 - documented under this name, and there is no other
+    return started or os.path.realpath(runtime) == os.path.realpath(sys.executable)
 
 
 def _packages(runtime: str) -> str:
     """Where the runtime keeps its packages, for the features that need one."""
-    version = "python{}.{}".format(*sys.version_info[:2])
-    return os.path.join(os.path.dirname(os.path.dirname(runtime)), "lib", version, "site-packages")
+    version = ("Lib",) if os.name == "nt" else ("lib", "python{}.{}".format(*sys.version_info[:2]))
+    return os.path.join(os.path.dirname(os.path.dirname(runtime)), *version, "site-packages")
 
 
 def _run(runtime: str) -> int:
-    """Run this very command with another interpreter; on Windows as a child, since exec there ends the process."""
-    command = [runtime, "-I", "-S", os.path.abspath(__file__), *sys.argv[1:]]
+    """Run this very command with another interpreter; on Windows as a child, since exec there ends the process.
+
+    Raises: OSError when that interpreter cannot be started.
+    """
+    command = [runtime, "-I", "-S", "-X", _STARTED, os.path.abspath(__file__), *sys.argv[1:]]
     if os.name != "nt":
         os.execv(runtime, command)  # noqa: S606 - no shell is wanted
     import subprocess
