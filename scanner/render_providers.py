@@ -12,7 +12,7 @@ A rule of the TOML files states what a provider's key looks like, where that is 
     checksum  how the tail proves itself: a name of keepmum_scanner.checksum.CHECKS
     source    the public page that says so, and `read`, the day it was read
     hits      texts in which the rule is found; {ghp_} stands for itself and {36*w} for 36 random characters, so that
-              no key-shaped text lies in the repository; letters: see tests/unit/scanner/key_patterns.py
+              no key-shaped text lies in the repository; letters: see tests/unit/scanner/test_scanner_rules.py
     misses    texts in which it is not
 """
 

@@ -32,6 +32,7 @@ _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID wi
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
 _RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
+_ABBREVIATION = 3  # letters that are too few to judge: "src", "npm"
 
 _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
 _LONGEST_PLACEHOLDER = 128  # characters
@@ -46,9 +47,10 @@ _HUMP = re.compile(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
 _HUMP_LENGTH = 4  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
-# ssh and gpg public material, images, fonts and archives written as base64: always the same first bytes.
+# ssh and gpg public material, images, fonts and archives written as base64, and C++ symbols: always the same start.
 # (An ssh key starts with the length of its own type, RFC 4253 section 6.6.)
 _PUBLIC_STARTS = (
+    "_ZN",
     "AAAAB3NzaC1",
     "AAAAC3NzaC1",
     "AAAAE2VjZHNh",
@@ -106,7 +108,11 @@ def is_placeholder(token: str) -> bool:
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     parts = token.split("/")
-    return len(parts) > 1 and sum(part.isalpha() and surprise(part) < _WORD for part in parts) * 2 >= len(parts) - 1
+    return len(parts) > 1 and 2 * sum(map(_is_word, parts)) >= len(parts) - 1
+
+
+def _is_word(part: str) -> bool:
+    return part.isalpha() and (len(part) <= _ABBREVIATION or surprise(part) < _WORD)
 
 
 def is_name(token: str) -> bool:
