@@ -28,14 +28,16 @@ def _keep_bytecode_out_of_the_plugin() -> None:
     home = ENVIRON.get("KEEPMUM_HOME", "") or (user and user + "/.keepmum")
     if home == "~" or home.startswith("~/"):
         home = user + home[1:]
-    if not home.startswith("/") and sys.platform != "win32":
+    if home.startswith("/") or home[1:3] in (":/", ":\\"):
+        try:
+            calls.mkdir(home, 0o700)  # the import system would make it for everybody to read
+        except FileExistsError:
+            pass
+        except OSError:  # the folder above lacks: the hook will make both, privately, and the next run has a cache
+            sys.dont_write_bytecode = True
+        sys.pycache_prefix = home + "/cache/pycache"
+    else:
         sys.dont_write_bytecode = True
-        return
-    try:  # noqa: SIM105 - contextlib costs more than the rest of this file
-        calls.mkdir(home, 0o700)  # the import system would make it for everybody to read
-    except OSError:
-        pass
-    sys.pycache_prefix = home + "/cache/pycache"
 
 
 def _run() -> None:

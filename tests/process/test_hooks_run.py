@@ -244,6 +244,14 @@ def test_all_state_is_for_the_user_alone(hooks: Hooks) -> None:
     assert modes == {0o700, 0o600}
 
 
+def test_a_home_below_folders_that_are_not_there_is_made_for_the_user_alone(hooks: Hooks) -> None:
+    deep = hooks.home / "a" / "b"
+    for prompt in ("one", "two"):
+        hooks.stop(prompt, KEEPMUM_HOME=str(deep))
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (hooks.home, hooks.home / "a", deep)} == {0o700}
+    assert sorted(os.listdir(deep)) == ["cache", "state"]
+
+
 # -- faults ----------------------------------------------------------------------------------------------------------
 
 
@@ -350,6 +358,12 @@ def test_a_home_that_cannot_be_written_to_is_answered_with_silence(hooks: Hooks)
 @pytest.mark.parametrize("changes", [{"HOME": None, "USERPROFILE": None, "KEEPMUM_HOME": None}, {"KEEPMUM_HOME": "x"}])
 def test_without_a_home_there_is_silence(hooks: Hooks, changes: dict[str, str | None]) -> None:
     assert hooks.stop(KEEPMUM_CAPTURE_EVERY="1", **changes) == SILENCE
+
+
+def test_a_home_that_depends_on_the_folder_is_not_made_there(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(hooks.project)
+    assert hooks.stop(KEEPMUM_HOME="relative") == SILENCE
+    assert not os.listdir(hooks.project)
 
 
 def test_a_home_that_is_a_file_is_answered_with_silence(hooks: Hooks) -> None:
