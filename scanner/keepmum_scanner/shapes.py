@@ -32,7 +32,6 @@ _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID wi
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
 _RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
-_ABBREVIATION = 3  # letters that are too few to judge: "src", "npm"
 
 _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
 _LONGEST_PLACEHOLDER = 128  # characters
@@ -108,11 +107,8 @@ def is_placeholder(token: str) -> bool:
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     parts = token.split("/")
-    return len(parts) > 1 and 2 * sum(map(_is_word, parts)) >= len(parts) - 1
-
-
-def _is_word(part: str) -> bool:
-    return part.isalpha() and (len(part) <= _ABBREVIATION or surprise(part) < _WORD)
+    words = sum(part.isalpha() and surprise(part) < _WORD for part in parts)
+    return len(parts) > 1 and 2 * words >= len(parts) - 1
 
 
 def is_name(token: str) -> bool:

@@ -87,7 +87,6 @@ def test_surroundings_name_a_value(text: str, naming: int) -> None:
         (shapes.is_path, "src/auth/provider", True),
         (shapes.is_public, "_ZN2v88internal9Execution4CallEPNS0", True),
         (shapes.is_public, RANDOM, False),
-        (shapes.is_path, "npm/npm/d8eee6cf9d", True),
         (shapes.is_path, RANDOM + "/" + RANDOM, False),
         (shapes.is_name, "hashlib.pbkdf2_hmac", True),
         (shapes.is_name, "AZURE_API_KEY", True),
