@@ -310,9 +310,11 @@ class SqliteStore:
         try:
             db = _connect_current(self.path)
         except _FAILURES as error:
-            if not _is_damage(error):
-                raise _store_error(error, "open") from error
-            return self._repair()
+            if _is_damage(error):
+                return self._repair()
+            if _code(error) in _FULL:
+                return self._open_read_only("the disk is full or failing; make room, then start anew")
+            raise _store_error(error, "open") from error
         if db is None:
             return self._open_read_only("it was written by a newer version of Keepmum; update this one to write")
         self._inode = _inode(self.path)
@@ -613,12 +615,17 @@ def _expect_one(cursor: sqlite3.Cursor) -> None:
 def _is_damage(error: Exception) -> bool:
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
         return True  # Python's own word on a text that is none
-    return isinstance(error, UnicodeDecodeError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+    return isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE
+
+
+def _code(error: Exception) -> int:
+    """SQLite's primary result code; 0 for errors that are not its own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _store_error(error: Exception, doing: str) -> StoreError:
     """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreBusy(f"the memory store is busy ({name}); try again")

@@ -1,0 +1,54 @@
+"""Processes that work on one store at once, for the tests and the benchmarks: a writer, and a way to end it hard.
+
+python -I -S tests/process/store_actors.py write PATH NAME COUNT     writes and prints each id once it is kept
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.extend(os.path.join(root, name) for name in ("plugin", "scanner", "hooks"))
+
+from keepmum.errors import KeepmumError
+from keepmum.service import MemoryService, Place, open_service
+from keepmum_scanner import scan
+
+__all__ = ["open_at", "start_writer", "write"]
+
+_EVERY_KEY = 5  # one write in so many goes to a key that all writers share
+
+
+def open_at(path: str, name: str) -> MemoryService:
+    """The memory at `path`, for an agent `name`."""
+    return open_service(path, scan, place=Place(project="alpha", name="Alpha"), agent=name, briefing_tokens=0)
+
+
+def write(path: str, name: str, count: int) -> int:
+    """Keep `count` memories, printing each id once its write is acknowledged; the number of errors."""
+    service = open_at(path, name)
+    errors = 0
+    for number in range(count):
+        try:
+            key = f"shared.{number}" if number % _EVERY_KEY == 0 else None
+            answer = service.remember(f"{name} wrote number {number} of {count} words about locking", key=key)
+            os.write(1, f"{answer.memory.id} {answer.memory.revision}\n".encode())
+        except KeepmumError as error:
+            os.write(2, f"{type(error).__name__}\n".encode())
+            errors += 1
+    service.close()
+    return errors
+
+
+def start_writer(path: str, name: str, count: int) -> subprocess.Popen[bytes]:
+    """A process that does `write`; what it acknowledges is on its standard output."""
+    command = [sys.executable, "-I", "-S", os.path.abspath(__file__), "write", path, name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+if __name__ == "__main__":
+    _, _, where, who, how_many = sys.argv
+    sys.exit(1 if write(where, who, int(how_many)) else 0)

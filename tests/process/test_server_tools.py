@@ -1,0 +1,323 @@
+"""The real server, started as clients start it: every tool, other servers on the same store, and bad days."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_process import LIMIT, ServerProcess
+
+Json = dict[str, Any]
+Start = Callable[..., ServerProcess]
+SECRET = "gh" + "p_" + "".join(f"{one}{two}X" for one, two in zip("kQzWvRtYbNmP", "482917365084", strict=True))
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="capabilities and limits are Linux's")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def start(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a server in the project, with the handshake made."""
+    with ExitStack() as stack:
+
+        def start_one(agent: str = "claude-code", *, greet: bool = True, **environ: str | None) -> ServerProcess:
+            environment = {name: value for name, value in {**os.environ, **environ}.items() if value is not None}
+            monkeypatch.chdir(project)
+            command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), "mcp", "--client", "claude"]
+            server = stack.enter_context(ServerProcess(command, environment))
+            if greet:
+                hello(server, agent)
+            return server
+
+        yield start_one
+
+
+def hello(server: ServerProcess, agent: str) -> Json:
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": agent, "version": "1"}}
+    answer = server.ask("initialize", params, "hello")
+    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    return answer
+
+
+def fold(home: Path) -> Path:
+    """The database, with all of it in its one file: a server that ends at once may leave that to the next."""
+    path = home / ".keepmum" / "memory.db"
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+    return path
+
+
+def told(answer: Json) -> str:
+    """The text of a tool that did what it was asked."""
+    result = answer["result"]
+    assert not result.get("isError"), result
+    return str(result["content"][0]["text"])
+
+
+def refused(answer: Json) -> str:
+    """The text of a tool that did not."""
+    result = answer["result"]
+    assert result["isError"] is True, result
+    return str(result["content"][0]["text"])
+
+
+def id_in(text: str) -> str:
+    return next(word.strip("(,.:") for word in text.split() if word.strip("(,.:").startswith("mem_"))
+
+
+# -- tools
+
+
+def test_a_memory_is_kept_found_loaded_and_forgotten(start: Start) -> None:
+    server = start()
+    kept = told(server.call("remember", text="We chose Postgres 16", key="db.choice", kind="decision", why="licence"))
+    assert kept.startswith("Kept: We chose Postgres 16")
+    found = told(server.call("recall", query="which database do we use, postgres?"))
+    assert id_in(found) == id_in(kept)
+    assert "Why: licence" in told(server.call("load", ids=["db.choice"]))
+    assert "1 trashed" in told(server.call("forget", ids=["db.choice"]))
+    assert "Nothing is remembered" in told(server.call("recall", query="postgres"))
+    assert told(server.call("forget", ids=["db.choice"], undo=True)).startswith("Brought back: We chose Postgres 16")
+    assert "We chose Postgres 16" in told(server.call("resume"))
+
+
+def test_a_write_says_what_it_did(start: Start) -> None:
+    server = start()
+    server.call("remember", text="Use tabs", key="style")
+    assert told(server.call("remember", text="Use tabs", key="style")).startswith("Known already, nothing changed")
+    assert "undo" in told(server.call("remember", text="Use blanks", key="style"))
+    assert "It supersedes mem_" in told(server.call("remember", text="Use a formatter", supersedes="style"))
+
+
+def test_a_bulk_removal_is_listed_and_confirmed(start: Start) -> None:
+    server = start()
+    for number in range(3):
+        server.call("remember", text=f"zebra {number}")
+    listed = told(server.call("forget", query="zebra"))
+    assert listed.startswith("3 would be trashed, nothing was removed yet.")
+    code = listed.split('confirm "')[1].split('"')[0]
+    assert told(server.call("forget", query="zebra", confirm=code)).startswith("3 trashed")
+
+
+def test_a_memory_can_be_given_days_to_live(start: Start) -> None:
+    server = start()
+    assert told(server.call("remember", text="the freeze ends on Friday", ttl_days=3)).startswith("Kept")
+    assert "ttl_days" in refused(server.call("remember", text="too late", ttl_days=0))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        pytest.param("remember", {}, "text", id="missing"),
+        pytest.param("remember", {"text": 7}, "text", id="wrong type"),
+        pytest.param("remember", {"text": ""}, "text", id="empty"),
+        pytest.param("remember", {"text": "x" * 70_000}, "65,536", id="enormous"),
+        pytest.param("remember", {"text": "a\x00b"}, "NUL", id="binary"),
+        pytest.param("remember", {"text": "x", "colour": "red"}, "colour", id="unknown field"),
+        pytest.param("remember", {"text": "x", "kind": "poem"}, "kind", id="unknown kind"),
+        pytest.param("remember", {"text": "x", "importance": 2}, "importance", id="out of range"),
+        pytest.param("remember", {"text": "x", "tags": ["t"] * 21}, "tags", id="too many"),
+        pytest.param("remember", {"text": "x", "supersedes": "unknown"}, "no memory", id="unknown id"),
+        pytest.param("recall", {"limit": 0}, "limit", id="limit"),
+        pytest.param("recall", {"since": "some day"}, "since", id="no time"),
+        pytest.param("load", {"ids": []}, "ids", id="nothing to load"),
+        pytest.param("load", {"ids": ["mem_00000000"]}, "no memory", id="unknown memory"),
+        pytest.param("forget", {}, "name a memory", id="nothing to forget"),
+        pytest.param("forget", {"undo": True}, "ids", id="nothing to undo"),
+        pytest.param("resume", {"tokens": 1}, "tokens", id="no budget"),
+    ],
+)
+def test_a_bad_argument_is_told_by_its_name_and_the_server_lives_on(
+    start: Start, tool: str, arguments: Json, words: str
+) -> None:
+    server = start()
+    assert words in refused(server.call(tool, **arguments))
+    assert "Nothing is remembered" in told(server.call("recall", query="anything"))
+
+
+def test_resources_and_prompts_show_what_is_kept(start: Start) -> None:
+    server = start()
+    server.call("remember", text="Use tabs", key="style", kind="preference")
+
+    def read(uri: str) -> str:
+        answer: Json = server.ask("resources/read", {"uri": uri})
+        return str(answer["result"]["contents"][0]["text"])
+
+    assert "Use tabs" in read("memory://current-context")
+    assert "claude-code created style" in read("memory://agent-activity")
+    assert "Use tabs" in read("memory://style")
+    assert server.ask("resources/read", {"uri": "memory://unknown"})["error"]
+    briefing: Json = server.ask("prompts/get", {"name": "session-briefing", "arguments": {"focus": "tabs"}})
+    assert "Use tabs" in briefing["result"]["messages"][0]["content"]["text"]
+
+
+# -- secrets
+
+
+def test_a_secret_is_refused_and_stands_nowhere(start: Start, tmp_path: Path, home: Path) -> None:
+    server = start()
+    told(server.call("remember", text="an ordinary value", key="known"))
+    answers = [
+        refused(server.call("remember", text=f"deploy with {SECRET}")),
+        refused(server.call("remember", text="deploy", data={"token": SECRET})),
+        refused(server.call("remember", text="deploy", kind=SECRET)),
+        refused(server.call("remember", **{"text": "deploy", SECRET: 1})),
+        refused(server.call("load", ids=[SECRET])),
+        told(server.call("recall", query=SECRET)),
+    ]
+    told(server.call("remember", text="another ordinary value"))
+    server.close_input()
+    assert server.end() == 0
+    pieces = [SECRET[start : start + 5].lower() for start in range(len(SECRET) - 4)]
+    outputs = "\n".join([*answers, server.errors()]).lower()
+    assert [piece for piece in pieces if piece in outputs] == []
+    files = [path for folder in (home, tmp_path) for path in folder.rglob("*") if path.is_file()]
+    assert any(path.name == "memory.db" for path in files)
+    for path in files:
+        data = path.read_bytes().lower()
+        assert [piece for piece in pieces if piece.encode() in data] == [], path.name
+
+
+# -- two servers on one store
+
+
+def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
+    claude, codex = start("claude-code"), start("codex")
+    told(claude.call("remember", text="Use tabs", key="style"))
+    assert "by claude-code" in told(codex.call("recall", query="tabs"))
+    conflict = told(codex.call("remember", text="Use blanks", key="style"))
+    assert conflict.startswith("Replaced")
+    assert "claude-code had kept something else under this key" in conflict
+    assert "by codex" in told(claude.call("recall", query="blanks"))
+
+
+# -- the end
+
+
+def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: Start, home: Path) -> None:
+    server = start()
+    arguments = {"text": "the last words"}
+    server.send(
+        {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "remember", "arguments": arguments}}
+    )
+    server.close_input()
+    answers = {message.get("id"): message for message in server.rest()}
+    assert "Kept: the last words" in told(answers[9])
+    assert server.end() == 0
+    with closing(sqlite3.connect(home / ".keepmum" / "memory.db")) as db:
+        assert db.execute("SELECT text FROM memories").fetchall() == [("the last words",)]
+
+
+def test_an_idle_server_ends_with_its_input(start: Start) -> None:
+    server = start()
+    told(server.call("recall"))
+    server.close_input()
+    assert server.process.wait(LIMIT) == 0
+    assert server.errors() == ""
+
+
+# -- bad days
+
+
+def test_without_a_home_the_tools_say_what_to_do(start: Start, tmp_path: Path) -> None:
+    server = start(HOME=None, USERPROFILE=None, KEEPMUM_HOME=None)
+    assert "KEEPMUM_HOME" in refused(server.call("remember", text="words"))
+    assert server.ask("ping")["result"] == {}
+    assert not list(tmp_path.rglob("memory.db"))
+
+
+def test_switched_off_there_is_nothing_to_see(start: Start, home: Path) -> None:
+    server = start(greet=False, KEEPMUM_ENABLED="0")
+    answer = hello(server, "claude-code")
+    assert "tools" not in answer["result"]["capabilities"]
+    assert answer["result"].get("instructions", "") == ""
+    assert "error" in server.ask("tools/list")
+    assert not (home / ".keepmum" / "memory.db").exists()
+
+
+def _like_everyone_else() -> None:
+    """Let rights hold for this process even when tests run as root (Linux: CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH)."""
+    prctl, drop = ctypes.CDLL(None).prctl, 24
+    for capability in (1, 2):
+        prctl(drop, capability, 0, 0, 0)
+
+
+@linux_only
+def test_a_home_that_cannot_be_written_is_read(start: Start, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = start()
+    told(first.call("remember", text="Use tabs", key="style"))
+    first.close_input()
+    first.end()
+    for path in sorted(home.rglob("*"), reverse=True):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    _start_processes_with(monkeypatch, _like_everyone_else)
+    try:
+        server = start()
+        assert "Use tabs" in told(server.call("recall", query="tabs"))
+        assert "Use tabs" in told(server.call("load", ids=["style"]))
+        refusal = refused(server.call("remember", text="Use blanks"))
+        assert "read-only" in refusal
+        server.close_input()
+        assert server.end() == 0
+    finally:
+        for path in sorted(home.rglob("*")):
+            path.chmod(0o700)
+
+
+@pytest.fixture
+def kept(start: Start, home: Path) -> Path:
+    """The database of a server that kept one memory and is gone."""
+    server = start()
+    told(server.call("remember", text="Use tabs " * 2000, key="style"))
+    server.close_input()
+    server.end()
+    return fold(home)
+
+
+@linux_only
+@pytest.mark.parametrize("room", [pytest.param(64 << 10, id="a little"), pytest.param(0, id="none")])
+def test_a_full_disk_costs_the_write_and_nothing_else(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    import resource
+
+    with monkeypatch.context() as patch:
+        _start_processes_with(patch, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+        server = start()
+    assert "Use tabs" in told(server.call("recall", query="tabs"))
+    assert "othing was stored" in refused(server.call("remember", text="no room for this " * 3500))
+    assert "Use tabs" in told(server.call("load", ids=["style"]))
+    server.close_input()
+    server.end()
+    with closing(sqlite3.connect(kept)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+def test_a_damaged_store_is_mended_before_the_first_question_is_answered(start: Start, kept: Path) -> None:
+    with kept.open("r+b") as file:
+        file.write(bytes(100))
+    server = start()
+    assert "Use tabs" in told(server.call("recall", query="tabs"))
+    assert list(kept.parent.glob("memory.db.corrupt-*"))
+
+
+def _start_processes_with(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:
+    """Have `prepare` run in every process that is started, before its program."""
+    import subprocess
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *args, **options: popen(*args, preexec_fn=prepare, **options))
