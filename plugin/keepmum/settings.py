@@ -50,6 +50,7 @@ __all__ = [
     "Settings",
     "Store",
     "find_project_file",
+    "is_everyones",
     "load",
     "project_name",
     "user_file",
@@ -266,7 +267,7 @@ def find_project_file(start: str) -> str | None:
     """
     for folder in upward(real_folder(start)):
         path = os.path.join(folder, PROJECT_FILE_NAME)
-        if os.path.isfile(path) and not _is_everyones(folder):
+        if os.path.isfile(path) and not is_everyones(folder):
             return path
     return None
 
@@ -384,6 +385,7 @@ def _built(group: type, prefix: str, found: _Found) -> Any:
     return group(**values)
 
 
-def _is_everyones(folder: str) -> bool:
+def is_everyones(folder: str) -> bool:
+    """Whether everyone may leave files in `folder`, as in `/tmp`."""
     mode = os.stat(folder).st_mode
     return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)

@@ -13,9 +13,24 @@ from keepmum import application, private_files, settings, toml_edit, toml_file
 from keepmum.errors import SettingsError
 from keepmum_hooks import places
 
-__all__ = ["SWITCHES"]
+__all__ = ["SWITCHES", "overruled_by"]
 
 _SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+_STRONGEST = "KEEPMUM_ENABLED"
+
+
+def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # noqa: FBT001 - the position of a switch
+    """What keeps a switch from having an effect here: a file and line, a variable, or the session; None when nothing.
+
+    Raises: SettingsError when a file is wrong.
+    """
+    chosen = application.survey(environ)[0]
+    source = chosen.source_of("enabled")
+    session, home = environ.get(_SESSION_VARIABLE), places.home(environ)
+    # As the hooks read it: only a variable is stronger than the session's own switch.
+    if session and home and source != _STRONGEST and os.path.exists(places.off_marker(home, session)):
+        return "this session" if enabled else None
+    return None if chosen.enabled is enabled else source
 
 
 def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the position of a switch
@@ -24,31 +39,49 @@ def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT0
 
 
 def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
-    """Switch for the project of the working folder, for everyone who has its `.keepmum.toml`.
+    """Switch for the project of the working folder, for everyone who has its `.keepmum.toml`; gives that file.
 
-    Such a file can switch off and never on, so that switching on takes the line out of it again.
+    Such a file can switch off and never on, so that switching on takes the line out of it again, and takes the file
+    away that held nothing else.
     """
-    root = application.survey(environ)[1].root
-    path = settings.find_project_file(root) or os.path.join(root, settings.PROJECT_FILE_NAME)
-    text = toml_file.read_text(path) or ""
-    if enabled:
-        line = toml_file.parse(path, text).lines.get("enabled")
-        lines = text.splitlines(keepends=True)
-        text = "".join(lines[: line - 1] + lines[line:]) if line else text
-    else:
-        text = toml_edit.changed(path, text, "enabled", value=False)
-    toml_edit.replace_file(path, text)
+    path = _project_file(environ)
+    text = toml_file.read_text(path)
+    if not enabled:
+        toml_edit.replace_file(path, toml_edit.changed(path, text or "", "enabled", value=False))
+    elif text:
+        rest = toml_edit.without(path, text, "enabled")
+        if not rest:
+            toml_edit.remove_file(path)
+        elif rest != text:
+            toml_edit.replace_file(path, rest)
     return path
+
+
+def _project_file(environ: Mapping[str, str]) -> str:
+    """The file of this project alone: the one that holds here if it lies in the project, else one at its top.
+
+    Raises: SettingsError where a file would hold for more than one project, or for none.
+    """
+    chosen, found = application.survey(environ)
+    root = found.root
+    home = environ.get("HOME") or environ.get("USERPROFILE") or os.sep
+    if root in {os.path.dirname(root), os.path.realpath(home)} or settings.is_everyones(root):
+        raise SettingsError(f"{root} is no project's folder; go to one, or switch everywhere: leave --project out")
+    holds = chosen.project_file
+    if holds is not None and holds.startswith(root + os.sep):
+        return holds
+    return os.path.join(root, settings.PROJECT_FILE_NAME)
 
 
 def _session(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
     """Switch for the client's session that this command runs in."""
     session = environ.get(_SESSION_VARIABLE)
+    home = _home(environ)
     if not session:
         raise SettingsError(
             "no session to switch: run this from inside a client's session, or start the client with KEEPMUM_ENABLED=0"
         )
-    marker = places.off_marker(_home(environ), session)
+    marker = places.off_marker(home, session)
     if enabled:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(marker)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 
 from keepmum import private_files
 from keepmum.errors import SettingsError
 from keepmum.toml_file import TomlFile, names_on, parse
 
-__all__ = ["Scalar", "changed", "replace_file"]
+__all__ = ["Scalar", "changed", "remove_file", "replace_file", "without"]
 
 Scalar = bool | int | str
 
@@ -28,16 +29,25 @@ def changed(path: str, text: str, name: str, value: Scalar) -> str:
     Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
     """
     before = parse(path, text)
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    body = text.removeprefix(mark)
     literal = _literal(value)
-    result = mark + (_replaced if name in before.lines else _inserted)(body, before, name, literal)
-    try:
-        done = _values(parse(path, result)) == {**_values(before), name: value}
-    except SettingsError:
-        done = False
-    if not done:
+    edit = _replaced if name in before.lines else _inserted
+    result = _edited(text, lambda body: edit(body, before, name, literal))
+    if not _says(path, result, {**_values(before), name: value}):
         raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; set it by hand to {literal}")
+    return result
+
+
+def without(path: str, text: str, name: str) -> str:
+    """`text` without the line that sets `name`; the same text when it does not say it.
+
+    Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
+    """
+    before = parse(path, text)
+    if name not in before.values:
+        return text
+    result = _edited(text, lambda body: _removed(body, before.lines.get(name, 1)))
+    if not _says(path, result, {key: value for key, value in _values(before).items() if key != name}):
+        raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; take it out by hand")
     return result
 
 
@@ -57,6 +67,33 @@ def replace_file(path: str, text: str) -> None:
         raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
 
 
+def remove_file(path: str) -> None:
+    """Take away the file at `path`, if there is one.
+
+    Raises: SettingsError when the permissions do not allow it.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be removed: {error.strerror}") from None
+
+
+def _edited(text: str, edit: Callable[[str], str]) -> str:
+    """`text` with its body edited, and the byte-order mark in front of it left where it was."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    return mark + edit(text.removeprefix(mark))
+
+
+def _says(path: str, text: str, wanted: dict[str, object]) -> bool:
+    """Whether `text` holds these values and no others; an edit that went wrong is seen here, whatever it broke."""
+    try:
+        return _values(parse(path, text)) == wanted
+    except SettingsError:
+        return False
+
+
 def _values(file: TomlFile) -> dict[str, object]:
     """The values of a file, without its empty tables: one of them may get its first value."""
     return {name: value for name, value in file.values.items() if value != {}}
@@ -68,6 +105,14 @@ def _replaced(body: str, file: TomlFile, name: str, literal: str) -> str:
     line = lines[index].removesuffix("\r")
     if found := _ASSIGNMENT.fullmatch(line):
         lines[index] = found["before"] + literal + found["after"] + lines[index][len(line) :]
+    return "\n".join(lines)
+
+
+def _removed(body: str, line: int) -> str:
+    lines = body.split("\n")  # as the parser counts them; `splitlines` would count more
+    del lines[line - 1]
+    if line > len(lines):  # the last one, without a line end: the one before it keeps its own
+        lines.append("")
     return "\n".join(lines)
 
 

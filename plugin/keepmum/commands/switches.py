@@ -23,7 +23,11 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 def _switch(arguments: argparse.Namespace) -> int:
     where = "session" if arguments.session else "project" if arguments.project else "everywhere"
+    word = "on" if arguments.enabled else "off"
     place = switching.SWITCHES[where](os.environ, arguments.enabled)
-    console.say(f"Keepmum is {'on' if arguments.enabled else 'off'} ({where}: {place}).")
-    console.tell("clients that are open notice it when they start their next session")
+    console.say(f"Keepmum is switched {word} ({where}: {place}).")
+    overruled = switching.overruled_by(os.environ, arguments.enabled)
+    if overruled:
+        console.tell(f"here that changes nothing yet: {overruled} says otherwise, and is stronger")
+    console.tell("hooks obey at once; the tools come or go when a client starts its next session")
     return 0
