@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -13,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mcp_process import LIMIT, ServerProcess
+from mcp_process import LIMIT, ServerProcess, request
 
 Json = dict[str, Any]
 Start = Callable[..., ServerProcess]
@@ -210,9 +212,7 @@ def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
 def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: Start, home: Path) -> None:
     server = start()
     arguments = {"text": "the last words"}
-    server.send(
-        {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "remember", "arguments": arguments}}
-    )
+    server.send(request("tools/call", {"name": "remember", "arguments": arguments}, 9))
     server.close_input()
     answers = {message.get("id"): message for message in server.rest()}
     assert "Kept: the last words" in told(answers[9])
@@ -317,7 +317,4 @@ def test_a_damaged_store_is_mended_before_the_first_question_is_answered(start: 
 
 def _start_processes_with(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:
     """Have `prepare` run in every process that is started, before its program."""
-    import subprocess
-
-    popen = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda *args, **options: popen(*args, preexec_fn=prepare, **options))
+    monkeypatch.setattr(subprocess, "Popen", functools.partial(subprocess.Popen, preexec_fn=prepare))
