@@ -1,0 +1,117 @@
+"""The default tools as a model reads them: small, annotated, and nothing promised that is not enforced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keepmum.errors import InvalidInput
+from keepmum.mcp.arguments import KEYWORDS, check
+from keepmum.mcp.surface import Tool
+from keepmum.mcp.tools import INSTRUCTIONS, TOOLS
+from keepmum.memory import KINDS, LIMITS, SCOPES
+
+DESCRIBING = {"description"}
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def schemas(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and every schema in it."""
+    yield schema
+    for inner in schema.get("properties", {}).values():
+        yield from schemas(inner)
+    if "items" in schema:
+        yield from schemas(schema["items"])
+
+
+def properties(tool: str) -> dict[str, Any]:
+    found: Any = BY_NAME[tool].parameters["properties"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_list_is_at_most_six_kilobytes() -> None:
+    assert len(json.dumps({"tools": [tool.to_wire() for tool in TOOLS]}, separators=(",", ":"))) <= 6_000
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_keyword_of_a_schema_is_enforced(tool: Tool) -> None:
+    for schema in schemas(tool.parameters):
+        assert set(schema) <= KEYWORDS | DESCRIBING
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_says_whether_it_reads_or_destroys(tool: Tool) -> None:
+    assert "readOnlyHint" in tool.annotations
+    assert tool.annotations["openWorldHint"] is False
+    assert tool.annotations["readOnlyHint"] or "destructiveHint" in tool.annotations
+
+
+def test_forgetting_alone_destroys() -> None:
+    assert [tool.name for tool in TOOLS if tool.annotations.get("destructiveHint")] == ["forget"]
+
+
+def test_remembering_is_always_loaded() -> None:
+    assert BY_NAME["remember"].meta == {"anthropic/alwaysLoad": True}
+
+
+def test_the_limits_shown_are_the_limits_held() -> None:
+    fields = properties("remember")
+    for name in ("title", "key", "why", "source"):
+        assert fields[name]["maxLength"] == getattr(LIMITS, name)
+    assert fields["tags"]["maxItems"] == LIMITS.tags
+    assert properties("recall")["query"]["maxLength"] == LIMITS.query
+    assert properties("recall")["agent"]["maxLength"] == LIMITS.name
+
+
+def test_the_choices_shown_are_the_choices_there_are() -> None:
+    assert tuple(properties("remember")["kind"]["enum"]) == KINDS
+    assert tuple(properties("remember")["scope"]["enum"]) == SCOPES
+    assert tuple(properties("recall")["scope"]["enum"]) == (*SCOPES, "all")
+
+
+def test_the_first_words_of_the_instructions_say_when_to_call() -> None:
+    start = INSTRUCTIONS[:250]
+    assert "`recall`" in start
+    assert "`remember`" in start
+
+
+def wrong_values(schema: dict[str, Any]) -> Iterator[Any]:
+    """Values that break one keyword of a schema each."""
+    kind = schema["type"]
+    yield [] if kind in {"object", "integer", "number", "boolean"} else 7
+    if "maxLength" in schema:
+        yield "x" * (schema["maxLength"] + 1)
+    if "minLength" in schema:
+        yield "x" * (schema["minLength"] - 1)
+    if "enum" in schema:
+        yield "none of these"
+    if "minimum" in schema:
+        yield schema["minimum"] - 1
+    if "maximum" in schema:
+        yield schema["maximum"] + 1
+    if "items" in schema:
+        for wrong in wrong_values(schema["items"]):
+            yield [wrong]
+    if "maxItems" in schema:
+        yield ["x"] * (schema["maxItems"] + 1)
+
+
+CASES = [
+    pytest.param(tool, name, wrong, id=f"{tool.name}.{name}-{number}")
+    for tool in TOOLS
+    for name, schema in properties(tool.name).items()
+    for number, wrong in enumerate(wrong_values(schema))
+]
+
+
+@pytest.mark.parametrize(("tool", "name", "wrong"), CASES)
+def test_a_value_that_breaks_the_schema_is_refused_by_name(tool: Tool, name: str, wrong: Any) -> None:
+    required: Any = tool.parameters.get("required", [])
+    arguments = {**dict.fromkeys(required, "x"), **({"ids": ["x"]} if "ids" in required else {}), name: wrong}
+    with pytest.raises(InvalidInput) as refusal:
+        check(tool.parameters, arguments)
+    assert refusal.value.field.startswith(name)
