@@ -6,10 +6,12 @@ Exit status: 0 done, 1 refused or failed with a sentence that says why, 2 wrong 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from keepmum.commands import console, memories, switches, transfer
 from keepmum.commands.probes import Probes
@@ -27,22 +29,23 @@ def run() -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit status of one command."""
+    """Exit status of one command; without any, the help is shown."""
     if argv[:1] == ["mcp"]:
         from keepmum.mcp import serve
 
         return serve.main(argv[1:])
+    console.speak_utf8()
     if argv[:1] == ["scan"]:
         from keepmum_scanner import cli as scanner
 
         return scanner.main(list(argv[1:]))
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(argv or ["--help"])
     return _guarded(arguments.run, arguments)
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line, for `main` and for the documentation."""
-    root = argparse.ArgumentParser(
+    root: argparse.ArgumentParser = _Parser(
         prog="keepmum", description="One memory that coding agents share and that never keeps a secret."
     )
     root.add_argument("--version", action="version", version=f"keepmum {VERSION}")
@@ -57,10 +60,20 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that quotes what it does not understand, as all do, but no secret in it."""
+
+    def error(self, message: str) -> NoReturn:
+        from keepmum_scanner import redact, scan
+
+        super().error(redact(message, scan(message)))
+
+
 def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
     """The one place where errors become exit statuses."""
     try:
-        return command(arguments)
+        status = command(arguments)
+        sys.stdout.flush()  # here, where a failure can still be told
     except KeepmumError as error:
         console.tell(str(error))
         return 1
@@ -68,11 +81,24 @@ def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.N
         console.tell("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        console.tell(f"could not go on: {error.strerror or type(error).__name__}")
+        return 1
     except Exception as error:  # noqa: BLE001 - a bug becomes a report
         _report(error)
         return 3
+    return status
+
+
+def _drop_output() -> None:
+    """Lead standard output to nothing, so that what is left of it fails no second time as the process ends."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    with contextlib.suppress(OSError):  # it may be no file at all
+        os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
 
 
 def _report(error: BaseException) -> None:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import sys
-from collections.abc import Iterable
-from typing import TextIO, cast
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, TextIO
 
 from keepmum import application
 from keepmum.errors import ConfirmationNeeded, InvalidInput
 from keepmum.memory import LIMITS
 from keepmum.service import MemoryService
 
-__all__ = ["Memory", "Subparsers", "ask", "opened", "positive", "print_json", "read_text", "say", "tell", "write_lines"]
+__all__ = [
+    "Memory",
+    "Subparsers",
+    "ask",
+    "days",
+    "made",
+    "opened",
+    "positive",
+    "print_json",
+    "read_text",
+    "say",
+    "speak_utf8",
+    "tell",
+    "write_lines",
+]
 
 _AGENT = "cli"
+_MOST_DAYS = 36_500
 Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for what add_subparsers gives
 
 
@@ -42,10 +59,30 @@ class Memory:
 
 def positive(text: str) -> int:
     """A whole number above zero, for argparse."""
-    number = int(text)
+    number = int(text) if text.isdecimal() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
+        raise argparse.ArgumentTypeError("must be a whole number, 1 or more")
     return number
+
+
+def days(text: str) -> float:
+    """So many days in seconds, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"must be a number of days, above 0 and at most {_MOST_DAYS}")
+    return number * 86_400
+
+
+def speak_utf8() -> None:
+    """Read and write UTF-8, whatever the locale: pipes of Windows have other code pages, and programs expect this."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def read_text(stream: TextIO) -> str:
@@ -58,20 +95,35 @@ def read_text(stream: TextIO) -> str:
         raise InvalidInput("text", "is not UTF-8; only text can be remembered") from None
 
 
-def opened(path: str, mode: str) -> TextIO:
-    """A text file, for its owner alone when it is made (`mode` "x").
+def opened(path: str) -> BinaryIO:
+    """A file to read, byte by byte.
 
-    Raises: InvalidInput when it cannot be opened, or exists although it is to be made.
+    Raises: InvalidInput when it cannot be opened.
     """
     try:
-        descriptor_mode = 0o600  # an export holds memories: for its owner alone
-        opener = None if mode == "r" else lambda name, flags: os.open(name, flags, descriptor_mode)
-        file = open(path, mode, encoding="utf-8", newline="\n" if mode == "x" else None, opener=opener)  # noqa: SIM115 - the caller closes it
-        return cast("TextIO", file)
+        return open(path, "rb")
+    except OSError as error:
+        raise InvalidInput("file", f"{path}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def made(path: str) -> Iterator[TextIO]:
+    """A new text file for its owner alone, since it will hold memories; gone again when writing it fails.
+
+    Raises: InvalidInput when it cannot be made, or exists.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise InvalidInput("file", f"{path} exists already; choose another name") from None
     except OSError as error:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+    except BaseException:
+        os.unlink(path)
+        raise
 
 
 def write_lines(file: TextIO, lines: Iterable[str]) -> int:
@@ -90,7 +142,11 @@ def ask(question: str) -> None:
     """
     if not sys.stdin.isatty():
         raise ConfirmationNeeded("nothing was removed: this removes more than was named. Repeat it with --yes.")
-    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
+    try:
+        answer = input(f"{question} [y/N] ")
+    except EOFError:  # Ctrl-D
+        answer = ""
+    if answer.strip().lower() not in {"y", "yes"}:
         raise ConfirmationNeeded("nothing was removed")
 
 

@@ -13,13 +13,11 @@ from keepmum.when import parse_when
 
 __all__ = ["register"]
 
-_DAY_SECONDS = 86_400
-
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
     remember = commands.add_parser("remember", help="keep a memory")
-    remember.add_argument("text", nargs="?", help="what to keep; from standard input when missing")
+    remember.add_argument("text", nargs="*", help="what to keep; from standard input when missing")
     remember.add_argument("--title", help="a short headline; the first line when missing")
     remember.add_argument("--key", help="a stable name; writing to it again replaces")
     remember.add_argument("--kind", choices=KINDS, help="note when missing")
@@ -28,7 +26,9 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     remember.add_argument("--scope", choices=SCOPES, help="project when missing; global: in every project")
     remember.add_argument("--importance", type=float, help="0 to 1")
     remember.add_argument("--supersedes", metavar="ID", help="the memory that this one replaces")
-    remember.add_argument("--ttl-days", type=float, metavar="DAYS", help="forget it after so many days")
+    remember.add_argument(
+        "--ttl-days", type=console.days, dest="ttl_seconds", metavar="DAYS", help="forget it after so many days"
+    )
     remember.add_argument("--source", help="where it is from")
     remember.set_defaults(run=_remember)
 
@@ -70,7 +70,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _remember(arguments: argparse.Namespace) -> int:
-    text = arguments.text if arguments.text is not None else console.read_text(sys.stdin)
+    text = " ".join(arguments.text) if arguments.text else console.read_text(sys.stdin)
     with console.Memory() as memory:
         answer = memory.remember(
             text,
@@ -82,7 +82,7 @@ def _remember(arguments: argparse.Namespace) -> int:
             tags=arguments.tags or None,
             scope=arguments.scope,
             importance=arguments.importance,
-            ttl_seconds=None if arguments.ttl_days is None else arguments.ttl_days * _DAY_SECONDS,
+            ttl_seconds=arguments.ttl_seconds,
             source=arguments.source,
         )
     console.say(f"{answer.action or 'known already'}: {briefing.index_line(answer.memory)[2:]}")
@@ -138,12 +138,15 @@ def _forget(arguments: argparse.Namespace) -> int:
             "query": arguments.query,
             "tags": arguments.tags,
             "older_than": None if older is None else parse_when("--older-than", older, memory.now()),
-            "mode": arguments.mode or "trash",
+            "mode": arguments.mode,
         }
         listed = memory.forget(arguments.ids, **wanted, dry_run=True)
         for item in listed.memories:
             console.say(briefing.index_line(item))
-        if not listed.memories or arguments.dry_run:
+        if not listed.memories:
+            console.tell("no memories match")
+            return 0
+        if arguments.dry_run:
             console.tell(f"{len(listed.memories)} would be {listed.action}")
             return 0
         if (not arguments.ids or arguments.mode == "purge") and not arguments.yes:

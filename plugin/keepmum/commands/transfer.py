@@ -9,11 +9,12 @@ import sys
 from keepmum import exchange
 from keepmum.commands import console
 from keepmum.errors import InvalidInput, KeepmumError
+from keepmum.memory import JsonValue
 from keepmum.service import MemoryService
 
 __all__ = ["register"]
 
-_LINE_LIMIT = 1 << 20  # characters of one memory
+_LINE_LIMIT = 1 << 20  # bytes of one memory
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -36,7 +37,7 @@ def _export(arguments: argparse.Namespace) -> int:
         if arguments.file is None:
             count = console.write_lines(sys.stdout, lines)
         else:
-            with console.opened(arguments.file, "x") as file:
+            with console.made(arguments.file) as file:
                 count = console.write_lines(file, lines)
     console.tell(f"{count} memories exported")
     return 0
@@ -45,7 +46,7 @@ def _export(arguments: argparse.Namespace) -> int:
 def _import(arguments: argparse.Namespace) -> int:
     counts = {"imported": 0, "known already": 0, "refused": 0}
     with console.Memory(origin="import") as memory:
-        source = sys.stdin if arguments.file is None else console.opened(arguments.file, "r")
+        source = sys.stdin.buffer if arguments.file is None else console.opened(arguments.file)
         with source as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
@@ -54,16 +55,25 @@ def _import(arguments: argparse.Namespace) -> int:
     return 1 if counts["refused"] else 0
 
 
-def _import_line(memory: MemoryService, number: int, line: str) -> str:
+def _import_line(memory: MemoryService, number: int, line: bytes) -> str:
     try:
-        if len(line) > _LINE_LIMIT:
-            raise InvalidInput("line", f"has {len(line):,} characters, the limit is {_LINE_LIMIT:,}")
-        values = json.loads(line)
-        if not isinstance(values, dict):
-            raise InvalidInput("line", "is not a JSON object")
-        return "known already" if memory.import_memory(values).action is None else "imported"
-    except ValueError:
-        console.tell(f"line {number}: is not JSON")
+        return "known already" if memory.import_memory(_parsed(line)).action is None else "imported"
     except KeepmumError as error:
         console.tell(f"line {number}: {error}")
-    return "refused"
+        return "refused"
+
+
+def _parsed(line: bytes) -> dict[str, JsonValue]:
+    """The object that a line spells.
+
+    Raises: InvalidInput when it spells none; a byte-order mark, as Windows editors write it, is none of its problems.
+    """
+    if len(line) > _LINE_LIMIT:
+        raise InvalidInput("line", f"has {len(line):,} bytes, the limit is {_LINE_LIMIT:,}")
+    try:
+        values = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise InvalidInput("line", "is not JSON in UTF-8") from None
+    if not isinstance(values, dict):
+        raise InvalidInput("line", "is not a JSON object")
+    return values

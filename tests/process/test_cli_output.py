@@ -1,0 +1,57 @@
+"""What the command line does with an output that is full, closed, or of another encoding."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LIMIT = 60  # seconds
+Call = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def call(root: Path, bare_python: list[str], tmp_path: Path) -> Call:
+    """Runs one command in a folder of its own."""
+
+    def call(*words: str, out: int = subprocess.PIPE, **environ: str) -> subprocess.CompletedProcess[bytes]:
+        command = [*bare_python, str(root / "plugin" / "launch.py"), *words]
+        variables = {**os.environ, **environ}
+        return subprocess.run(
+            command,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            cwd=tmp_path,
+            env=variables,
+            timeout=LIMIT,
+            check=False,
+        )
+
+    return call
+
+
+def test_a_locale_without_the_letters_shows_them_all_the_same(call: Call) -> None:
+    call("remember", "Der Pool heißt “grün” → blau", "--key", "pool")
+    assert "heißt “grün” → blau" in call("load", "pool", LC_ALL="C", PYTHONUTF8="0").stdout.decode()
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(call: Call) -> None:
+    call("remember", "The pool is blue")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = call("export", out=writing)
+    os.close(writing)
+    assert (done.returncode, b"Error" in done.stderr) == (0, False)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_said_in_a_sentence(call: Call) -> None:
+    call("remember", "The pool is blue")
+    full = os.open("/dev/full", os.O_WRONLY)
+    done = call("recall", out=full)
+    os.close(full)
+    assert (done.returncode, done.stderr) == (1, b"keepmum: could not go on: No space left on device\n")

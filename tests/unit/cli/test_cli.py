@@ -1,0 +1,199 @@
+"""The command line as people and their programs use it, in good and bad hands."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from keepmum import cli
+from keepmum.commands import console
+from keepmum.errors import ConfirmationNeeded
+
+TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def keepmum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs one command in a folder of its own; `stdin` is what is piped into it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def keepmum(*words: str, stdin: bytes = b"") -> Answer:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            status = cli.main(words)
+        except SystemExit as end:  # argparse's way to refuse
+            status = int(str(end.code))
+        said = capsys.readouterr()
+        return Answer(status, said.out, said.err)
+
+    return keepmum
+
+
+def test_what_was_remembered_is_recalled(keepmum: Command) -> None:
+    keepmum("remember", "Deploys go through the blue pool first")
+    assert "blue pool" in keepmum("recall", "which pool?").out
+
+
+def test_words_need_no_quotes(keepmum: Command) -> None:
+    keepmum("remember", "the", "blue", "pool")
+    assert "the blue pool" in keepmum("recall").out
+
+
+def test_a_pipe_is_remembered(keepmum: Command) -> None:
+    keepmum("remember", stdin="Grüße aus dem Pool".encode())
+    assert "Grüße aus dem Pool" in keepmum("recall").out
+
+
+def test_no_command_shows_the_help(keepmum: Command) -> None:
+    assert keepmum() == keepmum("--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(("remember", ""), "text: is empty", id="nothing to remember"),
+        pytest.param(("remember", "x", "--ttl-days", "inf"), "above 0 and at most 36500", id="endless days"),
+        pytest.param(
+            ("remember", "x", "--ttl-days", "soon"), "above 0 and at most 36500", id="days that are no number"
+        ),
+        pytest.param(("remember", "x", "--importance", "3"), "importance", id="importance past its limit"),
+        pytest.param(("recall", "--limit", "none"), "a whole number, 1 or more", id="a limit that is no number"),
+        pytest.param(("recall", "--since", "never"), "--since: is no time", id="a time that is none"),
+        pytest.param(("load", "nothing"), "no memory has this key", id="an unknown key"),
+        pytest.param(("forget",), "name a memory", id="nothing to forget"),
+        pytest.param(("forget", "--undo"), "--undo needs the memories", id="nothing to bring back"),
+        pytest.param(("export", "absent/folder/file"), "No such file", id="an export to nowhere"),
+        pytest.param(("import", "absent"), "No such file", id="an import from nowhere"),
+        pytest.param(("import", "."), "directory", id="an import of a folder"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str, ...], said: str) -> None:
+    status, out, err = keepmum(*words)
+    assert (status in {1, 2}, said in err, out) == (True, True, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("remember", f"it is {TOKEN}"), id="as the text"),
+        pytest.param(("remember", "x", "--kind", TOKEN), id="as a choice"),
+        pytest.param(("recall", "--no-such-option", TOKEN), id="after an unknown option"),
+        pytest.param((TOKEN,), id="as the command"),
+        pytest.param(("remember", "x", "--key", TOKEN), id="as a key"),
+        pytest.param(("load", TOKEN), id="as an id"),
+        pytest.param(("recall", "--since", TOKEN), id="as a time"),
+        pytest.param(("install", "--client", TOKEN), id="as a client"),
+    ],
+)
+def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, ...]) -> None:
+    status, out, err = keepmum(*words)
+    assert (status != 0, TOKEN in out + err) == (True, False)
+
+
+def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
+    assert "is not UTF-8" in keepmum("remember", stdin=b"\xff\xfe").err
+
+
+def test_an_export_is_for_its_owner_alone(keepmum: Command) -> None:
+    keepmum("export", "all.jsonl")
+    assert os.name == "nt" or stat.S_IMODE(os.stat("all.jsonl").st_mode) == 0o600
+
+
+def test_an_export_replaces_no_file(keepmum: Command) -> None:
+    Path("all.jsonl").write_text("mine")
+    assert keepmum("export", "all.jsonl").status == 1
+    assert Path("all.jsonl").read_text() == "mine"
+
+
+def test_an_export_that_fails_leaves_no_part_behind(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    keepmum("remember", "one")
+    monkeypatch.setattr("keepmum.exchange.to_json", _full_disk)
+    assert keepmum("export", "all.jsonl").err == "keepmum: could not go on: No space left on device\n"
+    assert not os.path.exists("all.jsonl")
+
+
+def _full_disk(_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_what_was_exported_is_imported_elsewhere(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    keepmum("remember", "The blue pool is first")
+    exported = keepmum("export").out
+    monkeypatch.setenv("KEEPMUM_HOME", os.path.join(os.getcwd(), "elsewhere"))
+    assert keepmum("import", stdin=exported.encode()).out == "1 imported, 0 known already, 0 refused\n"
+    assert "blue pool" in keepmum("recall").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b"\xff\xfe", id="no UTF-8"),
+        pytest.param(b"{", id="half an object"),
+        pytest.param(b"[]", id="a list"),
+        pytest.param(b"[" * 100_000, id="a nest"),
+        pytest.param(b'"' + b"x" * (1 << 20) + b'"', id="enormous"),
+        pytest.param(b'{"text": 1}', id="a text that is none"),
+    ],
+)
+def test_a_bad_line_stops_no_import(keepmum: Command, line: bytes) -> None:
+    keepmum("remember", "The blue pool is first")
+    good = keepmum("export").out.encode()
+    status, out, err = keepmum("import", stdin=line + b"\n" + good)
+    assert (status, out, "line 1: " in err) == (1, "0 imported, 1 known already, 1 refused\n", True)
+
+
+def test_a_byte_order_mark_stops_no_import(keepmum: Command) -> None:
+    keepmum("remember", "The blue pool is first")
+    Path("all.jsonl").write_bytes(b"\xef\xbb\xbf" + keepmum("export").out.encode())
+    assert keepmum("import", "all.jsonl").out == "0 imported, 1 known already, 0 refused\n"
+
+
+def test_an_import_with_a_secret_stores_nothing(keepmum: Command) -> None:
+    keepmum("remember", "The pool is blue", "--key", "pool")
+    changed = json.loads(keepmum("export").out) | {"text": TOKEN}
+    keepmum("forget", "pool", "--purge", "--yes")
+    done = keepmum("import", stdin=json.dumps(changed).encode())
+    assert (done.out, TOKEN in done.err) == ("0 imported, 0 known already, 1 refused\n", False)
+
+
+def test_forgetting_by_a_query_asks_a_person_first(keepmum: Command) -> None:
+    keepmum("remember", "The pool is blue")
+    assert "Repeat it with --yes" in keepmum("forget", "--query", "pool").err
+    assert "blue" in keepmum("recall").out
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_end_of_input_is_no_consent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", _Terminal(io.BytesIO()))
+    with pytest.raises(ConfirmationNeeded, match="nothing was removed"):
+        console.ask("Go on?")
+
+
+def test_what_was_forgotten_comes_back(keepmum: Command) -> None:
+    keepmum("remember", "The pool is blue", "--key", "pool")
+    keepmum("forget", "pool")
+    keepmum("forget", "pool", "--undo")
+    assert "blue" in keepmum("load", "pool").out
