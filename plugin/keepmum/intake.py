@@ -130,7 +130,7 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
         if given.get(name):
             values[name] = clean(name, given[name], limit, one_line=True) or getattr(base, name)
     if given.get("why"):
-        values["why"] = clean("why", given["why"], LIMITS.why)
+        values["why"] = clean("why", given["why"], LIMITS.why) or base.why
     if "tags" in given:
         values["tags"] = clean_tags(given["tags"])
     if "data" in given:

@@ -40,9 +40,8 @@ def test_the_official_client_finds_everything_and_calls_it(root: Path, tmp_path:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 assert list(tools) == ["remember", "recall", "load", "forget", "resume"]
                 assert all(tool.annotations is not None for tool in tools.values())
-                kept = await client.call_tool(
-                    "remember", {"text": "We chose Postgres", "key": "db", "kind": "decision"}
-                )
+                told = {"text": "We chose Postgres", "key": "db", "kind": "decision"}
+                kept = await client.call_tool("remember", told)
                 assert text_of(kept).startswith("Kept: We chose Postgres")
                 found = await client.call_tool("recall", {"query": "Which database?", "kinds": ["decision"]})
                 assert "We chose Postgres" not in text_of(found)  # no word of the question is in it
