@@ -6,6 +6,7 @@ It stands apart from the `keepmum` command so that it works when everything else
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import traceback
@@ -18,6 +19,9 @@ def main() -> int:
     sys.path[:0] = [os.path.join(_ROOT, name) for name in ("installers", "plugin", "hooks")]
     from keepmum_installers import commands
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale or code page may lack a letter of a folder's name
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="install.sh", usage="sh installers/install.sh [options]; --help lists them")
     commands.register_installation(parser.add_subparsers(metavar="COMMAND", required=True))
     arguments = parser.parse_args()

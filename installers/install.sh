@@ -36,7 +36,7 @@ try:
     sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
 except Exception:
     sys.exit("has no SQLite with full-text search")
-print(sys.executable)
+sys.stdout.write(sys.executable)  # print would end it with a carriage return on Windows
 '
 
 # Prints one candidate a line: what was chosen, then what PATH has, then where installers put it.

@@ -192,7 +192,11 @@ def _restore(record: Kept) -> str:
     for key in (key for key, value in values.items() if value == {} and key not in known):
         text = strip(text, Undo((key,), "{}", made=1))
     _put(record.path, now, text.encode())
-    return f"took Keepmum out of {record.path}; what changed there since was kept"
+    return f"took Keepmum out of {record.path}; what changed there since was kept{_copy(record)}"
+
+
+def _copy(record: Kept) -> str:
+    return f", and {record.backup} has it as it was before" if record.backup else ""
 
 
 def _put(path: str, now: bytes, after: bytes | None) -> None:

@@ -39,7 +39,14 @@ def register_installation(subparsers: _Subparsers) -> None:
     add = subparsers.add_parser("install", help="put Keepmum into the coding agents on this machine")
     add.add_argument("--scope", choices=_SCOPES, default="user", help=whose)
     add.add_argument("--source", metavar="WHERE", help=where)
-    add.add_argument("--client", action="append", type=_client, dest="clients", metavar="NAME", help="only this client")
+    add.add_argument(
+        "--client",
+        action="append",
+        type=_client,
+        dest="clients",
+        metavar="NAME",
+        help="only this client; may be repeated",
+    )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))

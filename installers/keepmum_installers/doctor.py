@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from keepmum.errors import KeepmumError
+from keepmum_hooks import places
 from keepmum_installers import files, leftovers, runtime
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
@@ -47,13 +48,22 @@ def examine(product: Product, root: str | None, machine: Machine, probes: Probes
     findings: list[Finding] = [_interpreter(product)]
     findings += _home(machine)
     findings.append(_runtime(root, machine))
-    findings += _guarded("store", _store, probes)
-    findings += _guarded("project", _project, probes)
-    findings += _guarded("settings", _settings, probes)
+    findings += _of_core(probes)
+    findings += _session(machine)
     findings += _leftovers(machine)
     for client in CLIENTS.values():
         findings += client.checks(machine, product)
     return findings
+
+
+def _of_core(probes: Probes) -> Iterator[Finding]:
+    """What the core says; a refusal that all three looks meet, such as a broken settings file, is told once."""
+    told: set[str] = set()
+    for about, look in (("settings", _settings), ("store", _store), ("project", _project)):
+        for finding in _guarded(about, look, probes):
+            if finding.level != "problem" or finding.says not in told:
+                yield finding
+            told.add(finding.says)
 
 
 def _guarded(about: str, look: Callable[[Probes], Iterator[Finding]], probes: Probes) -> Iterator[Finding]:
@@ -100,7 +110,7 @@ def _open_to_others(path: str) -> bool:
 def _runtime(root: str | None, machine: Machine) -> Finding:
     found = runtime.look(root, machine)
     if found is None:
-        return note("runtime", f"there is none; the core needs none. It serves {runtime.SERVES}", _AGAIN)
+        return note("runtime", "there is none; the core needs none", _AGAIN)
     if found.missing:
         return note("runtime", f"packages are missing: {', '.join(found.missing)}", _AGAIN)
     if found.behind:
@@ -142,11 +152,22 @@ def _settings(probes: Probes) -> Iterator[Finding]:
     chosen = [entry for entry in probes.settings() if entry[2] != "default"]
     for name, value, source in chosen:
         if name in _SWITCHES and value == "False":
-            yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", f"Set {name} to true there.")
+            yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", _take_back(source))
         else:
             yield ok("settings", f"{name} is set in {source}")
     if not chosen:
         yield ok("settings", "every setting has its default")
+
+
+def _take_back(source: str) -> str:
+    """How to undo what a place says. A project file can only switch off, so true is not always allowed there."""
+    return "Take that line out." if os.path.isabs(source) else "Unset that variable."
+
+
+def _session(machine: Machine) -> Iterator[Finding]:
+    session = machine.environ.get("CLAUDE_CODE_SESSION_ID")
+    if session and os.path.exists(places.off_marker(machine.home, session)):
+        yield note("settings", "Keepmum is switched off for this session", "Run `keepmum on --session`.")
 
 
 def _leftovers(machine: Machine) -> Iterator[Finding]:

@@ -49,11 +49,12 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     if options.dry_run:
         voice.say("Nothing was changed: this was a dry run.")
         return 1 if failed else 0
-    failed = not _carry_out(planned, machine, voice) or failed
+    done = _carry_out(planned, machine, voice)
+    failed = failed or len(done) < len(planned)
     if root is not None:
         _build_runtime(options, root, machine, voice)
         failed = not _show_main_job(root, machine, product, voice) or failed
-    _say_summary([plan for _, plan in planned], root, machine, voice)
+    _say_summary(done, root, machine, voice)
     return 1 if failed else 0
 
 
@@ -82,9 +83,9 @@ def _show(plans: Sequence[Plan], runtime_line: str, voice: Voice) -> None:
         voice.say(f"  {line}")
 
 
-def _carry_out(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, voice: Voice) -> bool:
-    """Whether every plan was carried out; one installation at a time, so that each finds what the last one did."""
-    well = True
+def _carry_out(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, voice: Voice) -> list[Plan]:
+    """The plans that were carried out; one installation at a time, so that each finds what the last one did."""
+    done = []
     files.private_folder(machine.home)
     with locked(machine.home):
         journal = Journal(machine.home)
@@ -92,9 +93,10 @@ def _carry_out(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, voice
             try:
                 _attempt(planner, plan, journal, machine)
             except InstallError as error:
-                well = False
                 voice.problem(error)
-    return well
+            else:
+                done.append(plan)
+    return done
 
 
 def _attempt(planner: _Planner, plan: Plan, journal: Journal, machine: Machine) -> None:
@@ -115,7 +117,9 @@ def _runtime_line(options: Options, root: str | None, machine: Machine) -> str:
     found = runtime.look(root, machine)
     if found and not found.missing and not found.behind:
         return ""
-    return f"install packages into {os.path.join(machine.home, 'runtime')}: for {runtime.SERVES}"
+    return (
+        f"install packages into {os.path.join(machine.home, 'runtime')}: the core needs none; --no-runtime leaves them"
+    )
 
 
 def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) -> None:
@@ -128,7 +132,7 @@ def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) 
             runtime.ensure_interpreter(machine)
     except InstallError as error:
         voice.problem(error)
-        voice.say(f"Keepmum works all the same. What waits for the packages: {runtime.SERVES}.")
+        voice.say("Keepmum works all the same: the core needs no packages.")
 
 
 def _show_main_job(root: str, machine: Machine, product: Product, voice: Voice) -> bool:

@@ -10,10 +10,13 @@ import os
 import shutil
 from collections.abc import Iterator
 
+from keepmum import settings
+from keepmum.errors import SettingsError
+from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 
-__all__ = ["clear", "memories", "purge", "set_aside"]
+__all__ = ["clear", "elsewhere", "memories", "purge", "set_aside"]
 
 _STATE = ("heartbeat", "sessions", "briefings")
 _STORE = "memory.db"
@@ -61,7 +64,18 @@ def purge(machine: Machine) -> int:
 
 def set_aside(machine: Machine) -> list[str]:
     """Damaged stores that were moved out of the way, and are kept for a rescue by hand."""
-    return [path for path in memories(machine) if os.path.basename(path).startswith(f"{_STORE}.corrupt-")]
+    found = (path for path in memories(machine) if os.path.basename(path).startswith(f"{_STORE}.corrupt-"))
+    return [path for path in found if not path.endswith(("-wal", "-shm"))]
+
+
+def elsewhere(machine: Machine) -> str | None:
+    """The store that the user's settings put outside Keepmum's home; None when there is none."""
+    try:
+        path = settings.load({"KEEPMUM_HOME": machine.home}, None).store.path
+    except SettingsError:  # nobody can say what they meant
+        return None
+    inside = path is None or files.lies_in(path, machine.home)
+    return None if inside or not os.path.exists(path or "") else path
 
 
 def _kept(machine: Machine) -> Iterator[str]:

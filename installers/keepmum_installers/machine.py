@@ -74,7 +74,7 @@ class Machine:
             raise InstallError(
                 "there is no folder to keep memories in: HOME is not set", "Set HOME, or KEEPMUM_HOME, to a full path."
             )
-        return cls(user_home=os.path.expanduser("~"), home=home, cwd=os.getcwd(), environ=os.environ)
+        return cls(user_home=os.path.expanduser("~"), home=home, cwd=_working_folder(), environ=os.environ)
 
     def find(self, program: str) -> str | None:
         """The full path of a program on PATH; None when there is none."""
@@ -83,3 +83,11 @@ class Machine:
     def state(self, *names: str) -> str:
         """A path below Keepmum's state folder."""
         return os.path.join(self.home, "state", *names)
+
+
+def _working_folder() -> str:
+    """The working folder, or the top of the file system when it was deleted under us."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.path.abspath(os.sep)

@@ -1,6 +1,6 @@
-"""The runtime: a virtual environment with the packages that some features need.
+"""The runtime: a virtual environment with the product's packages.
 
-The core runs without it. So whatever fails here is told, with what will be missing, and never stops an installation.
+The core runs without them. So whatever fails here is told, with what will be missing, and never stops an installation.
 Its interpreter alone is of use already: `plugin/launch.py` starts it when the client's own `python3` is too old.
 """
 
@@ -21,10 +21,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.voice import Voice
 
-__all__ = ["SERVES", "Runtime", "build", "ensure_interpreter", "look", "needed"]
-
-SERVES = "team servers, a second opinion on secrets, and other MCP transports"
-"""What the user does without while the packages are not there."""
+__all__ = ["Runtime", "build", "ensure_interpreter", "look", "needed"]
 
 _LOOK_SECONDS = 20
 _BUILD_SECONDS = 900

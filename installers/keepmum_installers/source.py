@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from keepmum_installers.errors import InstallError
 
@@ -51,11 +51,16 @@ def parse_source(text: str, cwd: str) -> Source:
         return github(text)
     if _SSH.fullmatch(text):
         return Source("git", text)
-    address = urlsplit(text)
-    if address.scheme not in {"https", "http", "ssh"} or not address.hostname:
+    address = _address(text)
+    if address is None:
         raise InstallError(
             "--source is neither a folder that exists, nor owner/repository, nor a git address",
             "Use for example --source . or --source https://host/team/keepmum.git",
+        )
+    if address.query or address.fragment:
+        raise InstallError(
+            "--source has more than an address, after a ? or #, where keys are often carried; nothing was done",
+            "Give the address up to there.",
         )
     if address.password or (address.username and address.scheme != "ssh"):
         raise InstallError(
@@ -66,3 +71,12 @@ def parse_source(text: str, cwd: str) -> Source:
     if address.hostname == "github.com" and _OWNER_AND_NAME.fullmatch(name):
         return github(name)
     return Source("git", text)
+
+
+def _address(text: str) -> SplitResult | None:
+    """The parts of a git address; None when text is none."""
+    try:
+        address = urlsplit(text)
+    except ValueError:  # half of an IPv6 address
+        return None
+    return address if address.scheme in {"https", "http", "ssh"} and address.hostname else None

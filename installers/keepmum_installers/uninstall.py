@@ -95,10 +95,13 @@ def _show(options: Options, machine: Machine, wanted: Callable[[Record], bool], 
 
 
 def _say_memories(options: Options, machine: Machine, voice: Voice) -> None:
+    outside = leftovers.elsewhere(machine)
     if options.purge:
         voice.say(f"Memories, backups and settings are gone: {leftovers.purge(machine)} files.")
     elif leftovers.memories(machine):
         voice.say(f"Memories and settings stay in {machine.home}; --uninstall --purge removes them too.")
+    if outside:
+        voice.say(f"The memories in {outside} stay: your settings put them outside Keepmum's home.")
 
 
 def _say_remains(machine: Machine, voice: Voice) -> None:

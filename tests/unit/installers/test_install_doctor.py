@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import StoreError
+from keepmum.errors import SettingsError, StoreError
+from keepmum_hooks.places import off_marker
 from keepmum_installers import commands, doctor
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.finding import Finding
@@ -82,6 +84,46 @@ def test_what_is_off_is_told_with_the_place_that_says_so(wish: Wish, machine: Ma
     probes = Probes(chosen=[("capture.enabled", "False", "/work/.keepmum.toml"), ("scope", "project", "default")])
     (finding,) = _findings(wish, machine, "settings", probes)
     assert (finding.level, "/work/.keepmum.toml" in finding.says) == ("note", True)
+
+
+@pytest.mark.parametrize(
+    ("source", "step"),
+    [
+        pytest.param("/work/.keepmum.toml:3", "Take that line out.", id="a project file, which may never say true"),
+        pytest.param("KEEPMUM_ENABLED", "Unset that variable.", id="a variable"),
+    ],
+)
+def test_next_step_for_what_is_off_can_be_done(wish: Wish, machine: Machine, source: str, step: str) -> None:
+    (finding,) = _findings(wish, machine, "settings", Probes(chosen=[("enabled", "False", source)]))
+    assert finding.next_step == step
+
+
+def test_session_that_is_off_is_told(wish: Wish, machine: Machine) -> None:
+    session = dataclasses.replace(machine, environ={**machine.environ, "CLAUDE_CODE_SESSION_ID": "5f0a"})
+    marker = Path(off_marker(machine.home, "5f0a"))
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    says = [finding.says for finding in _findings(wish, session, "settings")]
+    assert "Keepmum is switched off for this session" in says
+
+
+def test_refusal_that_every_look_meets_is_told_once(wish: Wish, machine: Machine) -> None:
+    class Broken(Probes):
+        def settings(self) -> Sequence[tuple[str, str, str]]:
+            raise SettingsError("config.toml:1 is not TOML")
+
+        def store(self) -> Mapping[str, object]:
+            raise SettingsError("config.toml:1 is not TOML")
+
+    found = doctor.examine(wish.product, None, machine, Broken())
+    assert [each.about for each in found if each.says == "config.toml:1 is not TOML"] == ["settings"]
+
+
+def test_damaged_store_is_told_once_whatever_lies_beside_it(wish: Wish, machine: Machine) -> None:
+    os.makedirs(machine.home)
+    for name in ("memory.db.corrupt-1", "memory.db.corrupt-1-wal", "memory.db.corrupt-1-shm"):
+        Path(machine.home, name).touch()
+    assert len(_findings(wish, machine, "leftovers")) == 1
 
 
 def test_value_of_a_setting_is_not_shown(wish: Wish, machine: Machine) -> None:

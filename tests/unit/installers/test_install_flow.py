@@ -305,3 +305,44 @@ def test_interrupted_command_is_undone_as_well(
     assert len(claude.plugins) == 1
     assert uninstall() == 0
     assert (claude.plugins, claude.marketplaces) == ([], [])
+
+
+def test_client_that_failed_is_not_said_to_have_the_plugin(
+    install: Callable[..., int], heard: Heard, claude: FakeClaude
+) -> None:
+    claude.broken["plugin install"] = Outcome(1, err="no space left")
+    install()
+    assert "Claude Code has Keepmum" not in heard.out.getvalue()
+
+
+def test_store_outside_the_home_is_not_said_to_be_gone(
+    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, machine: Machine, tmp_path: Path
+) -> None:
+    install()
+    elsewhere = tmp_path / "elsewhere.db"
+    elsewhere.touch()
+    Path(machine.home, "config.toml").write_text(f"store.path = '{elsewhere}'\n")
+    uninstall(purge=True, yes=True)
+    assert elsewhere.exists()
+    assert f"The memories in {elsewhere} stay" in heard.out.getvalue()
+
+
+def test_copy_that_is_kept_is_named(
+    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, claude: FakeClaude, machine: Machine
+) -> None:
+    path = Path(claude.settings)
+    path.parent.mkdir()
+    path.write_bytes(SETTINGS)
+    install()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "theme": "light"}))
+    uninstall()
+    (copy,) = Path(machine.state("backups")).iterdir()
+    assert str(copy) in heard.out.getvalue()
+
+
+def test_machine_is_known_where_the_working_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert Machine.this().cwd == os.path.abspath(os.sep)

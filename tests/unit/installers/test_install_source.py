@@ -33,7 +33,9 @@ def test_folder_without_a_bundle_is_refused(tmp_path: Path) -> None:
         parse_source(".", str(tmp_path))
 
 
-@pytest.mark.parametrize("text", ["", "./missing", "file:///srv/keepmum", "keepmum", "https:///x", "-h", "a b/c"])
+@pytest.mark.parametrize(
+    "text", ["", "./missing", "file:///srv/keepmum", "keepmum", "https:///x", "-h", "a b/c", "https://[::1"]
+)
 def test_anything_else_is_refused_with_an_example(tmp_path: Path, text: str) -> None:
     with pytest.raises(InstallError) as caught:
         parse_source(text, str(tmp_path / "nowhere"))
@@ -45,4 +47,12 @@ def test_password_in_an_address_is_refused_and_not_repeated(tmp_path: Path, user
     secret = "correct-" + "horse-9"
     with pytest.raises(InstallError, match="password") as caught:
         parse_source(f"https://{user.format(secret=secret)}host/team/keepmum.git", str(tmp_path))
+    assert secret not in f"{caught.value} {caught.value.next_step}"
+
+
+@pytest.mark.parametrize("rest", ["?access_token={secret}", "#{secret}"])
+def test_key_behind_an_address_is_refused_and_not_repeated(tmp_path: Path, rest: str) -> None:
+    secret = "correct-" + "horse-9"
+    with pytest.raises(InstallError, match="keys") as caught:
+        parse_source(f"https://host/team/keepmum.git{rest.format(secret=secret)}", str(tmp_path))
     assert secret not in f"{caught.value} {caught.value.next_step}"

@@ -22,7 +22,7 @@ __all__ = ["plan"]
 def plan(wish: Wish, machine: Machine) -> Plan:
     """The edit of the repository's settings, and what is left to do for others.
 
-    Raises: InstallError when there is no repository, or the source would be of no use to others.
+    Raises: InstallError when the folder is the user's home, or the source would be of no use to others.
     """
     top = places.repository(machine)
     if os.path.realpath(os.path.join(top, ".claude")) == os.path.realpath(places.settings_folder(machine)):
