@@ -46,7 +46,8 @@ def write(path: str, name: str, count: int) -> int:
 def start_writer(path: str, name: str, count: int) -> subprocess.Popen[bytes]:
     """A process that does `write`; what it acknowledges is on its standard output."""
     command = [sys.executable, "-I", "-S", os.path.abspath(__file__), "write", path, name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Unbuffered: what a reader had ahead of the lines it took would be missing from `communicate`.
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
 
 if __name__ == "__main__":

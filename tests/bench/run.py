@@ -1,0 +1,64 @@
+"""Every benchmark that is here, in one table: what | measured | reach | ok. It reports and judges nobody: exit 0.
+
+    python tests/bench/run.py [--quick]
+
+A benchmark is a module of this folder with `rows(quick=…)`; one line in `BENCHES` puts it into the table. The hooks'
+and the scanner's print tables of their own as well when they are run alone.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
+
+from bench import hooks_bench, server_start, store_crash, store_recall, store_writers
+from bench.store_figures import ROOT, Row, print_table
+
+ROUNDS = 60
+
+
+def hooks(*, quick: bool) -> Iterator[Row]:
+    """The hooks beside an empty interpreter, and beside themselves without what must not matter."""
+    with hooks_bench.scene() as folder:
+        variables = {
+            "PATH": "", "HOME": str(folder), "KEEPMUM_HOME": str(folder / "home"),
+            "AI_AGENT": "claude-code_2-1-329_harness", "CLAUDE_CODE_SESSION_ATTENDED": "1",
+        }  # fmt: skip
+        cases = hooks_bench.cases(folder)
+        for turn in range(ROUNDS // 3 if quick else ROUNDS):
+            for case in cases:
+                case.run(sys.executable, variables, turn)
+    bare, light, heavy, briefed, _ = (statistics.median(case.wall[1:]) for case in cases)
+    for what, ratio, reach in (
+        ("Stop hook beside a bare interpreter", light / bare, 1.35),
+        ("Stop hook with 50 MB transcript beside without", heavy / light, 1.1),
+        ("SessionStart hook beside a bare interpreter", briefed / bare, 1.35),
+    ):
+        yield Row(what, f"{ratio:.2f} x", f"<= {reach} x", ratio <= reach)
+
+
+BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
+    "hooks": hooks,
+    "server_start": server_start.rows,
+    "store_recall": store_recall.rows,
+    "store_writers": store_writers.rows,
+    "store_crash": store_crash.rows,
+}
+
+
+def main() -> int:
+    """Print the table, then the scanner's own tables unless they would take too long."""
+    quick = "--quick" in sys.argv
+    print_table(row for bench in BENCHES.values() for row in bench(quick=quick))
+    if not quick:
+        subprocess.run([sys.executable, str(ROOT / "tests" / "bench" / "scanner_bench.py")], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

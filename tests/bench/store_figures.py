@@ -1,0 +1,55 @@
+"""A measured figure beside the one it should reach, and what every benchmark here stands on."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["BARE", "ROOT", "Row", "bare_start", "environment", "percentile", "print_table"]
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in ("plugin", "scanner", "hooks", "installers", "tests"):
+    if str(ROOT / folder) not in sys.path:
+        sys.path.insert(0, str(ROOT / folder))
+
+BARE = (sys.executable, "-I", "-S", "-c", "pass")
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    what: str
+    measured: str
+    reach: str
+    ok: bool | None = None  # None where nothing was promised
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The variables of a process that finds nothing of this machine's user."""
+    return {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum")}
+
+
+def bare_start() -> float:
+    """Seconds that an empty interpreter takes just now."""
+    started = time.perf_counter()
+    subprocess.run(BARE, check=True)
+    return time.perf_counter() - started
+
+
+def percentile(values: Sequence[float], share: int) -> float:
+    """The value that `share` percent of the values do not exceed."""
+    return statistics.quantiles(values, n=100, method="inclusive")[share - 1]
+
+
+def print_table(rows: Iterable[Row]) -> None:
+    """Each row as soon as it is measured."""
+    print(f"{'what':58} {'measured':34} {'reach':28} ok")  # noqa: T201 - a report
+    for what, measured, reach, ok in rows:
+        verdict = "" if ok is None else "yes" if ok else "NO"
+        print(f"{what:58} {measured:34} {reach:28} {verdict}", flush=True)  # noqa: T201 - a report

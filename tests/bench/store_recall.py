@@ -1,0 +1,102 @@
+"""`recall` and `remember` in the real server over many realistic memories, from request to answer.
+
+python tests/bench/store_recall.py [--quick]       10,000 memories; without --quick 100,000 as well
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count, islice
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
+
+from bench.server_start import HANDSHAKE
+from bench.store_corpus import memories, questions
+from bench.store_figures import ROOT, Row, environment, percentile, print_table
+from keepmum.memory import Change
+from keepmum.stores import STORES
+
+__all__ = ["rows"]
+
+QUESTIONS = 300
+WRITES = 60
+BATCH = 2_000
+GOAL = 0.015  # seconds
+
+
+class Server:
+    """A running server and the time its answers take."""
+
+    def __init__(self, home: Path) -> None:
+        command = [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "mcp", "--client", "bench"]
+        variables = {**environment(home), "KEEPMUM_PROJECT": "alpha"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables, cwd=home)
+        self._numbers = count(1)
+        self.ask("initialize", HANDSHAKE)
+
+    def ask(self, method: str, params: object) -> tuple[float, str]:
+        """Seconds until the answer, and the answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        message = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
+        line = json.dumps(message).encode() + b"\n"
+        asked = time.perf_counter()
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        return time.perf_counter() - asked, answer.decode()
+
+    def call(self, tool: str, **arguments: object) -> tuple[float, str]:
+        """The same for a tool."""
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def close(self) -> None:
+        """Let it end."""
+        self.process.communicate(timeout=60)
+
+
+def rows(*, quick: bool) -> Iterator[Row]:
+    """Times at each size; only the first has a goal."""
+    for size in (10_000,) if quick else (10_000, 100_000):
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            fill(home / ".keepmum" / "memory.db", size)
+            with closing(Server(home)) as server:
+                yield from _figures(server, size)
+
+
+def fill(path: Path, size: int) -> None:
+    """A store of so many memories."""
+    path.parent.mkdir()
+    with closing(STORES["sqlite"](str(path))) as store:
+        now = time.time_ns() // 1_000_000
+        changes = (Change(None, memory) for memory in memories(size, now))
+        while some := list(islice(changes, BATCH)):
+            store.commit(some)
+
+
+def _figures(server: Server, size: int) -> Iterator[Row]:
+    server.call("recall", query="the first question opens the store")
+    answers = [server.call("recall", query=question) for question in questions(QUESTIONS)]
+    found = sum("mem_" in answer for _, answer in answers)
+    times = [seconds for seconds, _ in answers]
+    p50, p95 = statistics.median(times), percentile(times, 95)
+    told = f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms"
+    goal = size == 10_000
+    yield Row(f"recall, {size:,} memories", told, "p95 <= 15 ms" if goal else "-", p95 <= GOAL if goal else None)
+    yield Row(f"questions that found something, {size:,}", f"{found} of {QUESTIONS}", "all", found == QUESTIONS)
+    writes = [server.call("remember", text=f"{words}, written now")[0] for words in questions(WRITES, seed=3)]
+    p50, p95 = statistics.median(writes), percentile(writes, 95)
+    yield Row(f"remember, {size:,} memories", f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms", "-")
+
+
+if __name__ == "__main__":
+    print_table(rows(quick="--quick" in sys.argv))
