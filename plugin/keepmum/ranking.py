@@ -7,10 +7,10 @@ import re
 from keepmum import retention
 from keepmum.memory import Filter, Match, Memory
 
-__all__ = ["estimate_tokens", "identifier_words", "rank", "terms", "within_budget"]
+__all__ = ["estimate_tokens", "identifier_words", "rank", "terms"]
 
 _WORD = re.compile(r"[^\W_]+(?:[_.'-][^\W_]+)*")
-_IDENTIFIER = re.compile(r"\w[\w.\-/]*")
+_IDENTIFIER = re.compile(r"\w(?:[\w.\-/]*\w)?")  # a full stop after it is none of it
 _SEAM = re.compile(r"[_.\-/]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MAX_TERMS = 32
 _ELSEWHERE = 0.6  # what a memory of another project is worth when every project was asked for
@@ -55,17 +55,6 @@ def rank(candidates: list[tuple[Memory, float]], wanted: Filter) -> list[Match]:
         for memory, relevance in candidates
     ]
     return sorted(matches, key=lambda match: (-match.score, match.memory.id))
-
-
-def within_budget(matches: list[Match], tokens: int) -> list[Match]:
-    """The first matches whose texts together stay within `tokens`, at least one."""
-    kept: list[Match] = []
-    for match in matches:
-        tokens -= estimate_tokens(match.memory.text)
-        if kept and tokens < 0:
-            break
-        kept.append(match)
-    return kept
 
 
 def estimate_tokens(text: str) -> int:
