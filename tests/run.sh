@@ -11,7 +11,7 @@ die() {
 
 # An interpreter is found by running it: a name on PATH may be a stub that does nothing.
 find_python() {
-    for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python "$HOME"/.local/bin/python3 /opt/homebrew/bin/python3 /usr/local/bin/python3; do
+    for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python "${HOME:-}"/.local/bin/python3 /opt/homebrew/bin/python3 /usr/local/bin/python3; do
         if found=$("$candidate" -c 'import sys; assert sys.version_info >= (3, 11); sys.stdout.write(sys.executable)' 2>/dev/null); then
             printf '%s\n' "$found"
             return

@@ -47,13 +47,13 @@ class Memory:
 
     def __init__(self, origin: str = "cli") -> None:
         self._service = application.open_memory(os.environ, _AGENT, origin=origin, upkeep=False)
-        for notice in self._service.notices():
-            tell(notice)
 
     def __enter__(self) -> MemoryService:
         return self._service
 
     def __exit__(self, *_: object) -> None:
+        for notice in self._service.notices():  # at the end: damage may be found, and mended, on the way
+            tell(notice)
         self._service.close()
 
 

@@ -35,14 +35,15 @@ def open_handlers(context: Context) -> MemoryHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    return MemoryHandlers(application.open_memory(os.environ, context.agent, context.roots), context)
+    return MemoryHandlers(application.open_memory(os.environ, context.agent, context.roots))
 
 
 class MemoryHandlers:
     """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(self, service: MemoryService) -> None:
         self._service = service
+        self._told: set[str] = set()  # notices that the client has had
         self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
             "remember": self._remember,
             "recall": self._recall,
@@ -50,12 +51,15 @@ class MemoryHandlers:
             "forget": self._forget,
             "resume": self._resume,
         }
-        for notice in service.notices():
-            context.log("warning", notice)
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
-        """The text that a tool answers with."""
-        return self._tools[name](arguments)
+        """The text that a tool answers with, and below it what the user has to know of the store, once."""
+        text = self._tools[name](arguments)
+        news = [notice for notice in self._service.notices() if notice not in self._told]
+        self._told.update(news)
+        for notice in news:
+            context.log("warning", notice)
+        return "\n".join([text, *(f"Tell the user: {notice}" for notice in news)])
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """A resource as Markdown."""

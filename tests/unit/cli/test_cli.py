@@ -197,3 +197,12 @@ def test_what_was_forgotten_comes_back(keepmum: Command) -> None:
     keepmum("forget", "pool")
     keepmum("forget", "pool", "--undo")
     assert "blue" in keepmum("load", "pool").out
+
+
+def test_damage_that_a_command_meets_is_told(keepmum: Command) -> None:
+    for number in range(40):
+        keepmum("remember", f"Pool {number} is blue " + "and stays so " * 60)
+    with open(os.path.join(os.environ["KEEPMUM_HOME"], "memory.db"), "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * 4096 * 30)
+    assert "the memory store was damaged" in keepmum("recall", "pool").err

@@ -1,0 +1,125 @@
+"""The default tools over a real store: what a model is told, and what it is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keepmum.errors import InvalidInput, NotFound, SecretFound
+from keepmum.mcp import resources
+from keepmum.mcp.handlers import MemoryHandlers, open_handlers
+from keepmum.mcp.surface import Context
+
+TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+ANYONE = Context(agent="claude-code")
+
+
+@pytest.fixture
+def handlers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryHandlers]:
+    """Handlers over an empty store, in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    opened = open_handlers(Context(agent="claude-code", roots=(str(tmp_path),)))
+    yield opened
+    opened.close()
+
+
+def _call(handlers: MemoryHandlers, name: str, **arguments: object) -> str:
+    return handlers.call(name, arguments, ANYONE)
+
+
+def test_what_was_kept_is_found(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Deploys go through the blue pool first")
+    assert "blue pool" in _call(handlers, "recall", query="which pool?")
+
+
+def test_who_wrote_it_is_told(handlers: MemoryHandlers) -> None:
+    assert "by claude-code" in _call(handlers, "remember", text="Blue first")
+
+
+def test_secret_is_refused_without_its_words(handlers: MemoryHandlers) -> None:
+    with pytest.raises(SecretFound) as refused:
+        _call(handlers, "remember", text=f"The job signs in with {TOKEN}.")
+    assert not any(piece in str(refused.value) for piece in (TOKEN, TOKEN[:8], "signs in"))
+
+
+def test_change_under_a_key_tells_how_to_undo_it(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first", key="pool")
+    assert "`forget` with `undo` puts it back" in _call(handlers, "remember", text="Green first", key="pool")
+
+
+def test_undo_brings_the_value_before_back(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first", key="pool")
+    _call(handlers, "remember", text="Green first", key="pool")
+    _call(handlers, "forget", ids=["pool"], undo=True)
+    assert "Blue first" in _call(handlers, "load", ids=["pool"])
+
+
+def test_forgetting_by_a_query_lists_first(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first")
+    assert "nothing was removed yet" in _call(handlers, "forget", query="blue")
+    assert "Blue first" in _call(handlers, "recall")
+
+
+def test_forgetting_by_a_query_is_done_once_confirmed(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first")
+    code = _call(handlers, "forget", query="blue").partition('confirm "')[2].partition('"')[0]
+    assert _call(handlers, "forget", query="blue", confirm=code).startswith("1 trashed")
+
+
+def test_empty_memory_says_so(handlers: MemoryHandlers) -> None:
+    assert [_call(handlers, name).startswith("Nothing is remembered") for name in ("recall", "resume")] == [True] * 2
+
+
+def test_days_to_live_are_kept_as_given(handlers: MemoryHandlers) -> None:
+    assert "Kept" in _call(handlers, "remember", text="Freeze until the release", ttl_days=0.5)
+
+
+@pytest.mark.parametrize("arguments", [{"ids": []}, {"undo": True}], ids=["no ids", "undo without ids"])
+def test_missing_ids_are_asked_for(handlers: MemoryHandlers, arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        _call(handlers, "forget" if "undo" in arguments else "load", **arguments)
+
+
+def test_memory_is_a_resource_under_its_key(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first", key="pool order")
+    assert "Blue first" in handlers.read("memory://pool%20order", ANYONE)[1]
+
+
+def test_activity_names_the_agent(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first")
+    assert "claude-code" in handlers.read(resources.ACTIVITY, ANYONE)[1]
+
+
+def test_other_resources_are_not_found(handlers: MemoryHandlers) -> None:
+    with pytest.raises(NotFound):
+        handlers.read("file:///etc/hostname", ANYONE)
+
+
+def test_briefing_prompt_looks_its_topic_up(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="Blue first", kind="note")
+    assert "Blue first" in handlers.prompt("session-briefing", {"focus": "blue"}, ANYONE)
+
+
+def test_what_the_user_has_to_know_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMORY_API_URL", "https://team.example")
+    handlers = open_handlers(ANYONE)
+    told = [_call(handlers, "recall").count("Tell the user: a team server is named") for _ in range(2)]
+    handlers.close()
+    assert told == [1, 0]
+
+
+def test_damage_that_a_question_meets_is_told_with_its_answer(handlers: MemoryHandlers) -> None:
+    for number in range(40):
+        _call(handlers, "remember", text=f"Pool {number} is blue " + "and stays so " * 60)
+    handlers.close()
+    with open(os.path.join(os.environ["KEEPMUM_HOME"], "memory.db"), "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * 4096 * 30)
+    anew = open_handlers(ANYONE)
+    answer = _call(anew, "recall", query="pool", limit=50)
+    anew.close()
+    assert "the memory store was damaged" in answer
