@@ -12,11 +12,23 @@ from keepmum_installers.plan import Link, Plan, own_file
 __all__ = ["how_to_call", "plan"]
 
 
+_SCRIPT = """\
+#!/bin/sh
+launch={launch}
+if [ ! -f "$launch" ]; then
+    printf 'keepmum: it was installed from a folder that is gone: %s is missing.\\n' "$launch" >&2
+    printf '  next: run `sh installers/install.sh` in another clone; memories are where they were.\\n' >&2
+    exit 1
+fi
+exec {python} -I -S "$launch" "$@"
+"""
+
+
 def plan(root: str, machine: Machine) -> Plan:
     """What puts the command in place; no steps when it is there and starts this bundle."""
     launch = os.path.join(root, "plugin", "launch.py")
     # The interpreter was found by running it; `python3` on a later PATH may be another one.
-    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I -S {shlex.quote(launch)} "$@"\n'
+    text = _SCRIPT.format(python=shlex.quote(sys.executable), launch=shlex.quote(launch))
     change = own_file(_command(machine), text, "the `keepmum` command", 0o755)
     link = _plan_link(machine)
     return Plan(tuple(step for step in (change, link) if step))

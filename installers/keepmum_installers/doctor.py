@@ -71,7 +71,7 @@ def _guarded(about: str, look: Callable[[Probes], Iterator[Finding]], probes: Pr
     try:
         yield from look(probes)
     except KeepmumError as error:
-        yield problem(about, str(error), "Do what it says; `keepmum doctor` then looks again.")
+        yield problem(about, str(error), "Mend that, then run `keepmum doctor` again.")
 
 
 def _interpreter(product: Product) -> Finding:

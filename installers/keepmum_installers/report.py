@@ -25,6 +25,8 @@ def show_status(probes: doctor.Probes) -> int:
     name, folder, source = probes.project()[1:]
     voice.say(f"Keepmum {product.version}")
     voice.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
+    for remark in filter(None, (facts.get("reason"), facts.get("notice"))):
+        voice.say(f"  store     {remark}")
     voice.say(f"  project   {name}, at {folder} (known from {source})")
     for client in CLIENTS.values():
         findings = list(client.checks(machine, product))

@@ -94,7 +94,7 @@ def _place(start: str, environ: Mapping[str, str], client_roots: Sequence[str]) 
 def _client_folders(environ: Mapping[str, str], client_roots: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The folders that the client named, strongest first; the file system's root stands for "no folder"."""
     words = [(environ.get(variable, ""), variable) for variable in _CLIENT_VARIABLES]
-    words += [(_path_of(root), "client root") for root in client_roots]
+    words += [(_path_of(root), "the folder itself") for root in client_roots]
     for word, said_by in words:
         if os.path.isabs(word) and os.path.isdir(word):
             folder = real_folder(word)

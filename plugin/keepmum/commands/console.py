@@ -45,14 +45,16 @@ def say(line: str) -> None:
 class Memory:
     """The memory as seen from the working folder, for the length of one command."""
 
-    def __init__(self, origin: str = "cli") -> None:
+    def __init__(self, origin: str = "cli", *, tells: bool = True) -> None:
+        self._tells = tells
         self._service = application.open_memory(os.environ, _AGENT, origin=origin, upkeep=False)
 
     def __enter__(self) -> MemoryService:
         return self._service
 
-    def __exit__(self, *_: object) -> None:
-        for notice in self._service.notices():  # at the end: damage may be found, and mended, on the way
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        # At the end, since damage may be found, and mended, on the way; an error tells of it by itself.
+        for notice in self._service.notices() if self._tells and error is None else ():
             tell(notice)
         self._service.close()
 

@@ -1,4 +1,4 @@
-"""What the installers ask of the core, which they do not import."""
+"""What `keepmum status` and `keepmum doctor` ask of the core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Probes:
 
     def store(self) -> dict[str, JsonValue]:
         """Health of the store."""
-        with console.Memory() as memory:
+        with console.Memory(tells=False) as memory:  # the facts hold what there is to tell
             return memory.health()
 
     def settings(self) -> list[tuple[str, str, str]]:

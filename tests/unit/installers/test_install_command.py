@@ -41,6 +41,14 @@ def test_command_starts_the_bundle_wherever_it_lies(machine: Machine, tmp_path: 
     assert done.stdout == "['recall', 'a b'] 1\n"
 
 
+def test_command_whose_bundle_is_gone_says_so(machine: Machine, tmp_path: Path) -> None:
+    _install(tmp_path / "a b's", machine)
+    done = subprocess.run(
+        [Path(machine.home) / "bin" / "keepmum"], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, "a b's/plugin/launch.py is missing" in done.stderr) == (1, True)
+
+
 def test_command_in_place_is_not_planned_again(root: Path, machine: Machine) -> None:
     _install(root, machine)
     assert command.plan(str(root), machine).steps == ()
