@@ -1,5 +1,7 @@
 """Every manifest of the bundle and the version module, rendered from `pyproject.toml` and the client modules.
 
+In a clone, with PYTHONPATH=installers:plugin:hooks:
+
 python3 -m keepmum_installers.manifests          writes what changed
 python3 -m keepmum_installers.manifests --check  exits 1 and names each file that is out of step
 """

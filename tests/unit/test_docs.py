@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
@@ -48,6 +50,50 @@ def test_every_tool_of_the_readme_exists(root: Path) -> None:
     readme = (root / "README.md").read_text(encoding="utf-8")
     line = next(line for line in readme.splitlines() if "MCP server with five tools" in line)
     assert set(re.findall(r"`([a-z]+)`", line)) == {tool.name for tool in TOOLS}
+
+
+def _blocks(root: Path, language: str) -> list[str]:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+
+
+def _command_lines(root: Path) -> list[str]:
+    lines = "".join(_blocks(root, "sh")).splitlines()
+    return [line.partition("  #")[0] for line in lines if line.startswith("keepmum ")]
+
+
+def test_every_command_line_of_the_readme_is_understood(root: Path) -> None:
+    from keepmum import cli
+
+    lines = _command_lines(root)
+    assert lines
+    for line in lines:
+        cli.parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
+
+
+def test_every_option_of_the_readme_is_one_of_some_command(root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    reference = (root / "docs" / "reference.md").read_text(encoding="utf-8")
+    shell = (root / "installers" / "install.sh").read_text(encoding="utf-8")
+    ours = set(re.findall(r"--[a-z-]+", readme)) - {"--allowedTools", "--allowed"}  # the client's own
+    assert {option for option in ours if option not in reference + shell} == set()
+
+
+def test_the_settings_of_the_readme_are_read(root: Path, home: Path, tmp_path: Path) -> None:
+    from keepmum import settings
+
+    for_user, for_project = _blocks(root, "toml")
+    (home / ".keepmum").mkdir()
+    (home / ".keepmum" / "config.toml").write_text(for_user, encoding="utf-8")
+    (tmp_path / ".keepmum.toml").write_text(for_project, encoding="utf-8")
+    read = settings.load(os.environ, str(tmp_path))
+    assert (read.capture.every, read.briefing.tokens, read.project) == (10, 500, "checkout")
+
+
+def test_the_refusal_of_the_readme_is_the_one_that_is_said(root: Path) -> None:
+    from keepmum.errors import SecretFound
+
+    assert _blocks(root, "text") == [str(SecretFound([("text", "github.token", 1)])) + "\n"]
 
 
 def test_the_first_screen_has_both_commands(root: Path) -> None:

@@ -1,0 +1,88 @@
+"""Nothing leaves the machine: server, command line, hooks and scanner open no connection, whatever they are asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LIMIT = 60  # seconds
+# Runs a program of ours and reports each event of the interpreter that has to do with a connection.
+WATCHED = """
+import runpy, sys
+def watch(event, arguments):
+    if event.startswith(("socket.", "urllib.", "http.", "ftplib.", "smtplib.")):
+        sys.stderr.write(f"network: {event}\\n")
+sys.addaudithook(watch)
+sys.argv = sys.argv[1:]
+sys.path.insert(0, __import__("os").path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+NOTE = {"text": "Deploys go through the blue pool first; see https://deploys.example/pools"}
+
+
+def _watched(bare_python: list[str], folder: Path, *words: str, stdin: str = "") -> str:
+    """What the program said on standard error."""
+    done = subprocess.run(
+        [*bare_python, "-c", WATCHED, *words],
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        cwd=folder,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def _request(number: int, method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+
+
+def test_the_watch_sees_a_connection(bare_python: list[str], tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import socket; socket.socket().close()")
+    assert "network: socket.__new__" in _watched(bare_python, tmp_path, str(program))
+
+
+def test_the_server_opens_no_connection(bare_python: list[str], root: Path, tmp_path: Path) -> None:
+    conversation = (
+        _request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "x"}),
+        _request(2, "tools/call", name="remember", arguments=NOTE),
+        _request(3, "tools/call", name="recall", arguments={"query": "pool"}),
+        _request(4, "tools/call", name="resume", arguments={}),
+    )
+    launch = str(root / "plugin" / "launch.py")
+    assert "network" not in _watched(bare_python, tmp_path, launch, "mcp", stdin="".join(conversation))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("remember", NOTE["text"]), id="remember"),
+        pytest.param(("export",), id="export"),
+        pytest.param(("status",), id="status"),
+        pytest.param(("doctor",), id="doctor"),
+    ],
+)
+def test_a_command_opens_no_connection(
+    bare_python: list[str], root: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    assert "network" not in _watched(bare_python, tmp_path, str(root / "plugin" / "launch.py"), *words)
+
+
+@pytest.mark.parametrize("event", ["session-start", "stop"])
+def test_a_hook_opens_no_connection(bare_python: list[str], root: Path, tmp_path: Path, event: str) -> None:
+    payload = {"session_id": "5f0a", "cwd": str(tmp_path), "hook_event_name": event, "prompt_id": "1"}
+    hook = str(root / "hooks" / "run.py")
+    heard = _watched(bare_python, tmp_path, hook, event, "--client", "claude-code", stdin=json.dumps(payload))
+    assert "network" not in heard
+
+
+def test_the_scanner_opens_no_connection(bare_python: list[str], root: Path, tmp_path: Path) -> None:
+    scanner = os.path.join(str(root), "scanner", "__main__.py")
+    assert "network" not in _watched(bare_python, tmp_path, scanner, stdin=NOTE["text"])
