@@ -31,13 +31,15 @@ class BriefingFiles:
     def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
         """Render anew the briefings of one project's folders, or of every project when `project` is None.
 
-        A briefing that cannot be written is left as it was: a session that starts without it still works.
+        A briefing that cannot be written is left as it was: a session that starts without it still works. What has
+        a time to live is left out: the file may be printed after that time, when no server runs to see it pass.
         """
         rendered: dict[str, str] = {}
         for root, owner, name in store.roots(now - _SEEN_WITHIN):
             if project in {None, owner} and os.path.isdir(root):
                 if owner not in rendered:
-                    rendered[owner] = briefing.brief(name, told(store, now, owner, user), self._tokens)
+                    lasting = [memory for memory in told(store, now, owner, user) if memory.expires_at is None]
+                    rendered[owner] = briefing.brief(name, lasting, self._tokens)
                 with contextlib.suppress(OSError):
                     _replace(places.briefing_file(self._home, root), rendered[owner])
 

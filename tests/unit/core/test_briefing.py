@@ -175,10 +175,21 @@ def test_what_time_removed_leaves_the_briefing(
     service: MemoryService, clock: Clock, keepmum_home: Path, tmp_path: Path
 ) -> None:
     service.settle()
-    service.sweep()
-    service.remember("Use tabs", kind="preference", ttl_seconds=60)
-    clock.advance(seconds=61)
-    service.sweep()
+    service.remember("Ship on Friday", kind="task")
+    assert the_file(keepmum_home, tmp_path).exists()
+    for _ in range(181):
+        clock.advance(days=1)
+        service.settle()
+        service.sweep()
+    assert not the_file(keepmum_home, tmp_path).exists()
+
+
+def test_a_file_that_may_be_printed_later_holds_nothing_that_expires(
+    service: MemoryService, keepmum_home: Path, tmp_path: Path
+) -> None:
+    service.settle()
+    service.remember("The freeze ends on Friday", kind="decision", ttl_seconds=86_400)
+    assert "freeze" in service.brief()
     assert not the_file(keepmum_home, tmp_path).exists()
 
 

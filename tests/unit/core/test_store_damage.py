@@ -302,3 +302,25 @@ def test_a_wal_without_its_file_is_set_aside_and_not_read(path: Path, tmp_path: 
         fresh.commit([Change(None, a_memory("the new world"))])
         assert fresh.health()["integrity"] == "ok"
     assert [found.name[-4:] for found in path.parent.glob("memory.db.corrupt-*")] == ["-wal"]
+
+
+def test_no_wal_or_shared_memory_is_ever_deleted_by_us(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted: list[str] = []
+    unlink = os.unlink
+
+    def watched(path: str, *args: object, **options: object) -> None:
+        deleted.append(str(path))
+        unlink(path, *args, **options)  # type: ignore[arg-type] # passed on as they came
+
+    monkeypatch.setattr(os, "unlink", watched)
+    monkeypatch.setattr(os, "remove", watched)
+    with opened(filled) as store:
+        store.upkeep(NOW)
+        store.commit([Change(None, a_memory("in the WAL"))])
+        overwrite(filled, 0, 100)
+        store._heal()
+    overwrite(filled, 0, 100)
+    with opened(filled) as store:
+        assert store.count(EVERYTHING) > 0
+    assert deleted  # a repair clears its own leftovers away
+    assert not {str(filled) + suffix for suffix in ("", "-wal", "-shm")} & set(deleted)
