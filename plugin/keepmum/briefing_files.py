@@ -35,13 +35,16 @@ class BriefingFiles:
         a time to live is left out: the file may be printed after that time, when no server runs to see it pass.
         """
         rendered: dict[str, str] = {}
-        for root, owner, name in store.roots(now - _SEEN_WITHIN):
-            if project in {None, owner} and os.path.isdir(root):
-                if owner not in rendered:
-                    lasting = [memory for memory in told(store, now, owner, user) if memory.expires_at is None]
-                    rendered[owner] = briefing.brief(name, lasting, self._tokens)
-                with contextlib.suppress(OSError):
-                    _replace(places.briefing_file(self._home, root), rendered[owner])
+        alive = {root for root, *_ in store.roots(now - _SEEN_WITHIN) if os.path.isdir(root)}
+        for root, owner, name in store.roots(0):
+            if project not in {None, owner}:
+                continue
+            if root in alive and owner not in rendered:
+                lasting = [memory for memory in told(store, now, owner, user) if memory.expires_at is None]
+                rendered[owner] = briefing.brief(name, lasting, self._tokens)
+            with contextlib.suppress(OSError):
+                # A folder that nobody comes to has none, rather than one that goes stale.
+                _replace(places.briefing_file(self._home, root), rendered[owner] if root in alive else "")
 
 
 def told(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:

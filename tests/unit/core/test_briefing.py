@@ -184,6 +184,18 @@ def test_what_time_removed_leaves_the_briefing(
     assert not the_file(keepmum_home, tmp_path).exists()
 
 
+def test_a_folder_that_nobody_came_to_for_long_has_no_stale_briefing(
+    open_memory: OpenService, clock: Clock, keepmum_home: Path, tmp_path: Path
+) -> None:
+    open_memory().settle()
+    open_memory().remember("Use tabs", kind="preference")
+    clock.advance(days=91)
+    open_memory(place={"root": None}).forget(query="nothing at all")
+    assert the_file(keepmum_home, tmp_path).exists()
+    open_memory(place={"root": None}).remember("Use blanks", kind="preference")
+    assert not the_file(keepmum_home, tmp_path).exists()
+
+
 def test_a_file_that_may_be_printed_later_holds_nothing_that_expires(
     service: MemoryService, keepmum_home: Path, tmp_path: Path
 ) -> None:
