@@ -27,8 +27,10 @@ exec {python} -I -S "$launch" "$@"
 def plan(root: str, machine: Machine) -> Plan:
     """What puts the command in place; no steps when it is there and starts this bundle."""
     launch = os.path.join(root, "plugin", "launch.py")
-    # The interpreter was found by running it; `python3` on a later PATH may be another one.
-    text = _SCRIPT.format(python=shlex.quote(sys.executable), launch=shlex.quote(launch))
+    # The interpreter was found by running it; `python3` on a later PATH may be another one. A virtual environment's own
+    # stands on this one, and may be removed, as the runtime is.
+    python = getattr(sys, "_base_executable", "") or sys.executable
+    text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch))
     change = own_file(_command(machine), text, "the `keepmum` command", 0o755)
     link = _plan_link(machine)
     return Plan(tuple(step for step in (change, link) if step))

@@ -49,6 +49,14 @@ def test_command_whose_bundle_is_gone_says_so(machine: Machine, tmp_path: Path) 
     assert (done.returncode, "a b's/plugin/launch.py is missing" in done.stderr) == (1, True)
 
 
+def test_command_outlives_the_runtime_that_wrote_it(
+    root: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", f"{machine.home}/runtime/bin/python")
+    _install(root, machine)
+    assert "runtime" not in (Path(machine.home) / "bin" / "keepmum").read_text()
+
+
 def test_command_in_place_is_not_planned_again(root: Path, machine: Machine) -> None:
     _install(root, machine)
     assert command.plan(str(root), machine).steps == ()
