@@ -110,7 +110,7 @@ def _open_to_others(path: str) -> bool:
 def _runtime(root: str | None, machine: Machine) -> Finding:
     found = runtime.look(root, machine)
     if found is None:
-        return note("runtime", "there is none; the core needs none", _AGAIN)
+        return ok("runtime", "there is none, and the core needs none")
     if found.missing:
         return note("runtime", f"packages are missing: {', '.join(found.missing)}", _AGAIN)
     if found.behind:
