@@ -21,6 +21,9 @@ from keepmum.service import MemoryService, Place, open_service
 settings.register_profile("stores", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 stores = settings(settings.get_profile("stores"), max_examples=25)
 
+# On a shared machine a first call may take longer than hypothesis allows by default.
+unhurried = settings(deadline=None)
+
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 words = st.text(characters, min_size=1, max_size=60)
 json_values = st.recursive(
@@ -70,7 +73,7 @@ FIELDS = ["key", "why", "kind", "tags", "scope", "project", "session", "user", "
 choices = st.sampled_from([*KINDS, *SCOPES, *STATUSES, *TIERS])
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(st.fixed_dictionaries(GOOD), st.dictionaries(st.sampled_from([*FIELDS, *GOOD]), anything | choices, max_size=4))
 def test_what_is_parsed_is_within_every_limit_or_refused_by_field(good: dict[str, Any], more: dict[str, Any]) -> None:
     try:
@@ -110,12 +113,14 @@ def test_no_import_breaks_what_reads_it_later(good: dict[str, Any], more: dict[s
         assert len(list(service.every(everywhere=True))) <= 1
 
 
+@unhurried
 @given(st.text(characters))
 def test_cleaning_what_is_clean_changes_nothing(text: str) -> None:
     once = intake.clean("text", text, LIMITS.text, in_bytes=True)
     assert intake.clean("text", once, LIMITS.text, in_bytes=True) == once
 
 
+@unhurried
 @given(st.text())
 def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
     field = "why"
@@ -126,6 +131,7 @@ def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
     assert field == "why"
 
 
+@unhurried
 @given(st.text(characters, min_size=1))
 def test_a_title_is_one_line_within_its_limit(text: str) -> None:
     title = intake.title_of(text)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import uuid
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepmum import ids
 
+# On a shared machine a first call may take longer than hypothesis allows by default.
+unhurried = settings(deadline=None)
 milliseconds = st.integers(0, 2**48 - 2)
 
 
+@unhurried
 @given(milliseconds)
 def test_an_id_is_a_uuid_of_version_seven_that_carries_its_time(now: int) -> None:
     parsed = uuid.UUID(ids.to_uuid(ids.new_id(now)))
@@ -20,6 +23,7 @@ def test_an_id_is_a_uuid_of_version_seven_that_carries_its_time(now: int) -> Non
     assert parsed.int >> 80 == now
 
 
+@unhurried
 @given(milliseconds, milliseconds)
 def test_ids_sort_by_time(one: int, other: int) -> None:
     first, second = ids.new_id(min(one, other)), ids.new_id(max(one, other) + (one == other))
@@ -27,6 +31,7 @@ def test_ids_sort_by_time(one: int, other: int) -> None:
     assert ids.to_uuid(first) < ids.to_uuid(second)
 
 
+@unhurried
 @given(milliseconds)
 def test_every_spelling_means_the_same_id(now: int) -> None:
     memory = ids.new_id(now)
@@ -36,6 +41,7 @@ def test_every_spelling_means_the_same_id(now: int) -> None:
         assert ids.id_range(text) == (memory, memory)
 
 
+@unhurried
 @given(milliseconds, st.integers(1, 26))
 def test_a_beginning_holds_the_ids_that_begin_so(now: int, length: int) -> None:
     memory = ids.new_id(now)
@@ -48,12 +54,14 @@ def test_a_beginning_holds_the_ids_that_begin_so(now: int, length: int) -> None:
     assert last.removeprefix(ids.PREFIX).startswith(digits)
 
 
+@unhurried
 @given(st.text())
 def test_any_text_is_a_range_or_none(text: str) -> None:
     bounds = ids.id_range(text)
     assert bounds is None or bounds[0] <= bounds[1]
 
 
+@unhurried
 @given(st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=26, max_size=26))
 def test_an_id_past_128_bits_is_none(digits: str) -> None:
     assert (ids.id_range(digits) is None) == (digits[0] > "7")

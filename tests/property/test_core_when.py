@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepmum.errors import InvalidInput
 from keepmum.when import parse_when
 
+# On a shared machine a first call may take longer than hypothesis allows by default.
+unhurried = settings(deadline=None)
 NOW = int(datetime(2026, 11, 21, 12, 30, tzinfo=UTC).timestamp() * 1000)
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
@@ -43,6 +45,7 @@ def test_what_is_no_time_is_refused_with_what_works(text: str) -> None:
         parse_when("older_than", text, NOW)
 
 
+@unhurried
 @given(st.text())
 def test_any_text_is_a_time_or_refused(text: str) -> None:
     try:
@@ -52,6 +55,7 @@ def test_any_text_is_a_time_or_refused(text: str) -> None:
     assert field == "since"
 
 
+@unhurried
 @given(st.integers(0, 4_102_444_800).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)))
 def test_every_written_time_is_read_back(moment: datetime) -> None:
     assert parse_when("since", moment.isoformat(), NOW) == int(moment.timestamp() * 1000)
