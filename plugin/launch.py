@@ -42,6 +42,11 @@ def main() -> int:
         from keepmum.mcp import serve
 
         return serve.main(sys.argv[2:])
+    if sys.argv[1:2] == ["guard"]:
+        from keepmum.guard import main as guard
+
+        if guard.is_proxy(sys.argv[2:]):
+            return guard.main(sys.argv[2:])
     from keepmum import cli
 
     return cli.main(sys.argv[1:])

@@ -1,0 +1,178 @@
+"""The gate: what passes does so byte for byte, what holds a secret does not, however it is spelt."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from guard_gate import Gate
+from keepmum.guard.gate import LONGEST, judge
+from keepmum.mcp import rpc
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\n", id="an empty line"),
+        pytest.param(b"\x00\xff\xfe binary\n", id="binary"),
+        pytest.param(b'{"jsonrpc": "2.0", "id": 1,  "method": "ping"}\r\n', id="odd spacing"),
+        pytest.param(b'{"method": "pi', id="a part of a message"),
+        pytest.param(b'{"a":1,"a":2}\n', id="a name twice"),
+        pytest.param('{"jsonrpc":"2.0","method":"x","params":{"t":"ä€😀\\u00e4"}}\n'.encode(), id="unicode"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"result":{"about":"tools/call"}}\n', id="an answer that names calls"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}\n', id="no arguments"),
+        pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"tools/call"} , {"id":2}]\n', id="a harmless batch"),
+        pytest.param(b"{" + b" " * rpc.MAX_LINE + b"\n", id="longer than the guard reads"),
+    ],
+)
+def test_what_holds_no_call_with_a_secret_passes_byte_for_byte(line: bytes) -> None:
+    verdict = judge(line)
+    assert verdict.forward == line
+    assert verdict.answer is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param({"text": "TOKEN"}, id="a text"),
+        pytest.param({"TOKEN": "x"}, id="a name"),
+        pytest.param({"TOKEN": {"deep": []}}, id="the name of an object"),
+        pytest.param({"entities": [{"observations": ["fine", "TOKEN"]}]}, id="a list within"),
+        pytest.param(["TOKEN"], id="arguments that are a list"),
+        pytest.param("TOKEN", id="arguments that are a text"),
+        pytest.param({"data": json.dumps({"deep": [json.dumps("TOKEN")]})}, id="JSON in JSON"),
+        pytest.param({"_meta": "TOKEN"}, id="an argument named as the protocol's own"),
+    ],
+)
+def test_a_secret_is_found_wherever_it_stands(gate: Gate, token: str, arguments: object) -> None:
+    text = json.dumps(arguments).replace("TOKEN", token)
+    assert "github.token" in gate.refusal(json.loads(text))
+
+
+def test_a_secret_whose_escapes_hide_it_in_a_json_string_is_found(gate: Gate, token: str) -> None:
+    hidden = "".join(f"\\u{ord(letter):04x}" for letter in token)
+    assert "(JSON)" in gate.refusal({"data": f'{{"deep": "{hidden}"}}'})
+
+
+def test_a_password_below_its_name_is_found(gate: Gate) -> None:
+    assert "password" in gate.refusal({"fields": {"password": "Tr0ub4dor&" + "3xyz"}})
+
+
+def test_the_name_of_the_tool_is_scanned_too(gate: Gate, token: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": token, "arguments": {}}}
+    assert gate.judge(message).forward == b""
+
+
+def test_what_is_between_the_client_and_the_protocol_is_not_scanned(gate: Gate, token: str) -> None:
+    params = {"name": "x", "arguments": {}, "_meta": {"progressToken": token}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert gate.judge(message).answer is None
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param(b'"tools\\/call"', id="an escaped slash"),
+        pytest.param(b'"\\u0074ools/call"', id="an escaped letter"),
+        pytest.param(b'"tool\\u0073\\u002Fcal\\u006C"', id="escapes in capitals"),
+    ],
+)
+def test_a_call_is_known_in_every_spelling(token: str, spelling: bytes) -> None:
+    line = b'{"jsonrpc":"2.0","id":1,"method":%s,"params":{"arguments":{"t":"%s"}}}\n' % (spelling, token.encode())
+    assert judge(line).forward == b""
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        pytest.param('"method":"tools/call","method":"ping","params":{"t":"TOKEN"}', id="a method given twice"),
+        pytest.param('"method":"ping","method":"tools/call","params":{"t":"TOKEN"}', id="the other way round"),
+        pytest.param('"Method":"tools/call","Params":{"t":"TOKEN"}', id="names in capitals"),
+        pytest.param('"method":"tools/call","params":{"t":"TOKEN"},"params":{}', id="parameters given twice"),
+        pytest.param('"method":"tools/call","params":{"t":"TOKEN","t":"fine"}', id="an argument given twice"),
+    ],
+)
+def test_what_some_servers_would_read_is_refused(token: str, members: str) -> None:
+    line = '{"jsonrpc":"2.0","id":1,' + members.replace("TOKEN", token) + "}\n"
+    assert judge(line.encode()).forward == b""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"id":5,"method":"tools/call",', id="not JSON"),
+        pytest.param(b'{"id":5,"method":"tools/\xffcall"}', id="bytes that some readers drop"),
+        pytest.param(b'{"id":5,"params":\r{"method":"tools/call"}}', id="a line end that some servers know"),
+        pytest.param(b'\xef\xbb\xbf{"id":5,"method":"tools/call"}', id="a byte-order mark"),
+        pytest.param(b'{"id":5,"method":"tools/call","a":' + b"[" * 100_000, id="nested without end"),
+        pytest.param(b'{"id":5,"method":"tools/call","a":"' + b"a" * rpc.MAX_LINE + b'"}', id="too long to read"),
+    ],
+)
+def test_a_call_that_cannot_be_checked_is_refused_under_its_id(line: bytes) -> None:
+    verdict = judge(line + b"\n")
+    assert verdict.forward == b""
+    assert isinstance(verdict.answer, dict)
+    assert verdict.answer["id"] == 5
+    assert "could not be checked" in json.dumps(verdict.answer)
+
+
+def test_a_refusal_names_no_id_when_two_could_be_meant() -> None:
+    verdict = judge(b'{"id":5,"method":"tools/call","params":{"arguments":{"id":6,\n')
+    assert isinstance(verdict.answer, dict)
+    assert verdict.answer["id"] is None
+    assert "error" in verdict.answer
+
+
+def test_a_line_that_does_not_end_is_refused_at_last() -> None:
+    assert judge(b" " * (LONGEST + 1)).forward == b""
+
+
+def test_a_call_is_refused_when_the_scanner_breaks(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> None:
+        raise RuntimeError("a word of the text")
+
+    monkeypatch.setattr("keepmum.guard.fields.scan", broken)
+    assert gate.call({"text": "harmless"}).forward == b""
+    assert "a word of the text" not in capsys.readouterr().err
+
+
+def test_a_refused_call_that_wants_no_answer_gets_none(gate: Gate, token: str) -> None:
+    params = {"name": "x", "arguments": {"text": token}}
+    verdict = gate.judge({"jsonrpc": "2.0", "method": "tools/call", "params": params})
+    assert (verdict.forward, verdict.answer) == (b"", None)
+
+
+def test_of_a_batch_the_refused_call_is_answered_and_the_rest_passes_as_it_was_spelt(token: str) -> None:
+    ping, other = b'{"jsonrpc":"2.0","id":2,  "method":"ping"}', b'{"id":3,"method":"tools/call","params":{}}'
+    bad = b'{"id":1,"method":"tools/call","params":{"arguments":{"t":"%s"}}}' % token.encode()
+    verdict = judge(b"[ %s, %s ,%s ]\r\n" % (ping, bad, other))
+    assert verdict.forward == b"[ %s,%s ]\r\n" % (ping, other)
+    assert isinstance(verdict.answer, list)
+    assert [answer["id"] for answer in verdict.answer] == [1]
+    assert verdict.asked == [2, 3]
+
+
+def test_of_a_batch_of_refused_calls_nothing_passes(token: str) -> None:
+    bad = b'{"id":1,"method":"tools/call","params":{"arguments":{"t":"%s"}}}' % token.encode()
+    verdict = judge(b"[%s,%s]\n" % (bad, bad))
+    assert verdict.forward == b""
+    assert len(verdict.answer or ()) == 2
+
+
+def test_requests_that_pass_are_owed_an_answer(gate: Gate) -> None:
+    assert gate.judge({"jsonrpc": "2.0", "id": "a", "method": "ping"}).asked == ["a"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"jsonrpc": "2.0", "method": "notifications/initialized"}, id="a notification"),
+        pytest.param({"jsonrpc": "2.0", "id": 4, "result": {}}, id="an answer of the client's own"),
+    ],
+)
+def test_nothing_else_is_owed_an_answer(gate: Gate, message: object) -> None:
+    assert gate.judge(message).asked == []

@@ -1,0 +1,111 @@
+"""The small parts: lines, options, pending requests, masked results."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from keepmum.guard import options
+from keepmum.guard.lines import Lines
+from keepmum.guard.output import Output
+from keepmum.guard.pending import Pending
+from keepmum.guard.results import masked
+
+
+def test_lines_keep_their_line_feeds_over_any_chunks() -> None:
+    lines = Lines(100)
+    cut = [line for chunk in (b"a", b"b\nc\n\n", b"d\r", b"\n", b"e") for line in lines.feed(chunk)]
+    assert [*cut, lines.rest()] == [b"ab\n", b"c\n", b"\n", b"d\r\n", b"e"]
+
+
+def test_of_a_line_past_the_limit_just_so_much_is_kept_that_it_shows() -> None:
+    lines = Lines(3)
+    cut = [line for chunk in (b"abcd", b"efg", b"h\nok\n") for line in lines.feed(chunk)]
+    assert cut == [b"abcd", b"ok\n"]
+
+
+def test_options_take_everything_behind_the_dashes_as_the_command() -> None:
+    chosen = options.parse(["--results", "--", "npx", "--url", "--", "x"])
+    assert (chosen.command, chosen.results) == (("npx", "--url", "--", "x"), True)
+
+
+def test_options_name_headers_by_variable() -> None:
+    chosen = options.parse(["--url=https://x.example/mcp", "--header-env", "Authorization=TOKEN"])
+    assert (chosen.url, chosen.headers) == ("https://x.example/mcp", (("Authorization", "TOKEN"),))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["--"], id="no command"),
+        pytest.param(["--url"], id="no address"),
+        pytest.param(["--url", "http://x", "--", "y"], id="both"),
+        pytest.param(["--header-env", "A=B", "--", "y"], id="a header for a process"),
+        pytest.param(["--url", "http://x", "--header-env", "Authorization=Bearer x"], id="a value on the command line"),
+        pytest.param(["--loud", "--", "y"], id="unknown"),
+    ],
+)
+def test_wrong_options_are_told_without_repeating_them(words: list[str]) -> None:
+    with pytest.raises(options.UsageError) as raised:
+        options.parse(words)
+    assert "Bearer" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [(["--", "x"], True), (["--url", "x"], True), (["add", "--"], False), (["--help"], False), ([], False)],
+)
+def test_only_options_start_the_proxy(words: list[str], *, starts: bool) -> None:
+    assert options.is_proxy(words) is starts
+
+
+def test_an_answer_settles_its_request() -> None:
+    pending = Pending()
+    pending.ask([1, "1", 2])
+    pending.hear(b'{"id":1,"result"')
+    pending.hear(b':{}}\n[{"id":2,"error":{}}]\n')
+    assert pending.left() == ["1"]
+
+
+def test_a_request_of_the_server_settles_nothing() -> None:
+    pending = Pending()
+    pending.ask([1])
+    pending.hear(b'{"id":1,"method":"roots/list"}\nnot JSON "id"\n')
+    assert pending.left() == [1]
+
+
+def test_results_are_masked_where_a_model_reads_them(token: str) -> None:
+    result = {"content": [{"type": "text", "text": f"key {token}."}], "structuredContent": {"deep": [token]}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode() + b"\n"
+    clean = json.loads(masked(line))["result"]
+    assert clean["content"][0]["text"] == "key [github.token removed]."
+    assert clean["structuredContent"] == {"deep": ["[github.token removed]"]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"id":1,  "result":{"content":[{"text":"fine"}]}}\n', id="nothing to mask"),
+        pytest.param(b'{"id":1,"result":', id="not JSON"),
+        pytest.param(b'[{"id":1,"result":3},7]\n', id="odd results"),
+        pytest.param(b'{"method":"x","params":{}}\n', id="no result"),
+    ],
+)
+def test_other_answers_keep_their_bytes(line: bytes) -> None:
+    assert masked(line) == line
+
+
+def test_the_guards_words_wait_for_the_end_of_the_servers_line() -> None:
+    source, sink = os.pipe()
+    output = Output(sink)
+    output.write(b'{"half":')
+    output.answer({"id": 1})
+    output.write(b'2}\n{"next"')
+    output.answer({"id": 2})
+    output.finish()
+    output.close()
+    with open(source, "rb") as read:
+        assert read.read() == b'{"half":2}\n{"id":1}\n{"next"\n{"id":2}\n'

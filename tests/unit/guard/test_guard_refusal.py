@@ -1,0 +1,35 @@
+"""Refusals: a model can act on them, and nobody can learn the secret from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from guard_gate import Gate
+
+
+def test_a_refusal_says_rule_field_line_and_what_to_do(gate: Gate, token: str) -> None:
+    told = gate.refusal({"entities": [{"observations": ["fine", f"first line\nkey {token}"]}]})
+    assert "github.token in entities[0].observations[1], line 2" in told
+    assert "vault path" in told
+
+
+def test_a_refusal_repeats_nothing_of_the_secret(gate: Gate, token: str) -> None:
+    told = gate.refusal({"text": f"around {token} it", token: token, "deep": {f"x{token}": [token]}})
+    assert "around" not in told
+    assert not [token[at : at + 5] for at in range(4, len(token) - 5) if token[at : at + 5] in told]
+
+
+def test_names_that_may_be_secrets_are_not_repeated(gate: Gate, token: str) -> None:
+    assert "(a name)" in gate.refusal({"k3y4ndV4lue9": token})
+
+
+def test_many_findings_are_told_in_few_words(gate: Gate, token: str) -> None:
+    told = gate.refusal({f"field_{chr(97 + at)}": token for at in range(26)})
+    assert "and 16 more" in told
+
+
+@pytest.mark.parametrize("request_id", [0, 7, "abc", 1.5, -1])
+def test_the_answer_carries_the_id_of_the_call(gate: Gate, token: str, request_id: object) -> None:
+    verdict = gate.call({"text": token}, id=request_id)
+    assert isinstance(verdict.answer, dict)
+    assert verdict.answer["id"] == request_id
