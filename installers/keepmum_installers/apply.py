@@ -92,13 +92,20 @@ class Undone:
 def undo(
     journal: Journal, machine: Machine, program: Callable[[str], str | None], wanted: Callable[[Record], bool]
 ) -> list[Undone]:
-    """Undoes every wanted record, newest first; one that fails stays in the journal, and the others go on."""
-    results = []
+    """Undoes every wanted record, newest first; one that fails stays in the journal, and the others go on.
+
+    While a client could not take its own keys out of its settings, these are not given back yet either.
+    """
+    results: list[Undone] = []
+    waiting = False
     for record in filter(wanted, journal.newest_first()):
+        if waiting and isinstance(record, Kept):
+            continue
         try:
             results.append(Undone(_undo(record, machine, program)))
         except InstallError as error:
             results.append(Undone(problem=error))
+            waiting = waiting or isinstance(record, Called)
         else:
             journal.remove(record)
     return [result for result in results if result.said or result.problem]

@@ -340,6 +340,21 @@ def test_copy_that_is_kept_is_named(
     assert str(copy) in heard.out.getvalue()
 
 
+def test_settings_are_restored_once_the_client_could_undo_its_own(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude, heard: Heard
+) -> None:
+    path = Path(claude.settings)
+    path.parent.mkdir()
+    path.write_bytes(SETTINGS)
+    install()
+    claude.broken["plugin uninstall"] = Outcome(1, err="busy")
+    assert uninstall() == 1
+    assert "took Keepmum out" not in heard.out.getvalue()
+    claude.broken.clear()
+    assert uninstall() == 0
+    assert path.read_bytes() == SETTINGS
+
+
 def test_machine_is_known_where_the_working_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
