@@ -16,8 +16,7 @@ import pytest
 from contract.stores import NOW, a_memory, wanted
 from keepmum.errors import StoreBusy, StoreError
 from keepmum.memory import Change, Filter
-from keepmum.stores.sqlite import SqliteStore, files, open_store
-from keepmum.stores.sqlite import store as store_module
+from keepmum.stores.sqlite import SqliteStore, connection, edits, files, open_store
 
 PAGE = 4096
 MANY = 300
@@ -246,7 +245,7 @@ def test_an_index_that_lost_rows_is_made_anew_at_the_next_upkeep(filled: Path) -
 
 
 def test_a_busy_store_is_not_taken_for_a_damaged_one(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "_BUSY_MS", 50)
+    monkeypatch.setattr(connection, "BUSY_MS", 50)
     with opened(filled) as store, contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="try again"):
@@ -281,7 +280,7 @@ def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monk
     def full(*_: object) -> None:
         raise sqlite3.OperationalError
 
-    monkeypatch.setattr(store_module, "_fill", full)
+    monkeypatch.setattr(edits, "fill", full)
     with pytest.raises(StoreError):
         open_store(str(filled))
     monkeypatch.undo()

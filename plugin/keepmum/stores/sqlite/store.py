@@ -14,8 +14,10 @@ from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.retention import DAY_MS
-from keepmum.stores.base import Capabilities, StaleWrite
-from keepmum.stores.sqlite import files, rows, schema
+from keepmum.stores.base import Capabilities
+from keepmum.stores.sqlite import edits, files, rows, schema
+from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
+from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.salvage import salvage
 
@@ -23,15 +25,11 @@ __all__ = ["SqliteStore", "open_store"]
 
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
 _ACTIVITY_DAYS = 90
-_BUSY_MS = 10_000
 _COMMON = 0.25  # of all memories hold it: a word that says little
 _ENOUGH_WORDS = 2
 _WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
 _OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MENDED = ".mended"  # the end of the name of a store that a repair is making
-_FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _ORDERS: dict[Order, str] = {
     "updated": "m.updated_at DESC, m.id DESC",
     "created": "m.created_at DESC, m.id DESC",
@@ -81,15 +79,7 @@ class SqliteStore:
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
         """Apply all changes with their history and the activity, or nothing."""
         with self._writing() as db:
-            number = _next_change(db)
-            for change, event in _paired(changes, activity):
-                _apply(db, change, number)
-                if change.before is not None:
-                    _remember_before(db, change, event)
-            _append(db, activity)
-            purged = [change.before.id for change in changes if change.before is not None and change.after is None]
-            if purged:
-                _wipe_traces(db, purged)
+            purged = edits.write(db, changes, activity)
         if purged:
             self._checkpoint(at=0)  # the file is overwritten now, not when the WAL is next folded in
 
@@ -105,7 +95,7 @@ class SqliteStore:
         """Append to the activity log."""
         if activity:
             with self._writing() as db:
-                _append(db, activity)
+                edits.append(db, activity)
 
     def remember_root(self, root: str, project: str, name: str, now: int) -> None:
         """Note that `root` is a folder of `project`; written at most once a day."""
@@ -280,7 +270,7 @@ class SqliteStore:
         try:
             return {row[0]: row[1] for row in self._db.execute(sql)}
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise
             return {}
 
@@ -325,13 +315,13 @@ class SqliteStore:
         """A writable connection; the caller holds the writer lock."""
         self._finish_repair()
         try:
-            db = _connect_current(self.path)
-        except _FAILURES as error:
-            if _is_damage(error):
+            db = connect_current(self.path)
+        except FAILURES as error:
+            if is_damage(error):
                 return self._repair()
-            if _code(error) in _FULL:
+            if is_full(error):
                 return self._open_read_only("the disk is full or failing; make room, then start anew")
-            raise _store_error(error, "open") from error
+            raise store_error(error, "open") from error
         if db is None:
             return self._open_read_only("it was written by a newer version of Keepmum; update this one to write")
         self._inode = _inode(self.path)
@@ -343,14 +333,14 @@ class SqliteStore:
             self._lock.close()
             self._lock = None
         if not os.path.exists(self.path):
-            db = _connect(":memory:")
+            db = connect(":memory:")
             schema.migrate(db)
             return db
         # Without write access to the folder SQLite cannot share its memory file; then only what is in the main
         # file can be read, which `immutable` allows.
         for mode in ("mode=ro", "immutable=1"):
             with contextlib.suppress(sqlite3.Error):
-                return _connect(files.read_only_uri(self.path, mode), uri=True)
+                return connect(files.read_only_uri(self.path, mode), uri=True)
         raise StoreError(f"the memory store can be neither written nor read: {reason}")
 
     # -- repairing
@@ -367,8 +357,8 @@ class SqliteStore:
             self._make_beside(saved)
             aside = files.set_aside(self.path)
             os.replace(self.path + _MENDED, self.path)
-        except (*_FAILURES, OSError) as error:
-            raise _store_error(error, "repair") from error
+        except (*FAILURES, OSError) as error:
+            raise store_error(error, "repair") from error
         self._notice = (
             f"the memory store was damaged; {len(saved)} memories were saved ({from_backups} of them from a backup). "
             f"The damaged file is kept as {os.path.basename(aside)}."
@@ -380,9 +370,9 @@ class SqliteStore:
         for leftover in (mended, mended + "-journal"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(leftover)
-        with contextlib.closing(_connect(mended)) as db:
+        with contextlib.closing(connect(mended)) as db:
             schema.migrate(db)
-            _fill(db, saved)
+            edits.fill(db, saved)
 
     def _finish_repair(self) -> None:
         """Go on where a repair was cut off, or where the file was removed by hand and its WAL was left."""
@@ -413,8 +403,8 @@ class SqliteStore:
                 return False
             for _ in self._db.execute(f"SELECT {_FIELDS} FROM memories m"):
                 continue  # a flipped bit in a text shows only where it is decoded
-        except _FAILURES as error:
-            if _is_damage(error):
+        except FAILURES as error:
+            if is_damage(error):
                 return False
             raise
         return True
@@ -424,7 +414,7 @@ class SqliteStore:
         try:
             self._db.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise
             schema.remake_index(self._db)
             self._notice = "the search index of the memory store was damaged and has been made anew; no memory was lost"
@@ -470,25 +460,25 @@ class SqliteStore:
             with contextlib.suppress(sqlite3.OperationalError):  # a reader is busy: next time
                 self._db.execute("PRAGMA busy_timeout = 0")
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            self._db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     @contextlib.contextmanager
     def _guarded(self, doing: str) -> Iterator[None]:
         """Turn SQLite's errors into ours, and repair a file that turns out to be damaged."""
         try:
             yield
-        except _FAILURES as error:
-            if _is_damage(error) and self._heal():
+        except FAILURES as error:
+            if is_damage(error) and self._heal():
                 raise StoreError(f"{self._notice} Nothing was stored just now; try again.") from error
-            raise _store_error(error, doing) from error
+            raise store_error(error, doing) from error
 
     def _rows(self, sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
         with self._thread, self._guarded("read"):
             self._follow_replaced_file()
             try:
                 return self._db.execute(sql, parameters).fetchall()
-            except _FAILURES as error:
-                if not (_is_damage(error) and self._heal()):
+            except FAILURES as error:
+                if not (is_damage(error) and self._heal()):
                     raise
                 return self._db.execute(sql, parameters).fetchall()
 
@@ -497,167 +487,9 @@ class SqliteStore:
         return [rows.from_row(row) for row in found]
 
 
-def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
-    if target != ":memory:" and not uri and not os.path.exists(target):
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    db = sqlite3.connect(target, uri=uri, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
-    db.row_factory = sqlite3.Row
-    try:
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA wal_autocheckpoint = 0")  # see keepmum.stores.sqlite.lock
-        db.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
-        db.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut
-        if uri:
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # whether it can be read shows here
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _connect_current(path: str) -> sqlite3.Connection | None:
-    """A connection to a store of this version, brought up to it where needed; None when the store is newer."""
-    db = _connect(path)
-    try:
-        if schema.version_of(db) <= len(schema.MIGRATIONS):
-            _prepare(db, path)
-            return db
-    except BaseException:
-        db.close()
-        raise
-    db.close()
-    return None
-
-
-def _prepare(db: sqlite3.Connection, path: str) -> None:
-    """Turn on the WAL and bring the schema up to date, with a backup before an old file is changed."""
-    if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        db.execute("PRAGMA journal_mode = WAL")
-    if 0 < schema.version_of(db) < len(schema.MIGRATIONS):
-        files.back_up(db, path, time.time())
-    schema.migrate(db)
-
-
-def _fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
-    """Put memories into a new store, in one transaction."""
-    db.execute("BEGIN IMMEDIATE")
-    number = _next_change(db)
-    for memory in saved:
-        with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
-            _apply(db, Change(None, memory), number)
-    db.execute("COMMIT")
-
-
 def _quoted(word: str) -> str:
     """A word as a string of the full-text query language, in which nothing is an operator."""
     return '"' + word.replace('"', '""') + '"'
-
-
-def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:
-    """Each change with the activity entry that tells of it."""
-    by_memory = {event.memory: event for event in activity}
-    return [(change, by_memory.get((change.after or change.before or _NOBODY).id)) for change in changes]
-
-
-_NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
-
-
-def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
-    before, after = change.before, change.after
-    if after is None and before is not None:
-        db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
-        _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
-    if after is None:
-        return
-    row = {**rows.to_row(after), "change": number}
-    try:
-        if before is None:
-            names = ", ".join(row)
-            marks = ", ".join(f":{name}" for name in row)
-            db.execute(f"INSERT INTO memories({names}) VALUES ({marks})", row)
-        else:
-            # Loading counts on without a new revision, so a change must not set the counts back.
-            sets = ", ".join(f"{name} = :{name}" for name in row if name not in {"access_count", "accessed_at"})
-            _expect_one(
-                db.execute(
-                    f"UPDATE memories SET {sets} WHERE id = :id AND revision = :expected",
-                    {**row, "expected": before.revision},
-                )
-            )
-    except sqlite3.IntegrityError as error:
-        raise StaleWrite("the key or id was taken meanwhile") from error
-    db.execute("DELETE FROM tags WHERE memory = (SELECT seq FROM memories WHERE id = ?)", (after.id,))
-    db.executemany(
-        "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?",
-        [(tag, after.id) for tag in dict.fromkeys(after.tags)],
-    )
-
-
-def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
-    before, after = change.before, change.after
-    if before is None or after is None:  # a purged memory leaves no history
-        return
-    db.execute(
-        "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            before.id,
-            before.revision,
-            after.updated_at if event is None else event.at,
-            after.updated_by if event is None else event.agent,
-            "updated" if event is None else event.action,
-            json.dumps(rows.snapshot(before), ensure_ascii=False),
-        ),
-    )
-
-
-def _wipe_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
-    """Leave no words of purged memories in the log, nor in the older segments of the index."""
-    db.executemany("UPDATE activity SET key = NULL, detail = '' WHERE memory = ?", [(memory,) for memory in purged])
-    db.execute("INSERT INTO words(words) VALUES ('optimize')")
-
-
-def _append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
-    db.executemany(
-        "INSERT INTO activity(at, agent, action, memory, key, project, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(e.at, e.agent, e.action, e.memory, e.key, e.project, e.detail) for e in activity],
-    )
-
-
-def _next_change(db: sqlite3.Connection) -> int:
-    """The number of this transaction, by which readers elsewhere know what is new."""
-    query = "UPDATE counters SET value = value + 1 WHERE name = 'change' RETURNING value"
-    return int(db.execute(query).fetchone()[0])
-
-
-def _expect_one(cursor: sqlite3.Cursor) -> None:
-    if cursor.rowcount != 1:
-        raise StaleWrite("the memory was changed meanwhile")
-
-
-def _is_damage(error: Exception) -> bool:
-    if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
-        return True  # Python's own word on a text that is none
-    return isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE
-
-
-def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 for errors that are not its own."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _store_error(error: Exception, doing: str) -> StoreError:
-    """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
-    code = _code(error)
-    name = getattr(error, "sqlite_errorname", type(error).__name__)
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return StoreBusy(f"the memory store is busy ({name}); try again")
-    if code in _FULL:
-        return StoreError(f"the disk is full or failing ({name}): nothing was stored, what was stored before is safe")
-    if code == sqlite3.SQLITE_READONLY:
-        return StoreReadOnly("the memory store cannot be written; nothing was stored. See `keepmum doctor`.")
-    if _is_damage(error):
-        return StoreError(f"the memory store is damaged ({name}); see `keepmum doctor`")
-    return StoreError(f"the memory store failed to {doing} ({name}); see `keepmum doctor`")
 
 
 def _inode(path: str) -> int:
