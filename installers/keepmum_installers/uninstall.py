@@ -45,12 +45,16 @@ def uninstall(options: Options, machine: Machine, voice: Voice) -> int:
     if options.scope in {None, "user"}:
         leftovers.clear(machine)
         _say_memories(options, machine, voice)
-        _say_outcome(machine, voice, failed=failed)
+    if failed:
+        voice.say(_UNFINISHED)
+    elif options.scope in {None, "user"}:
+        _say_remains(machine, voice)
     else:
         voice.say("This repository's settings no longer mention Keepmum, as far as this installer put it there.")
     return 1 if failed else 0
 
 
+_UNFINISHED = "Not everything could be undone. What is left is written down: mend what was named, then run this again."
 _QUESTION = "Remove all memories, their backups and your settings for good ({} files)?"
 
 
@@ -104,13 +108,8 @@ def _say_memories(options: Options, machine: Machine, voice: Voice) -> None:
         voice.say(f"The memories in {outside} stay: your settings put them outside Keepmum's home.")
 
 
-def _say_outcome(machine: Machine, voice: Voice, *, failed: bool) -> None:
+def _say_remains(machine: Machine, voice: Voice) -> None:
     """Says that all is done, and names what somebody else installed, which is therefore not ours to take out."""
-    if failed:
-        voice.say(
-            "Not everything could be undone. What is left is written down: mend what was named and run this again."
-        )
-        return
     for client in CLIENTS.values():
         try:
             for line in client.remains(machine):
