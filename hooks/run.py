@@ -1,6 +1,7 @@
 """Runs one hook and never fails its client: `python3 -I -S run.py EVENT --client NAME`.
 
-A shim only, since Python compiles the file it is started with anew each time. The package beside it is cached in
+Only the guard does, when it is broken and a memory may be about to be written: it exits with 2, which forbids the
+tool. A shim only, since Python compiles the file it is started with anew each time. The package beside it is cached in
 Keepmum's home: a client may distrust a plugin whose folder changes, so no bytecode is ever written there.
 """
 
@@ -51,12 +52,34 @@ def _run() -> None:
         answer = answer[calls.write(1, answer) :]
 
 
+def _give_up(error: BaseException) -> int:
+    """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written."""
+    code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
+    why = "could not check this write to memory, which was not made" if code else "a hook gave up"
+    try:  # noqa: SIM105 - contextlib would have to be imported
+        calls.write(2, f"keepmum: {why} ({type(error).__name__})\n".encode())
+    except OSError:
+        pass
+    return code
+
+
+def _may_write_memory() -> bool:
+    """Whether the payload names a memory; the guard's own rules may be what is broken, so these are rougher."""
+    seen = b""
+    while chunk := calls.read(0, 1 << 16):
+        seen += chunk
+    text = seen.lower().replace(b"\\\\", b"/")
+    tool = text.partition(b'"tool_name"')[2].partition(b'"')[2].partition(b'"')[0]
+    if tool.startswith(b"mcp__"):
+        return b"mem" in tool and b"keepmum" not in tool
+    marks = (b"claude.md", b"claude.local.md", b"agents.md", b"gemini.md", b"memory.md", b".memories", b"/rules/")
+    return not seen or b"/memory/" in text or any(mark in text for mark in marks)  # read already: it failed later on
+
+
+CODE = 0
 try:
     _keep_bytecode_out_of_the_plugin()
     _run()
 except BaseException as error:  # noqa: BLE001 - a broken hook must not stop the user's work; even Ctrl-C ends in peace
-    try:  # noqa: SIM105 - as above
-        calls.write(2, f"keepmum: a hook gave up ({type(error).__name__})\n".encode())
-    except OSError:
-        pass
-calls._exit(0)  # noqa: SLF001 - public as os._exit; skips the interpreter's tidying up, a tenth of the run; nothing is buffered
+    CODE = _give_up(error)
+calls._exit(CODE)  # noqa: SLF001 - public as os._exit; skips the interpreter's tidying up, a tenth of the run; nothing is buffered

@@ -5,6 +5,7 @@ Source: https://code.claude.com/docs/en/hooks, read 2026-11-21; where it is sile
 
 from __future__ import annotations
 
+from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
 from keepmum_hooks.payload import quote
 
@@ -13,7 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["read", "render"]
+__all__ = ["FILE_TOOLS", "SHELL_TOOLS", "read", "read_call", "refuse", "render"]
+
+# The tools that write files, with the field that says which one, and those that run commands.
+# Source: https://code.claude.com/docs/en/tools-reference, read 2026-11-21
+FILE_TOOLS = {
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+SHELL_TOOLS = ("Bash", "PowerShell")
+# What an edit replaces stands in the file already; to forbid it would forbid taking a secret out.
+_STANDING = ("old_string",)
 
 _NAMES = {STOP: "Stop", SESSION_START: "SessionStart"}
 
@@ -53,6 +66,37 @@ def render(event: Event, text: str) -> str:
         return f'{{"decision":"block","reason":{quote(text)}}}'
     name = _NAMES[event.kind]
     return f'{{"hookSpecificOutput":{{"hookEventName":"{name}","additionalContext":{quote(text)}}}}}'
+
+
+def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | None:
+    """The tool call that the payload announces, or None when it tells of another event.
+
+    Raises: ValueError when tool, input, path or command are not what the client sends.
+    """
+    if payload.get("hook_event_name") != "PreToolUse":
+        return None
+    tool, given = payload.get("tool_name"), payload.get("tool_input")
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    path = given.get(FILE_TOOLS[tool]) if tool in FILE_TOOLS else ""
+    command = given.get("command") if tool in SHELL_TOOLS else ""
+    if not isinstance(path, str) or not isinstance(command, str):
+        raise ValueError("no path, or no command")  # noqa: TRY004 - as above
+    return Call(
+        tool=tool,
+        input=given,
+        session=_text(payload.get("session_id")),
+        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        paths=(path,) if path else (),
+        command=command,
+        standing=_STANDING if path else (),
+    )
+
+
+def refuse(reason: str) -> str:
+    """The JSON with which Claude Code forbids a tool call, in every mode of permissions, and tells the model why."""
+    decision = f'"permissionDecision":"deny","permissionDecisionReason":{quote(reason)}'
+    return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{decision}}}}}'
 
 
 def _attended(environ: Mapping[str, str]) -> bool:

@@ -1,6 +1,6 @@
 """The seam between clients: what happened, in one value that the hooks understand, and who can say it.
 
-A client is a module with the two functions of `Client`, a line in `CLIENTS`, and a test file.
+A client is a module with the functions of `Client`, a line in `CLIENTS`, and a test file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
+
+    from keepmum_hooks.call import Call
 
     class Client(Protocol):
         """What the hooks need of a client."""
@@ -19,11 +21,22 @@ if TYPE_CHECKING:
         def render(self, event: Event, text: str) -> str:
             """The JSON with which the client hands `text` to the model."""
 
+        def read_call(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | None:
+            """The tool call that the payload announces, or None when it announces none.
 
-__all__ = ["CLIENTS", "SESSION_START", "STOP", "Event", "detect"]
+            Raises: ValueError when it announces one and does not say which.
+            """
+
+        def refuse(self, reason: str) -> str:
+            """The JSON with which the client forbids the call, and tells the model why."""
+
+
+__all__ = ["CLIENTS", "GUARD", "KINDS", "SESSION_START", "STOP", "Event", "detect"]
 
 STOP = "stop"
 SESSION_START = "session-start"
+GUARD = "guard"
+KINDS = (STOP, SESSION_START, GUARD)
 
 
 class Event:

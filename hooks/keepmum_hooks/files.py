@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from keepmum_hooks.system import calls
 
-__all__ = ["append", "make_private", "read", "remove", "replace", "seconds_since_change", "touch"]
+__all__ = ["append", "make_private", "mark", "read", "remove", "replace", "seconds_since_change", "touch"]
 
 # Windows has neither links to refuse nor pipes to wait for, and needs to be told that bytes are bytes.
 _LINKS = getattr(calls, "O_NOFOLLOW", 0)
@@ -111,6 +111,14 @@ def touch(path: str) -> None:
         calls.utime(path)
     except FileNotFoundError:
         calls.close(_open_in_folder(path, calls.O_WRONLY | calls.O_CREAT))
+
+
+def mark(path: str) -> None:
+    """Leave a sign of now, if it can be done: `keepmum doctor` looks for it, and no sign is no reason not to act."""
+    try:
+        touch(path)
+    except OSError:
+        return
 
 
 def _open_to_append(path: str) -> int:

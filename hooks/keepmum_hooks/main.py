@@ -18,6 +18,10 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
     Raises: whatever goes wrong; the caller's duty is to keep it from the client.
     """
     kind, hint = _understand(arguments)
+    if kind == events.GUARD:
+        from keepmum_hooks.guard import guard
+
+        return guard(hint, environ)
     return answer(kind, hint, payload.read_stdin(), environ)
 
 
@@ -37,7 +41,7 @@ def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) 
     chosen = switches.read(home, event.session, event.cwd, environ)
     if not chosen.enabled:
         return ""
-    _beat(home, name, kind)
+    files.mark(places.heartbeat_file(home, name, kind))
     text = _act(event, chosen, home)
     return client.render(event, text) if text else ""
 
@@ -45,11 +49,11 @@ def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) 
 def _understand(arguments: Sequence[str]) -> tuple[str, str]:
     """The event and the client in the command line.
 
-    Raises: ValueError for anything but `stop` or `session-start`, then `--client` and a name.
+    Raises: ValueError for anything but an event, then `--client` and a name.
     """
     kind, option, hint = arguments
-    if kind not in (events.STOP, events.SESSION_START) or option != "--client":
-        raise ValueError("usage: run.py {stop | session-start} --client NAME")
+    if kind not in events.KINDS or option != "--client":
+        raise ValueError(f"usage: run.py {{{' | '.join(events.KINDS)}}} --client NAME")
     return kind, hint
 
 
@@ -61,11 +65,3 @@ def _act(event: events.Event, chosen: switches.Switches, home: str) -> str | Non
     from keepmum_hooks.start import start
 
     return start(event, chosen, home)
-
-
-def _beat(home: str, client: str, kind: str) -> None:
-    """Leave a sign that this hook ran; `keepmum doctor` looks for it."""
-    try:
-        files.touch(places.heartbeat_file(home, client, kind))
-    except OSError:
-        return  # no sign is no reason not to act

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["STDIN_LIMIT", "parse", "quote", "read_stdin"]
+__all__ = ["STDIN_LIMIT", "loads", "parse", "quote", "read_head", "read_stdin"]
 
 STDIN_LIMIT = 10 << 20  # bytes; a hundred times the largest payload seen
 _BOM = b"\xef\xbb\xbf"
@@ -21,15 +21,20 @@ _SPACE = " \t\r\n"
 
 def read_stdin() -> bytes | None:
     """All of standard input, or None when it is longer than any honest payload."""
+    raw = read_head(STDIN_LIMIT + 1)
+    return raw if len(raw) <= STDIN_LIMIT else None
+
+
+def read_head(limit: int) -> bytes:
+    """The first `limit` bytes of standard input."""
     chunks: list[bytes] = []
-    left = STDIN_LIMIT + 1
-    while left > 0:
-        chunk = calls.read(0, min(left, 1 << 16))
+    while limit > 0:
+        chunk = calls.read(0, min(limit, 1 << 16))
         if not chunk:
-            return b"".join(chunks)
+            break
         chunks.append(chunk)
-        left -= len(chunk)
-    return None
+        limit -= len(chunk)
+    return b"".join(chunks)
 
 
 def parse(raw: bytes) -> dict[str, Any] | None:
@@ -38,11 +43,16 @@ def parse(raw: bytes) -> dict[str, Any] | None:
         text = raw[len(_BOM) :].decode() if raw.startswith(_BOM) else raw.decode()
     except UnicodeDecodeError:
         return None
-    try:
-        value = _parse_quickly(text)
-    except Exception:  # noqa: BLE001 - a private API may fail in any way; the public one decides
-        value = _parse_slowly(text)
+    value = loads(text)
     return value if isinstance(value, dict) else None
+
+
+def loads(text: str) -> object:
+    """What `json.loads` gives, or None for what it refuses."""
+    try:
+        return _parse_quickly(text)
+    except Exception:  # noqa: BLE001 - a private API may fail in any way; the public one decides
+        return _parse_slowly(text)
 
 
 def quote(text: str) -> str:

@@ -2,8 +2,9 @@
 
 In order: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
 
-A project file comes with a cloned repository, so it can switch off and set the interval, and nothing else: it turns
-nothing on that the user turned off, and it does not speak in runs that nobody watches.
+A project file comes with a cloned repository, so it can switch off, set the interval and add to what is guarded, and
+nothing else: it turns nothing on that the user turned off, it does not speak in runs that nobody watches, and the
+guard listens to the user alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     Path = tuple[str, ...]
-    Value = Union[bool, int]
+    Value = Union[bool, int, tuple[str, ...]]
 
 __all__ = ["Switches", "read"]
 
@@ -27,7 +28,12 @@ CAPTURE: Path = ("capture", "enabled")
 EVERY: Path = ("capture", "every")
 UNATTENDED: Path = ("capture", "unattended")
 BRIEFING: Path = ("briefing", "enabled")
-_ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING)
+GUARD: Path = ("guard", "enabled")
+GUARD_PATHS: Path = ("guard", "paths")
+GUARD_TOOLS: Path = ("guard", "tools")
+_LISTS = (GUARD_PATHS, GUARD_TOOLS)
+_ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING, GUARD, *_LISTS)
+_OFF_BY_PROJECT = (ENABLED, CAPTURE, BRIEFING)
 
 _VARIABLES = (
     ("KEEPMUM_ENABLED", ENABLED),
@@ -38,36 +44,55 @@ _VARIABLES = (
 )
 _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _FILE_LIMIT = 256 << 10  # bytes
+_MOST_PATTERNS = 200  # in a file; a hostile one must not cost the hook its time
 _BOM = b"\xef\xbb\xbf"
 
 
 class Switches:
     """Whether hooks may act, and how often they remind; a value."""
 
-    __slots__ = ("briefing", "capture", "enabled", "every", "unattended")
+    __slots__ = ("briefing", "capture", "enabled", "every", "guard", "guard_paths", "guard_tools", "unattended")
 
-    def __init__(self, *, enabled: bool, capture: bool, every: int, unattended: bool, briefing: bool) -> None:
-        self.enabled = enabled  # False: no output, no counting, no briefing
+    def __init__(  # noqa: PLR0913 - one value with many facts; a dataclass would triple the hook's time
+        self,
+        *,
+        enabled: bool,
+        capture: bool,
+        every: int,
+        unattended: bool,
+        briefing: bool,
+        guard: bool = True,
+        guard_paths: tuple[str, ...] = (),
+        guard_tools: tuple[str, ...] = (),
+    ) -> None:
+        self.enabled = enabled  # False: no output, no counting, no briefing, no guard
         self.capture = capture  # False: no reminders, no counting
         self.every = every  # turns from one reminder to the next
         self.unattended = unattended  # whether to remind where no person reads the answer
         self.briefing = briefing  # False: a session starts without one
+        self.guard = guard  # False: other memories are not guarded
+        self.guard_paths = guard_paths  # patterns of files that are guarded besides the known ones
+        self.guard_tools = guard_tools  # patterns of tools, likewise
 
 
-def read(home: str, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
-    """The switches that hold for a session in the folder `cwd`."""
+def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
+    """The switches that hold for a session in the folder `cwd`; without a home, what is said elsewhere."""
+    is_off = home is not None and system.exists(places.off_marker(home, session))
     layers = (
         _from_environment(environ),
-        {ENABLED: False} if system.exists(places.off_marker(home, session)) else {},
+        {ENABLED: False} if is_off else {},
         _from_project(cwd),
-        _from_file(f"{home}/config.toml") or {},
+        (_from_file(f"{home}/config.toml") if home is not None else None) or {},
     )
     return Switches(
         enabled=bool(_first(layers, ENABLED, default=True)),
         capture=bool(_first(layers, CAPTURE, default=True)),
-        every=int(_first(layers, EVERY, default=5)),
+        every=int(_first(layers, EVERY, default=5)),  # type: ignore[arg-type]  # `_fitting` lets nothing but numbers pass
         unattended=bool(_first(layers, UNATTENDED, default=False)),
         briefing=bool(_first(layers, BRIEFING, default=True)),
+        guard=bool(_first(layers, GUARD, default=True)),
+        guard_paths=_all(layers, GUARD_PATHS),
+        guard_tools=_all(layers, GUARD_TOOLS),
     )
 
 
@@ -76,6 +101,15 @@ def _first(layers: Iterable[Mapping[Path, Value]], path: Path, *, default: Value
         if path in layer:
             return layer[path]
     return default
+
+
+def _all(layers: Iterable[Mapping[Path, Value]], path: Path) -> tuple[str, ...]:
+    """What every layer adds to a list."""
+    found: list[str] = []
+    for layer in layers:
+        added = layer.get(path)
+        found += added if isinstance(added, tuple) else ()
+    return tuple(found)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[Path, Value]:
@@ -93,8 +127,12 @@ def _from_project(cwd: str) -> dict[Path, Value]:
     for folder in system.ancestors(system.real_path(cwd)) if cwd else ():
         layer = _from_file(f"{folder}/.keepmum.toml")
         if layer is not None and not system.is_everyones(folder):
-            return {path: value for path, value in layer.items() if path is EVERY or value is False}
+            return {path: value for path, value in layer.items() if _may_come_from_project(path, value)}
     return {}
+
+
+def _may_come_from_project(path: Path, value: Value) -> bool:
+    return path is EVERY or path in _LISTS or (value is False and path in _OFF_BY_PROJECT)
 
 
 def _from_file(path: str) -> dict[Path, Value] | None:
@@ -107,7 +145,7 @@ def _from_file(path: str) -> dict[Path, Value] | None:
 
     lines = toml_lines.read(text)
     values: Mapping[Path, object] = lines.values
-    if not lines.is_plain and sys.version_info >= (3, 11):
+    if not all(lines.knows(path) for path in _ALL) and sys.version_info >= (3, 11):
         values = _parsed(text) or values
     found = ((path, _fitting(path, values.get(path))) for path in _ALL)
     return {path: value for path, value in found if value is not None}
@@ -136,6 +174,14 @@ def _number(text: str) -> int | None:
 
 def _fitting(path: Path, value: object) -> Value | None:
     """The value, if it is one that the switch can have."""
+    if path in _LISTS:
+        return _patterns(value) if isinstance(value, (list, tuple)) else None
     if isinstance(value, bool):
         return None if path is EVERY else value
     return value if path is EVERY and isinstance(value, int) and 1 <= value <= 1000 else None
+
+
+def _patterns(values: Iterable[object]) -> tuple[str, ...]:
+    """The texts among the values that can be patterns; an empty one would fit nothing, or everything."""
+    fit = [value for value in values if isinstance(value, str) and value.strip("*/~. ") and len(value) <= 1000]
+    return tuple(fit[:_MOST_PATTERNS])

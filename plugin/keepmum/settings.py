@@ -46,6 +46,7 @@ __all__ = [
     "Backend",
     "Briefing",
     "Capture",
+    "Guard",
     "Retention",
     "Settings",
     "Store",
@@ -100,6 +101,12 @@ def _absolute_path(text: str) -> str:
     return os.path.normpath(path)
 
 
+def _pattern(text: str) -> str:
+    if not text.strip("*/~. ") or len(text) > 1000:
+        raise ValueError("patterns of 1 to 1000 characters, which `*` alone is not")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Capture:
     """When the agent is asked to record what it learnt."""
@@ -121,6 +128,25 @@ class Briefing:
 
     enabled: bool = setting("Tell each new session what is known of the project.", default=True, files=_ANYWHERE)
     tokens: int = setting("The most that the briefing may cost.", default=1000, between=(0, 1000), files=_ANYWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Which memories besides its own Keepmum keeps secrets out of; the hooks read these lines for themselves."""
+
+    enabled: bool = setting("Keep secrets out of other servers' memories and out of memory files.", default=True)
+    paths: tuple[str, ...] = setting(
+        'More files to guard, such as "notes/**"; what a project adds, it adds to yours.',
+        default=(),
+        files=_ANYWHERE,
+        check=_pattern,
+    )
+    tools: tuple[str, ...] = setting(
+        'More tools to guard, such as "mcp__wiki__*"; what a project adds, it adds to yours.',
+        default=(),
+        files=_ANYWHERE,
+        check=_pattern,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +227,7 @@ class Settings:
     )
     capture: Capture = field(default_factory=Capture)
     briefing: Briefing = field(default_factory=Briefing)
+    guard: Guard = field(default_factory=Guard)
     retention: Retention = field(default_factory=Retention)
     store: Store = field(default_factory=Store)
     backend: Backend = field(default_factory=Backend)
@@ -312,8 +339,13 @@ def _from_project(path: str, approved: tuple[str, ...]) -> _Found:
 
 
 def _unless_off(of_project: _Found, of_user: _Found) -> _Found:
-    """What a project file decides: it turns nothing on that the user turned off."""
-    return {name: found for name, found in of_project.items() if found[0] is not True or name not in of_user}
+    """What a project file decides: it turns nothing on that the user turned off, and takes nothing from a list."""
+    decided = {name: found for name, found in of_project.items() if found[0] is not True or name not in of_user}
+    for name, (value, place) in decided.items():
+        users = of_user[name][0] if name in of_user else None
+        if isinstance(value, tuple) and isinstance(users, tuple):
+            decided[name] = ((*users, *value), place)
+    return decided
 
 
 def _from_file(file: toml_file.TomlFile, kind: str) -> _Found:

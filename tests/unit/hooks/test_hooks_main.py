@@ -72,7 +72,7 @@ def test_a_heartbeat_that_cannot_be_left_withholds_nothing(tmp_path: Path) -> No
         [],
         ["stop"],
         ["stop", "--client"],
-        ["guard", "--client", "x"],
+        ["nonsense", "--client", "x"],
         ["stop", "-c", "x"],
         ["stop", "--client", "x", "y"],
     ],

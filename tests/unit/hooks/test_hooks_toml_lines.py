@@ -1,4 +1,4 @@
-"""The plain part of TOML, and where it ends."""
+"""The plain part of TOML, and what is stepped over."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ from keepmum_hooks import toml_lines
         pytest.param('project = "a # b" # c', {("project",): "a # b"}, id="a string with a hash"),
         pytest.param("project = 'C:\\a'", {("project",): "C:\\a"}, id="a literal string"),
         pytest.param('a = ""', {("a",): ""}, id="an empty string"),
+        pytest.param('a = "C:\\\\x \\"y\\""', {("a",): 'C:\\x "y"'}, id="escaped quotes and backslashes"),
+        pytest.param("a = []", {("a",): ()}, id="an empty list"),
+        pytest.param("a = ['x', \"y\",]", {("a",): ("x", "y")}, id="a list of strings"),
+        pytest.param(
+            'a = [ # one\n "x", # ]\n\n "[y"\n] # c\nb = 1', {("a",): ("x", "[y"), ("b",): 1}, id="over lines"
+        ),
     ],
 )
 def test_a_plain_file_is_read(text: str, values: dict[tuple[str, ...], object]) -> None:
@@ -36,16 +42,8 @@ def test_a_plain_file_is_read(text: str, values: dict[tuple[str, ...], object]) 
         pytest.param("= 1", id="no key"),
         pytest.param('"a" = 1', id="a quoted key"),
         pytest.param("a..b = 1", id="an empty part"),
-        pytest.param("a = True", id="another spelling"),
-        pytest.param("a = 007", id="leading zeros"),
-        pytest.param("a = 1_000", id="digits in groups"),
-        pytest.param("a = 0x1f", id="hexadecimal"),
-        pytest.param("a = 1.5", id="a float"),
-        pytest.param("a = 1979-05-27", id="a date"),
-        pytest.param('a = "\\n"', id="an escape"),
+        pytest.param('a = "b', id="half a string"),
         pytest.param('a = "b" c', id="text after the value"),
-        pytest.param("a = [1]", id="a list"),
-        pytest.param("[[a]]", id="a list of tables"),
         pytest.param("[a", id="half a header"),
         pytest.param("[a] b", id="text after a header"),
         pytest.param("# \x00", id="a control character in a comment"),
@@ -55,6 +53,36 @@ def test_a_plain_file_is_read(text: str, values: dict[tuple[str, ...], object]) 
 def test_any_other_line_is_told_and_the_rest_is_read(line: str) -> None:
     lines = toml_lines.read(f"enabled = false\n{line}\n")
     assert (lines.values, lines.is_plain) == ({("enabled",): False}, False)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param("007", id="leading zeros, which TOML forbids"),
+        pytest.param("1_000", id="digits in groups"),
+        pytest.param("0x1f", id="hexadecimal"),
+        pytest.param("1.5", id="a float"),
+        pytest.param("1979-05-27 07:32:00Z # c", id="a date"),
+        pytest.param('"\\n"', id="an escape"),
+        pytest.param('"""text"""', id="a long string on a line"),
+        pytest.param('"""\nb = 1\n\\"""\n""""" # c', id="a long string over lines, with quotes at its end"),
+        pytest.param("'''\nb = 1\n\\'''", id="a long literal string"),
+        pytest.param("[1, 2]", id="a list of numbers"),
+        pytest.param("['a', ['b', '''\n]''']]", id="a list of lists"),
+        pytest.param("{ b = 1, c = [ '}' ] }", id="an inline table"),
+        pytest.param('["""a"""]', id="a list with a long string"),
+    ],
+)
+def test_a_value_of_another_kind_is_stepped_over(value: str) -> None:
+    lines = toml_lines.read(f"a = {value}\nenabled = false\n")
+    assert (lines.values, lines.is_plain) == ({("enabled",): False}, True)
+    assert [lines.knows(path) for path in (("a",), ("a", "b"), ("enabled",), ("b",))] == [False, False, True, True]
+
+
+def test_a_list_of_tables_is_stepped_over() -> None:
+    lines = toml_lines.read("every = 1\n[[a]]\nb = 1\n[[a]]\nb = 2\n[c]\nd = 3\n")
+    assert (lines.values, lines.is_plain) == ({("every",): 1, ("c", "d"): 3}, True)
+    assert [lines.knows(path) for path in (("a", "b"), ("c", "d"))] == [False, True]
 
 
 @pytest.mark.parametrize("opening", ['"""', "'''", "[", "{"])
@@ -80,14 +108,9 @@ def test_what_toml_forbids_is_not_plain(text: str) -> None:
     assert not toml_lines.read(text).is_plain
 
 
-@pytest.mark.parametrize("value", ['"""text"""', "[1, 2]", "{ a = 1 }"])
-def test_a_value_that_ends_on_its_line_is_skipped_alone(value: str) -> None:
-    assert toml_lines.read(f"notes = {value}\nenabled = false\n").values == {("enabled",): False}
-
-
 def test_the_first_of_two_values_stands() -> None:
     assert toml_lines.read("a = 1\na = 2").values == {("a",): 1}
 
 
 def test_lines_below_a_broken_header_belong_to_no_table() -> None:
-    assert toml_lines.read("[[a]]\nenabled = false").values == {}
+    assert toml_lines.read("[a\nenabled = false").values == {}

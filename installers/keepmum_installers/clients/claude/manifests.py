@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keepmum_hooks.claude_code import FILE_TOOLS, SHELL_TOOLS
+from keepmum_hooks.event import GUARD
+from keepmum_hooks.guarded import OWN_TOOLS, WORDS
 from keepmum_installers.clients.claude.places import EVENTS, NAME
 from keepmum_installers.product import MARKETPLACE, SERVER, Product
 
@@ -82,7 +85,23 @@ def _servers() -> dict[str, object]:
 
 
 def _hooks() -> dict[str, object]:
-    return {"description": _RENDERED, "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in EVENTS.items()}}
+    groups: dict[str, object] = {event: [{"hooks": [_hook(word)]}] for event, word in EVENTS.items()}
+    return {"description": _RENDERED, "hooks": {**groups, "PreToolUse": _guards()}}
+
+
+def _guards() -> list[object]:
+    """The guard, before the tools that may write to a memory.
+
+    A server's tool that speaks of memory is not used where the guard cannot run at all. Its other tools and the
+    user's files and commands are, since most of them have nothing to do with memories.
+    """
+    other_servers = f"^(?!{'|'.join(OWN_TOOLS)})mcp__"
+    of_memory = f"({'|'.join(WORDS)})".replace("_", "[-_]")
+    return [
+        {"matcher": f"{other_servers}.*{of_memory}", "hooks": [{**_hook(GUARD), "onFailure": "block"}]},
+        {"matcher": f"{other_servers}(?!.*{of_memory})", "hooks": [_hook(GUARD)]},
+        {"matcher": "|".join((*FILE_TOOLS, *SHELL_TOOLS)), "hooks": [_hook(GUARD)]},
+    ]
 
 
 def _hook(word: str) -> dict[str, object]:

@@ -1,0 +1,83 @@
+"""Every text in the input of a tool, with the name of its place, whatever the fields are called.
+
+JSON that a text carries is looked into as well, since its escapes can hide a secret from a scan of the text itself.
+"""
+
+from __future__ import annotations
+
+from keepmum_hooks.payload import loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from typing import Any, Callable
+
+    Step = Callable[[str, int], str]
+
+__all__ = ["Text", "texts"]
+
+_LEVELS = 8  # of JSON within JSON; each doubles the backslashes, so that an honest text has two at most
+_LONGEST_NAME = 32
+_NO_CREDENTIAL = "key"  # what most memory servers call the name of a memory
+
+
+class Text:
+    """One text to be scanned; `start` is where the value begins behind the name that governs it."""
+
+    __slots__ = ("_steps", "start", "text")
+
+    def __init__(self, text: str, start: int, steps: tuple[tuple[str, int], ...]) -> None:
+        self.text = text
+        self.start = start
+        self._steps = steps
+
+    def place(self, is_clean: Callable[[str], bool]) -> str:
+        """Where the text stands, as in `entities[0].notes`; a name that is not clean is given by its number."""
+        place = ""
+        for name, number in self._steps:
+            if not name:
+                place += f"[{number}]"
+            elif name == _INSIDE:
+                place += " (JSON)"
+            elif _is_plain(name) and is_clean(name):
+                place += f".{name}" if place else name
+            else:
+                place += f"{'.' if place else ''}(field {number + 1})"
+        return place or "the input"
+
+    def line(self, at: int) -> int:
+        """The line of the value, from 1, that the character at `at` stands on."""
+        return self.text.count("\n", self.start, max(at, self.start)) + 1
+
+
+_INSIDE = "\0"  # the step from a text to the JSON that it carries
+
+
+def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator[Text]:
+    """Every text in the value: names and strings at any depth; fields named in `leave_out` are passed over.
+
+    A string comes as `name: string`, so that a name like "password" tells what it is.
+    """
+    waiting: list[tuple[object, str, tuple[tuple[str, int], ...], int]] = [(value, "", (), 0)]
+    while waiting:
+        one, name, steps, level = waiting.pop()
+        if isinstance(one, dict):
+            for number, (key, item) in enumerate(one.items()):
+                if key not in leave_out:
+                    below = (*steps, (key or "\ufffd", number))
+                    if not isinstance(item, str):
+                        yield Text(key, len(key), below)
+                    waiting.append((item, key, below, level))
+        elif isinstance(one, list):
+            waiting.extend((item, name, (*steps, ("", number)), level) for number, item in enumerate(one))
+        elif isinstance(one, str):
+            before = f"{name}: " if name and name != _NO_CREDENTIAL else ""
+            yield Text(before + one, len(before), steps)
+            inner = loads(one) if level < _LEVELS and one.lstrip()[:1] in ("{", "[", '"') else None
+            if inner is not None:
+                waiting.append((inner, name, (*steps, (_INSIDE, 0)), level + 1))
+
+
+def _is_plain(name: str) -> bool:
+    """Whether the name is a word or two, as fields are called; a secret has digits, or is longer."""
+    return len(name) <= _LONGEST_NAME and name.isascii() and name.replace("_", "").isalpha()
