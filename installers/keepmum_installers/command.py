@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Link, Plan, own_file
+from keepmum_installers.plan import Link, Plan, Step, own_file
 
 __all__ = ["how_to_call", "plan"]
 
@@ -24,16 +24,24 @@ exec {python} -I -S "$launch" "$@"
 """
 
 
-def plan(root: str, machine: Machine) -> Plan:
+# For the other shells of Windows, which find it under the same name; that of Git runs the file above.
+_BATCH = '@"{python}" -I -S "{launch}" %*\r\n'
+
+
+def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Plan:
     """What puts the command in place; no steps when it is there and starts this bundle."""
     launch = os.path.join(root, "plugin", "launch.py")
     # The interpreter was found by running it; `python3` on a later PATH may be another one. A virtual environment's own
     # stands on this one, and may be removed, as the runtime is.
     python = getattr(sys, "_base_executable", "") or sys.executable
     text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch))
-    change = own_file(_command(machine), text, "the `keepmum` command", 0o755)
-    link = _plan_link(machine)
-    return Plan(tuple(step for step in (change, link) if step))
+    steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o755)]
+    if windows:
+        batch = _BATCH.format(python=_for_batch(python), launch=_for_batch(launch))
+        steps.append(own_file(_command(machine) + ".cmd", batch, "the same for PowerShell and cmd", 0o755))
+    else:
+        steps.append(_plan_link(machine))  # Windows lets few users make one
+    return Plan(tuple(step for step in steps if step))
 
 
 def how_to_call(machine: Machine) -> str:
@@ -41,6 +49,11 @@ def how_to_call(machine: Machine) -> str:
     found = machine.find("keepmum")
     own = _command(machine)
     return "keepmum" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
+
+
+def _for_batch(path: str) -> str:
+    """A path inside quotes of a batch file, where a percent sign would open a variable."""
+    return path.replace("%", "%%")
 
 
 def _command(machine: Machine) -> str:

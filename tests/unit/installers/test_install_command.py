@@ -57,6 +57,15 @@ def test_command_outlives_the_runtime_that_wrote_it(
     assert "runtime" not in (Path(machine.home) / "bin" / "keepmum").read_text()
 
 
+def test_windows_has_the_command_in_every_shell_and_no_link(machine: Machine, tmp_path: Path, local_bin: Path) -> None:
+    bundle = str(tmp_path / "100% ours")
+    Path(machine.home).mkdir()
+    apply.carry_out(command.plan(bundle, machine, windows=True).steps, Journal(machine.home), machine)
+    written = sorted(path.name for path in Path(machine.home, "bin").iterdir())
+    assert (written, list(local_bin.iterdir())) == (["keepmum", "keepmum.cmd"], [])
+    assert "100%% ours" in Path(machine.home, "bin", "keepmum.cmd").read_text()
+
+
 def test_command_in_place_is_not_planned_again(root: Path, machine: Machine) -> None:
     _install(root, machine)
     assert command.plan(str(root), machine).steps == ()
