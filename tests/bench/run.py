@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
 from bench import hooks_bench, server_start, store_crash, store_recall, store_writers
-from bench.store_figures import ROOT, Row, print_table
+from bench.store_figures import ROOT, Row, is_quick, print_table
 
 ROUNDS = 60
 
@@ -53,7 +53,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
 
 def main() -> int:
     """Print the table, then the scanner's own tables unless they would take too long."""
-    quick = "--quick" in sys.argv
+    quick = is_quick(__doc__)
     print_table(row for bench in BENCHES.values() for row in bench(quick=quick))
     if not quick:
         subprocess.run([sys.executable, str(ROOT / "tests" / "bench" / "scanner_bench.py")], check=True)

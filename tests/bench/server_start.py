@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
-from bench.store_figures import ROOT, Row, bare_start, environment, print_table
+from bench.store_figures import ROOT, Row, bare_start, environment, is_quick, print_table
 
 __all__ = ["rows"]
 
@@ -105,4 +105,4 @@ def resident(pid: int) -> float | None:
 
 
 if __name__ == "__main__":
-    print_table(rows(quick="--quick" in sys.argv))
+    print_table(rows(quick=is_quick(__doc__)))

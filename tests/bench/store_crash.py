@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
-from bench.store_figures import Row, print_table
+from bench.store_figures import Row, is_quick, print_table
 from process.store_actors import open_at, start_writer
 
 __all__ = ["rows"]
@@ -48,4 +48,4 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print_table(rows(quick="--quick" in sys.argv))
+    print_table(rows(quick=is_quick(__doc__)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["BARE", "ROOT", "Row", "bare_start", "environment", "percentile", "print_table"]
+__all__ = ["BARE", "ROOT", "Row", "bare_start", "environment", "is_quick", "percentile", "print_table"]
 
 ROOT = Path(__file__).resolve().parents[2]
 for folder in ("plugin", "scanner", "hooks", "installers", "tests"):
@@ -45,6 +46,13 @@ def bare_start() -> float:
 def percentile(values: Sequence[float], share: int) -> float:
     """The value that `share` percent of the values do not exceed."""
     return statistics.quantiles(values, n=100, method="inclusive")[share - 1]
+
+
+def is_quick(description: str | None) -> bool:
+    """Whether the command line asks for the short run; `--help` prints the first line of `description`."""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="smaller numbers, under half a minute")
+    return bool(parser.parse_args().quick)
 
 
 def print_table(rows: Iterable[Row]) -> None:

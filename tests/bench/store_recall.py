@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of th
 
 from bench.server_start import HANDSHAKE
 from bench.store_corpus import memories, questions
-from bench.store_figures import ROOT, Row, environment, percentile, print_table
+from bench.store_figures import ROOT, Row, environment, is_quick, percentile, print_table
 from keepmum.memory import Change
 from keepmum.stores import STORES
 
@@ -112,4 +112,4 @@ def _figures(server: Server, size: int) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print_table(rows(quick="--quick" in sys.argv))
+    print_table(rows(quick=is_quick(__doc__)))
