@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE
+from keepmum_scanner.suspect import FLOOD
 from keepmum_scanner.values import is_secret, trimmed
 
 TYPE_CHECKING = False
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from keepmum_scanner.context import Context
-    from keepmum_scanner.mentions import Mention
     from keepmum_scanner.suspect import Suspect
 
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
@@ -40,28 +40,35 @@ _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and 
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for values that the text gives to a credential's name."""
-    done = nested = 0
-    for mention in context.mentions:
-        nested = nested + 1 if mention.start < done else 0
-        if mention.kind == CUE or nested > _NESTED:
+    if not context.mentions:
+        return
+    given_behind = compiled(_GIVEN).match
+    done = nested = count = 0
+    for end, start, kind, short in context.mentions:
+        nested = nested + 1 if start < done else 0
+        if kind == CUE or nested > _NESTED:
             continue
-        given = compiled(_GIVEN).match(context.text, mention.end)
-        if given and _holds(mention, given):
+        given = given_behind(context.text, end)
+        if given and _holds(given, short=short):
             done = max(done, given.end())
             # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
-            yield from _judged(given, chosen=mention.kind == CHOSEN and given["sign"] != ",")
+            for suspect in _judged(given, chosen=kind == CHOSEN and given["sign"] != ",", flooded=count >= FLOOD):
+                count += 1
+                yield suspect
 
 
-def _judged(given: re.Match[str], *, chosen: bool) -> Iterator[Suspect]:
+def _judged(given: re.Match[str], *, chosen: bool, flooded: bool) -> Iterator[Suspect]:
     group = "quoted" if given["quoted"] else "bare"
     value = given[group] if group == "quoted" else trimmed(given[group])
-    if is_secret(value, chosen=chosen, signed=given["sign"] is not None):
+    if not chosen:
+        value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
+    if flooded or is_secret(value, chosen=chosen, signed=given["sign"] is not None):
         start = given.start(group)
         yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
 
 
-def _holds(mention: Mention, given: re.Match[str]) -> bool:
-    """Whether the identifier around `mention` holds a credential and is given one."""
-    if (mention.short or given["plural"]) and not given["sign"]:
+def _holds(given: re.Match[str], *, short: bool) -> bool:
+    """Whether the identifier that `given` begins in holds a credential and is given one."""
+    if (short or given["plural"]) and not given["sign"]:
         return False  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
     return not (given["suffix"] and compiled(_ABOUT).search(given["suffix"]))

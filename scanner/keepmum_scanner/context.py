@@ -14,6 +14,8 @@ from keepmum_scanner.pem import blocks
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
 
+_LONGEST_WORD = 16  # characters of a credential word
+
 UNNAMED = 0  # nothing names the place a credential
 NEAR = 1  # a credential word stands in the window
 ASSIGNED = 2  # a credential word is given the value: by sign, by quotes, by "is" or "to"
@@ -44,27 +46,37 @@ class Context:
         self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
         self.blocks = blocks(text)
-        self._ends = [mention.end for mention in self.mentions]
+        self._ends = [mention[0] for mention in self.mentions]
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Whether a credential word stands close enough to [start, end) to name it."""
+        index = bisect_right(self._ends, start)
+        if index and start - self._ends[index - 1] <= BEFORE:
+            return True
+        return index < len(self._ends) and self._ends[index] - end <= AFTER + _LONGEST_WORD
 
     def naming(self, start: int, end: int) -> int:
         """How the surroundings name [start, end) a credential: `UNNAMED`, `NEAR` or `ASSIGNED`."""
-        return max(self._from_before(start), self._from_behind(end)) if self.mentions else UNNAMED
+        return max(self._from_before(start), self._from_behind(end))
 
     def mention_inside(self, start: int, end: int) -> int:
         """Where the last credential word that lies within [start, end) ends; -1 when there is none."""
+        if not self.mentions:
+            return -1
         for index in range(bisect_right(self._ends, end) - 1, -1, -1):
-            if self.mentions[index].start < start:
+            place, begin, kind, _ = self.mentions[index]
+            if begin < start:
                 break
-            if self.mentions[index].kind != CUE:
-                return self._ends[index]
+            if kind != CUE:
+                return place
         return -1
 
     def _from_before(self, start: int) -> int:
         for index in range(bisect_right(self._ends, start) - 1, -1, -1):
-            place = self._ends[index]
+            place, _, _, short = self.mentions[index]
             if start - place > BEFORE:
                 break
-            if not self.mentions[index].short and not _COUNTED.match(self.lower, place):
+            if not short and not _COUNTED.match(self.lower, place):
                 return self._across(self.lower[place:start])
         return UNNAMED
 
@@ -80,10 +92,10 @@ class Context:
 
     def _from_behind(self, end: int) -> int:
         index = bisect_right(self._ends, end)
-        for mention in self.mentions[index : index + 2]:
-            gap = self.lower[end : mention.start]
-            if mention.start < end or mention.short or _COUNTED.match(self.lower, mention.end):
+        for place, begin, _, short in self.mentions[index : index + 2]:
+            if begin < end or short or _COUNTED.match(self.lower, place):
                 continue
+            gap = self.lower[end:begin]
             return NEAR if len(gap) < AFTER and "\n" not in gap and not _SENTENCE_END.search(gap) else UNNAMED
         return UNNAMED
 
@@ -93,6 +105,8 @@ class Context:
 
     def in_link(self, start: int) -> bool:
         """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""
+        if start == 0 or self.lower[start - 1] in _BREAKS:
+            return False
         window = self.lower[max(0, start - 200) : start]
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    # End and start of one credential word; CHOSEN, ISSUED or CUE; and whether it is a name only when a sign follows, as
+    # "pass", "pw" and "pin" are. A tuple, since a text can be made of such words.
+    Mention = tuple[int, int, int, bool]
 
 CHOSEN = 0  # what people make up themselves, so that its values may be short or words
 ISSUED = 1  # what machines issue
@@ -45,56 +47,56 @@ _WORDS = {
     "pasted": CUE,
     "rotate": CUE,
     "login": CUE,
+    "access": CUE,
+    "private": CUE,
     " 401": CUE,
     " 403": CUE,
 }
 # Verbs, and parts of other words: these count only where they begin a word and are followed by a sign.
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
-_PARTS = {"key", "auth", "salt"}  # "monkey", "author": counted where they are a word or a hump of camelCase
 # Places in a listing, and sizes of a model's texts, are called tokens too.
 _NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuation", "continuation_", "sync", "sync_")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 
 
-class Mention:
-    """One credential word at [start, end)."""
-
-    __slots__ = ("end", "kind", "short", "start")
-
-    def __init__(self, start: int, end: int, kind: int, *, short: bool) -> None:
-        self.start = start
-        self.end = end
-        self.kind = kind  # CHOSEN, ISSUED or CUE
-        self.short = short  # "pass", "pw", "pin": a name only when a sign follows
-
-
 def mentions(text: str, lower: str) -> list[Mention]:
     """Every mention in `text`, by place; `lower` is `text` in lower case, of the same length."""
-    found = [
-        Mention(start, start + len(word), kind, short=False)
-        for word, kind in _WORDS.items()
-        for start in _places(word, lower)
-        if (_is_word(text, lower, start, start + len(word)) if word in _PARTS else not _counts(word, lower, start))
-    ]
-    found += [
-        Mention(start, start + len(word), kind, short=True)
-        for word, kind in _SHORT.items()
-        for start in _places(word, lower)
-        if _is_word(text, lower, start, start + len(word))
-    ]
-    found.sort(key=lambda mention: mention.end)
+    found: list[Mention] = []
+    for word, kind in _WORDS.items():
+        if word in lower:
+            length = len(word)
+            counts = _RULES.get(word)
+            found += [
+                (start + length, start, kind, False)
+                for start in _places(word, lower)
+                if counts is None or counts(text, lower, start, start + length)
+            ]
+    for word, kind in _SHORT.items():
+        if word in lower:
+            length = len(word)
+            found += [
+                (start + length, start, kind, True)
+                for start in _places(word, lower)
+                if _is_word(text, lower, start, start + length)
+            ]
+    found.sort()
     return found
 
 
-def _places(word: str, lower: str) -> Iterator[int]:
-    start = lower.find(word)
-    while start >= 0:
-        yield start
-        start = lower.find(word, start + len(word))
+def _places(word: str, lower: str) -> list[int]:
+    """Where `word` begins in `lower`."""
+    places = []
+    start = -1
+    for piece in lower.split(word)[:-1]:  # one pass in C
+        start += len(piece) + 1
+        places.append(start)
+        start += len(word) - 1
+    return places
 
 
-def _counts(word: str, lower: str, start: int) -> bool:
-    return word == "token" and lower.endswith(_NO_CREDENTIAL, 0, start)
+def _is_credential(_text: str, lower: str, start: int, _end: int) -> bool:
+    """Whether the "token" at `start` is no place in a listing."""
+    return not lower.endswith(_NO_CREDENTIAL, 0, start)
 
 
 def _is_word(text: str, lower: str, start: int, end: int) -> bool:
@@ -105,3 +107,7 @@ def _is_word(text: str, lower: str, start: int, end: int) -> bool:
     if not before.isalpha() or (before.islower() and text[start].isupper()):
         return True
     return lower.endswith(_KEY_OF, 0, start)
+
+
+# "monkey", "author": these count only where they are a word or a hump of camelCase.
+_RULES = {"key": _is_word, "auth": _is_word, "salt": _is_word, "token": _is_credential}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.suspect import FLOOD
 from keepmum_scanner.values import is_secret, trimmed
 
 TYPE_CHECKING = False
@@ -53,8 +54,10 @@ PHRASES = (
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for every phrase whose guard stands in the text."""
+    count = 0
     for expression in dict.fromkeys(expression for guard, expression in PHRASES if guard in context.lower):
         for match in compiled(expression).finditer(context.text):
             value = trimmed(match["value"])
-            if is_secret(value, chosen=True, signed=False):
+            if count >= FLOOD or is_secret(value, chosen=True, signed=False):
+                count += 1
                 yield ("secret.password", match.start("value"), match.start("value") + len(value), 0.75)

@@ -11,6 +11,7 @@ FACTS = {
     ),
     "AB": (
         ("ABIA", 16, 0, "base32", "aws.access-key", ""),
+        ("ABSK", 109, 0, "base64", "aws.bedrock-key", ""),
     ),
     "AC": (
         ("ACCA", 16, 0, "base32", "aws.access-key", ""),
@@ -19,11 +20,20 @@ FACTS = {
         ("AGE-SECRET-KEY-1", 58, 0, "upper", "age.key", ""),
     ),
     "AI": (
+        ("AIK_SECRET_", 64, 0, "alnum", "aikido.secret", ""),
+        ("AIK_CI_", 20, 0, "alnum", "aikido.ci-token", ""),
         ("AIza", 35, 0, "base64url", "google.api-key", ""),
     ),
     "AK": (
         ("AKCp", 69, 0, "alnum", "artifactory.key", ""),
         ("AKIA", 16, 0, "base32", "aws.access-key", ""),
+        ("AKID", 32, 0, "alnum", "tencent.secret-id", ""),
+    ),
+    "AP": (
+        ("API-", 26, 26, "upper", "octopus.key", ""),
+    ),
+    "AQ": (
+        ("AQVN", 35, 0, "base64url", "yandex.key", ""),
     ),
     "AS": (
         ("ASIA", 16, 0, "base32", "aws.access-key", ""),
@@ -31,10 +41,21 @@ FACTS = {
     "AT": (
         ("ATATT3", 60, 0, "base64url", "atlassian.token", ""),
         ("ATCTT3", 60, 0, "base64url", "atlassian.token", ""),
+        ("ATBB", 32, 32, "alnum", "bitbucket.app-password", ""),
+    ),
+    "BB": (
+        ("BBDC-", 44, 0, "base64", "bitbucket.data-center-token", ""),
+    ),
+    "BS": (
+        ("BSA", 24, 40, "urlsafe", "brave.search-key", ""),
     ),
     "CC": (
         ("CCIPAT_", 63, 0, "base64url", "circleci.token", ""),
         ("CCIPRJ_", 63, 0, "base64url", "circleci.token", ""),
+        ("CCDB1_", 63, 0, "base64url", "cockroachdb.key", ""),
+    ),
+    "CF": (
+        ("CFPAT-", 43, 0, "base64url", "contentful.token", ""),
     ),
     "CL": (
         ("CLOJARS_", 60, 0, "alnum", "clojars.token", ""),
@@ -43,6 +64,9 @@ FACTS = {
         ("EAAA", 22, 0, "base64url", "square.token", ""),
         ("EAAC", 100, 0, "alnum", "facebook.token", ""),
         ("EAAM", 100, 0, "alnum", "facebook.token", ""),
+    ),
+    "EX": (
+        ("EXO", 24, 30, "alnum", "exoscale.key", ""),
     ),
     "EZ": (
         ("EZAK", 54, 0, "alnum", "easypost.key", ""),
@@ -61,12 +85,17 @@ FACTS = {
     "HR": (
         ("HRKU-AA", 58, 0, "base64url", "heroku.token", ""),
     ),
+    "KE": (
+        ("KEY", 55, 55, "urlsafe", "telnyx.key", ""),
+    ),
     "LT": (
         ("LTAI", 20, 0, "alnum", "alibaba.access-key", ""),
     ),
     "NR": (
+        ("NRAK-", 27, 0, "alnum", "newrelic.user-key", ""),
         ("NRII-", 19, 0, "base64url", "newrelic.key", ""),
         ("NRJS-", 19, 0, "base64url", "newrelic.key", ""),
+        ("NRRA-", 42, 0, "hex", "newrelic.rest-key", ""),
     ),
     "PM": (
         ("PMAK-", 59, 0, "base64url", "postman.key", ""),
@@ -77,21 +106,99 @@ FACTS = {
     "SK": (
         ("SK", 32, 32, "hex", "twilio.key", ""),
     ),
+    "YC": (
+        ("YC", 38, 38, "urlsafe", "yandex.access-key", ""),
+    ),
+    "ac": (
+        ("access-development-", 36, 0, "base64url", "plaid.access-token", ""),
+        ("access-production-", 36, 0, "base64url", "plaid.access-token", ""),
+        ("access-sandbox-", 36, 0, "base64url", "plaid.access-token", ""),
+    ),
+    "ai": (
+        ("aio_", 28, 0, "alnum", "adafruit.key", ""),
+    ),
+    "aj": (
+        ("ajkey_", 26, 0, "alnum", "arcjet.key", ""),
+    ),
+    "ak": (
+        ("ak-", 22, 22, "alnum", "modal.token", ""),
+        ("ak_", 20, 20, "urlsafe", "composio.key", ""),
+    ),
+    "al": (
+        ("al-", 43, 43, "urlsafe", "voyage.key", ""),
+    ),
+    "am": (
+        ("amzn.mws.", 36, 0, "base64url", "amazon.mws-token", ""),
+    ),
     "ap": (
         ("apify_api_", 34, 0, "alnum", "apify.token", ""),
         ("api_org_", 34, 0, "alnum", "huggingface.token", ""),
+        ("apk_", 80, 0, "base64", "devin.key", ""),
+    ),
+    "as": (
+        ("as-", 22, 22, "alnum", "modal.token", ""),
+    ),
+    "bb": (
+        ("bb_live_", 27, 0, "base64url", "browserbase.key", ""),
+        ("bb_test_", 27, 0, "base64url", "browserbase.key", ""),
     ),
     "bk": (
         ("bkua_", 40, 0, "alnum", "buildkite.token", ""),
     ),
+    "bp": (
+        ("bpk-", 32, 0, "hex", "builder.key", ""),
+    ),
+    "bt": (
+        ("bt-st-", 20, 0, "alnum", "braintrust.token", ""),
+    ),
+    "ca": (
+        ("cal_live_", 32, 0, "alnum", "calcom.key", ""),
+        ("cal_", 32, 0, "alnum", "calcom.key", ""),
+    ),
+    "cf": (
+        ("cfat_", 41, 0, "base64url", "cloudflare.token", ""),
+        ("cfut_", 41, 0, "base64url", "cloudflare.token", ""),
+        ("cfk_", 41, 0, "base64url", "cloudflare.token", ""),
+    ),
+    "ci": (
+        ("cio", 32, 32, "alnum", "crates.token", ""),
+    ),
     "cm": (
         ("cmVmd", 59, 0, "alnum", "artifactory.reference-token", ""),
+    ),
+    "cn": (
+        ("cnvca", 51, 0, "base64url", "canva.client-secret", ""),
+    ),
+    "co": (
+        ("cog_", 52, 0, "alnum", "devin.service-user-token", ""),
+        ("co_", 48, 0, "alnum", "cohere.key", ""),
+    ),
+    "cs": (
+        ("csk-", 48, 0, "alnum", "cerebras.key", ""),
+    ),
+    "dG": (
+        ("dG9rOm", 30, 0, "base64", "intercom.token", ""),
     ),
     "da": (
         ("dapi", 32, 0, "hex", "databricks.token", ""),
     ),
+    "db": (
+        ("dbtc_", 30, 0, "base64url", "dbt.token", ""),
+    ),
     "dc": (
         ("dckr_pat_", 27, 0, "base64url", "docker.token", ""),
+    ),
+    "dd": (
+        ("ddo_", 36, 0, "alnum", "deno.token", ""),
+        ("ddp_", 36, 0, "alnum", "deno.token", ""),
+    ),
+    "de": (
+        ("depot_project_", 20, 0, "alnum", "depot.token", ""),
+        ("depot_user_", 20, 0, "alnum", "depot.token", ""),
+        ("depot_org_", 20, 0, "alnum", "depot.token", ""),
+    ),
+    "dn": (
+        ("dnkey-", 79, 0, "upper-dash", "definednetworking.token", ""),
     ),
     "do": (
         ("doo_v1_", 64, 0, "hex", "digitalocean.token", ""),
@@ -108,12 +215,33 @@ FACTS = {
         ("duffel_live_", 43, 0, "base64url", "duffel.token", ""),
         ("duffel_test_", 43, 0, "base64url", "duffel.token", ""),
     ),
+    "e2": (
+        ("e2b_", 40, 0, "hex", "e2b.key", ""),
+    ),
+    "en": (
+        ("endr+", 16, 0, "base64url", "endorlabs.key", ""),
+    ),
+    "es": (
+        ("essu_", 60, 0, "base64url", "elastic.cloud-key", ""),
+    ),
+    "ex": (
+        ("exa_", 20, 0, "alnum", "exa.key", ""),
+    ),
     "ey": (
         ("eyJrIjoi", 32, 0, "base64", "grafana.cloud-token", ""),
+    ),
+    "fa": (
+        ("fal_sk_", 20, 0, "alnum", "fal.key", ""),
+    ),
+    "fc": (
+        ("fc-", 32, 0, "hex", "firecrawl.key", ""),
     ),
     "fi": (
         ("fio-u-", 64, 0, "base64url", "frameio.token", ""),
         ("figd_", 38, 0, "base64url", "figma.token", ""),
+    ),
+    "fl": (
+        ("flp_", 46, 0, "alnum", "friendli.key", ""),
     ),
     "fm": (
         ("fm1a_", 43, 0, "base64", "fly.token", ""),
@@ -122,6 +250,12 @@ FACTS = {
     ),
     "fo": (
         ("fo1_", 43, 0, "base64", "fly.token", ""),
+    ),
+    "fp": (
+        ("fpk_", 20, 0, "alnum", "fireworks.key", ""),
+    ),
+    "fw": (
+        ("fw_", 20, 0, "alnum", "fireworks.key", ""),
     ),
     "gh": (
         ("gho_", 36, 0, "alnum", "github.token", "github"),
@@ -146,10 +280,14 @@ FACTS = {
         ("glft-", 20, 0, "dotted", "gitlab.token", ""),
         ("glrt-", 20, 0, "dotted", "gitlab.token", ""),
         ("glsa_", 41, 0, "base64url", "grafana.token", ""),
+        ("gla_", 20, 0, "alnum", "gladia.key", ""),
         ("glc_", 32, 0, "base64", "grafana.cloud-token", ""),
     ),
     "gs": (
         ("gsk_", 50, 0, "alnum", "groq.key", ""),
+    ),
+    "hb": (
+        ("hb_", 20, 0, "alnum", "hyperbolic.key", ""),
     ),
     "hf": (
         ("hf_", 34, 0, "alnum", "huggingface.token", ""),
@@ -162,18 +300,44 @@ FACTS = {
     "ic": (
         ("ico-", 32, 0, "alnum", "infracost.token", ""),
     ),
+    "ji": (
+        ("jina_", 60, 0, "alnum", "jina.key", ""),
+    ),
     "ke": (
         ("key-", 32, 32, "hex", "mailgun.key", ""),
+        ("key_", 64, 0, "hex", "cursor.key", ""),
+    ),
+    "kn": (
+        ("knock_st_", 20, 0, "alnum", "knock.token", ""),
     ),
     "li": (
         ("lin_api_", 40, 0, "alnum", "linear.key", ""),
+    ),
+    "lm": (
+        ("lmnr_", 20, 0, "alnum", "laminar.key", ""),
     ),
     "ls": (
         ("lsv2_pt_", 43, 0, "base64url", "langsmith.key", ""),
         ("lsv2_sk_", 43, 0, "base64url", "langsmith.key", ""),
     ),
+    "m0": (
+        ("m0sk_", 24, 0, "alnum", "mem0.key", ""),
+        ("m0-", 24, 0, "alnum", "mem0.key", ""),
+    ),
     "md": (
         ("mdb_sa_sk_", 40, 0, "base64url", "mongodb.service-account", ""),
+    ),
+    "ml": (
+        ("mlsn.", 64, 0, "hex", "mailersend.token", ""),
+    ),
+    "mo": (
+        ("mob-", 36, 36, "urlsafe", "launchdarkly.key", ""),
+    ),
+    "mx": (
+        ("mxb_", 20, 0, "alnum", "mixedbread.key", ""),
+    ),
+    "na": (
+        ("napi_", 40, 0, "alnum", "neon.key", ""),
     ),
     "nf": (
         ("nfp_", 40, 0, "alnum", "netlify.token", ""),
@@ -190,12 +354,30 @@ FACTS = {
     "op": (
         ("ops_eyJ", 60, 0, "base64", "1password.service-account", ""),
     ),
+    "or": (
+        ("ory_pat_", 32, 0, "base64url", "ory.token", ""),
+    ),
+    "oy": (
+        ("oy2", 43, 43, "alnum", "nuget.key", ""),
+    ),
     "p8": (
         ("p8e-", 32, 0, "alnum", "adobe.client-secret", ""),
     ),
     "pa": (
         ("pat-eu1-", 36, 0, "base64url", "hubspot.token", ""),
         ("pat-na1-", 36, 0, "base64url", "hubspot.token", ""),
+        ("pa-", 43, 43, "urlsafe", "voyage.key", ""),
+    ),
+    "pc": (
+        ("pcsk_", 69, 0, "base64url", "pinecone.key", ""),
+    ),
+    "pd": (
+        ("pdl_live_apikey_", 53, 0, "base64url", "paddle.key", ""),
+        ("pdl_sdbx_apikey_", 53, 0, "base64url", "paddle.key", ""),
+    ),
+    "pe": (
+        ("persona_production_", 24, 0, "alnum", "persona.key", ""),
+        ("persona_sandbox_", 24, 0, "alnum", "persona.key", ""),
     ),
     "ph": (
         ("pha_", 40, 0, "alnum", "posthog.key", ""),
@@ -226,13 +408,26 @@ FACTS = {
     "rd": (
         ("rdme_", 70, 0, "alnum", "readme.token", ""),
     ),
+    "re": (
+        ("re_", 24, 0, "alnum", "resend.key", ""),
+    ),
     "rk": (
         ("rk_live_", 16, 0, "alnum", "stripe.key", ""),
         ("rk_prod_", 16, 0, "alnum", "stripe.key", ""),
         ("rk_test_", 16, 0, "alnum", "stripe.key", ""),
     ),
+    "rn": (
+        ("rnd_", 24, 0, "alnum", "render.key", ""),
+    ),
+    "rp": (
+        ("rpa_", 32, 0, "upper", "runpod.key", ""),
+    ),
     "ru": (
         ("rubygems_", 48, 0, "hex", "rubygems.token", ""),
+    ),
+    "rz": (
+        ("rzp_live_", 14, 0, "alnum", "razorpay.key", ""),
+        ("rzp_test_", 14, 0, "alnum", "razorpay.key", ""),
     ),
     "s-": (
         ("s-s4t2af-", 64, 0, "hex", "intra42.client-secret", ""),
@@ -242,29 +437,56 @@ FACTS = {
         ("sb_secret_", 31, 0, "base64url", "supabase.secret-key", ""),
         ("sbp_", 40, 0, "hex", "supabase.token", ""),
     ),
+    "sd": (
+        ("sdk-", 36, 36, "urlsafe", "launchdarkly.key", ""),
+    ),
+    "se": (
+        ("secret-", 20, 0, "alnum", "statsig.key", ""),
+        ("secret_", 43, 0, "alnum", "notion.internal-secret", ""),
+    ),
     "sg": (
+        ("sgai-", 36, 0, "base64url", "scrapegraphai.key", ""),
         ("sgp_", 40, 0, "base64url", "sourcegraph.token", ""),
     ),
     "sh": (
         ("shippo_live_", 40, 0, "hex", "shippo.token", ""),
         ("shippo_test_", 40, 0, "hex", "shippo.token", ""),
+        ("sha256~", 43, 43, "urlsafe", "openshift.token", ""),
         ("shpat_", 32, 0, "hex", "shopify.token", ""),
         ("shpca_", 32, 0, "hex", "shopify.token", ""),
         ("shppa_", 32, 0, "hex", "shopify.token", ""),
         ("shpss_", 32, 0, "hex", "shopify.token", ""),
     ),
+    "si": (
+        ("signkey-prod-", 64, 0, "hex", "inngest.signing-key", ""),
+        ("signkey-test-", 64, 0, "hex", "inngest.signing-key", ""),
+    ),
     "sk": (
         ("sk-ant-admin01-", 93, 0, "base64url", "anthropic.key", ""),
         ("sk-ant-api03-", 93, 0, "base64url", "anthropic.key", ""),
-        ("sk-svcacct-", 40, 0, "base64url", "openai.key", ""),
+        ("sk-helicone-", 20, 0, "base64url", "helicone.key", ""),
+        ("sk-svcacct-", 20, 0, "base64url", "openai.key", ""),
+        ("sk-admin-", 20, 0, "base64url", "openai.key", ""),
         ("sk-or-v1-", 64, 0, "hex", "openrouter.key", ""),
-        ("sk-None-", 40, 0, "base64url", "openai.key", ""),
-        ("sk-proj-", 40, 0, "base64url", "openai.key", ""),
+        ("sk-None-", 20, 0, "base64url", "openai.key", ""),
+        ("sk-proj-", 20, 0, "base64url", "openai.key", ""),
         ("sk_live_", 16, 0, "alnum", "stripe.key", ""),
         ("sk_prod_", 16, 0, "alnum", "stripe.key", ""),
         ("sk_test_", 16, 0, "alnum", "stripe.key", ""),
+        ("sk-ant-", 20, 0, "base64url", "anthropic.token", ""),
+        ("sk-api-", 20, 0, "alnum", "minimax.key", ""),
+        ("sk-let-", 20, 0, "base64url", "letta.key", ""),
+        ("sk_car_", 20, 0, "base64url", "cartesia.key", ""),
+        ("sk-cp-", 20, 0, "alnum", "minimax.key", ""),
+        ("sk-lf-", 20, 0, "base64url", "langfuse.key", ""),
+        ("sk.eyJ", 24, 0, "base64url", "mapbox.token", ""),
+        ("sky_", 30, 0, "dotted", "baseten.key", ""),
         ("sk-", 48, 0, "alnum", "openai.legacy-key", ""),
+        ("sk-", 32, 32, "hex", "deepseek.key", ""),
         ("sk_", 48, 0, "hex", "elevenlabs.key", ""),
+    ),
+    "sl": (
+        ("sl.", 130, 0, "base64url", "dropbox.token", ""),
     ),
     "sm": (
         ("sm_aat_", 16, 0, "alnum", "settlemint.token", ""),
@@ -284,8 +506,15 @@ FACTS = {
     "tf": (
         ("tfp_", 59, 0, "dotted", "typeform.token", ""),
     ),
+    "tg": (
+        ("tgp_v1_", 43, 0, "base64url", "together.key", ""),
+    ),
     "tk": (
         ("tk-us-", 48, 0, "base64url", "scalingo.token", ""),
+    ),
+    "tr": (
+        ("tr_prod_", 20, 0, "alnum", "trigger.key", ""),
+        ("tr_dev_", 20, 0, "alnum", "trigger.key", ""),
     ),
     "ts": (
         ("tskey-webhook-", 24, 0, "base64url", "tailscale.key", ""),
@@ -297,6 +526,9 @@ FACTS = {
     "tv": (
         ("tvly-", 32, 0, "base64url", "tavily.key", ""),
     ),
+    "uc": (
+        ("ucat_", 24, 0, "alnum", "upcloud.token", ""),
+    ),
     "v1": (
         ("v1.0-", 120, 0, "base64url", "cloudflare.origin-ca-key", ""),
     ),
@@ -307,8 +539,21 @@ FACTS = {
         ("vcp_", 56, 0, "base64url", "vercel.token", "vercel"),
         ("vcr_", 56, 0, "base64url", "vercel.token", "vercel"),
     ),
+    "wa": (
+        ("wandb_v1_", 77, 0, "base64url", "wandb.key", ""),
+    ),
+    "wh": (
+        ("whsec_", 32, 0, "base64", "stripe.webhook-secret", ""),
+    ),
+    "wo": (
+        ("wos_api_key_", 20, 0, "alnum", "workos.key", ""),
+    ),
     "xa": (
+        ("xaat-", 36, 0, "base64url", "axiom.token", ""),
         ("xapp-", 16, 0, "base64url", "slack.token", ""),
+        ("xapt-", 36, 0, "base64url", "axiom.token", ""),
+        ("xai-", 70, 0, "base64url", "xai.key", ""),
+        ("xau_", 40, 0, "base64url", "xata.key", ""),
     ),
     "xk": (
         ("xkeysib-", 81, 0, "base64url", "brevo.key", ""),
@@ -326,5 +571,8 @@ FACTS = {
     ),
     "ya": (
         ("ya29.", 20, 0, "base64url", "google.oauth-token", ""),
+    ),
+    "zp": (
+        ("zpka_", 41, 0, "base64url", "zuplo.key", ""),
     ),
 }

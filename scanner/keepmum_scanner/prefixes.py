@@ -8,6 +8,7 @@ from keepmum_scanner.checksum import CHECKS
 from keepmum_scanner.prefix_table import FACTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
+from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,34 +26,49 @@ ALPHABETS = {
     "hex": "A-Fa-f0-9",
     "upper": "A-Z0-9",
     "upper-dash": "A-Z0-9-",
+    "urlsafe": "A-Za-z0-9_-",
 }
-_PREFIXES = {start: tuple(fact[0] for fact in facts) for start, facts in FACTS.items()}
 _TAILS = {name: re.compile(f"[{characters}]*") for name, characters in ALPHABETS.items()}
-_START = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9].")  # a key begins where a stretch of letters and digits does
 _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 
 
+def _starts() -> re.Pattern[str]:
+    """An expression for the first two characters of every prefix; a key begins where a stretch of characters does."""
+    seconds: dict[str, str] = {}
+    for start in FACTS:
+        seconds[start[0]] = seconds.get(start[0], "") + start[1]
+    pairs = "|".join(f"{first}[{re.escape(second)}]" for first, second in sorted(seconds.items()))
+    return re.compile(f"(?<![A-Za-z0-9])(?:{pairs})")
+
+
+_START = _starts()
+_PREFIXES = {start: tuple(fact[0] for fact in facts) for start, facts in FACTS.items()}
+
+
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
     """Suspects among the tokens of `text` for which a provider's fact holds."""
+    count = 0
     for token in found:
         done = 0
         for start in _START.finditer(token.text):
             place = token.start + start.start()
-            if start.start() >= done and text.startswith(_PREFIXES.get(start.group(), ()), place):
-                suspect = _match(text, place, start.group())
+            if place >= done and text.startswith(_PREFIXES[start.group()], place):
+                suspect = _match(text, place, start.group(), flooded=count >= FLOOD)
                 if suspect:
-                    done = suspect[2] - token.start
+                    count += 1
+                    done = suspect[2]
                     yield suspect
 
 
-def _match(text: str, start: int, group: str) -> Suspect | None:
+def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | None:
     for prefix, fewest, most, alphabet, rule, check in FACTS[group]:
         if text.startswith(prefix, start):
             tail = _TAILS[alphabet].match(text, start + len(prefix))
             assert tail is not None  # the expression also matches nothing
-            if fewest <= len(tail.group()) <= (most or len(text)) and not _is_words(tail.group()):
-                proved = bool(check) and CHECKS[check](tail.group())
+            fits = fewest <= len(tail.group()) <= (most or len(text))
+            if fits and (flooded or not _is_words(tail.group())):
+                proved = bool(check) and not flooded and CHECKS[check](tail.group())
                 return (rule, start, tail.end(), 0.99 if proved else 0.9)
     return None
 

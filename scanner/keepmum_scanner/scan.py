@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import accumulate
 
 from keepmum_scanner import assignment, pem, phrases, prefixes, scored, structure
 from keepmum_scanner.context import Context
-from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.fingerprint import fingerprint
 from keepmum_scanner.normalise import normalise
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
+
+_BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
 
 
 def scan(text: str, key: bytes | None = None) -> list[Finding]:
@@ -62,11 +64,15 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
 
 
 def _encoded(found: list[Token]) -> Iterator[Suspect]:
-    """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by."""
-    for token in found:
-        text = decoded(token.text)
-        if text:
-            inner = _stated(Context(text), tokens(text))
-            if inner:
-                rule, _, _, confidence = max(inner, key=lambda suspect: suspect[3])
-                yield (rule, token.start, token.end, confidence)
+    """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by.
+
+    What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
+    """
+    speaking = [(token, plain) for token in found for plain in (token.plain,) if plain]
+    if not speaking:
+        return
+    text = _BETWEEN.join([plain for _, plain in speaking])
+    starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
+    for rule, start, _, confidence in _stated(Context(text), tokens(text)):
+        token = speaking[bisect_right(starts, start) - 1][0]
+        yield (rule, token.start, token.end, confidence)

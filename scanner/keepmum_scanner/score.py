@@ -47,6 +47,7 @@ class Features:
 _LEAST = {UNNAMED: (16, 10, 5.8), NEAR: (16, 8, 5.4), ASSIGNED: (10, 6, 4.8)}
 _LETTERS = 1.1  # bits more that letters, or letters with a number, must surprise: most are identifiers
 _SWITCHES = {UNNAMED: 4, NEAR: 3, ASSIGNED: 3}  # or this many changes of kind, which words do not make
+_SHORTEST_ID = 13  # digits; a commit is named by up to 12
 _LONG_RUN = 15  # or, where named, letters and digits in so long a stretch
 
 
@@ -55,7 +56,7 @@ def by_hand(features: Features) -> float:
     if features.place:
         return 0.1
     if features.identity:
-        return 0.7 if features.naming == ASSIGNED and features.length >= _LONG_RUN else 0.1
+        return 0.7 if features.naming == ASSIGNED and features.length >= _SHORTEST_ID else 0.1
     length, run, surprise = _LEAST[features.naming]
     if features.length < length or features.run < run:
         return 0.2

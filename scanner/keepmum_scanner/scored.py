@@ -6,9 +6,10 @@ import re
 
 from keepmum_scanner import shapes
 from keepmum_scanner.context import UNNAMED, Context
-from keepmum_scanner.decode import is_text
+from keepmum_scanner.decode import is_words
 from keepmum_scanner.score import THRESHOLD, Features, by_hand
 from keepmum_scanner.surprise import surprise
+from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,15 +28,30 @@ _READABLE = 5.0  # bits; below this and with at most one change of kind a token 
 
 def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> Iterator[Suspect]:
     """Suspects among the tokens of one text."""
+    count = 0
     for whole in found:
-        token = _behind_name(whole, context)
+        if not context.mentions and len(whole.text) < _SHORTEST:
+            continue
+        if count >= FLOOD:
+            if looks_issued(whole, context):
+                yield ("secret.unnamed", whole.start, whole.end, THRESHOLD)
+            continue
+        token = _behind_name(whole, context) if context.mentions else whole
         features = measure(token, context)
-        if features is None or _passes(token.text):
+        if features is None:
             continue
         confidence = scorer(features)
-        if confidence >= THRESHOLD:
+        if confidence >= THRESHOLD and not _passes(token, features.surprise):
+            count += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
+
+
+def looks_issued(token: Token, context: Context) -> bool:
+    """Whether `token` has letters and digits in turn: the coarse look of a key, and of more than keys."""
+    if token.text.isalpha() or len(_SWITCH.findall(token.text)) <= 1:
+        return False
+    return not shapes.is_hex(token.text) or context.is_near(token.start, token.end)
 
 
 def _behind_name(token: Token, context: Context) -> Token:
@@ -47,13 +63,18 @@ def _behind_name(token: Token, context: Context) -> Token:
 def measure(token: Token, context: Context) -> Features | None:
     """The features of `token`; None for words, which are most of any text, and for what nothing calls a credential."""
     text = token.text
-    bits = surprise(text)
+    near = context.is_near(token.start, token.end)
+    if not near and len(text) < _SHORTEST:
+        return None
     switches = len(_SWITCH.findall(text))
-    run = max(map(len, _RUN.findall(text)), default=0)
+    run = len(text) if text.isalnum() else max(map(len, _RUN.findall(text)), default=0)
     identity = shapes.is_identity(text)
+    if identity and not near:
+        return None
+    bits = surprise(text)
     if bits < _READABLE and not identity and switches < (1 if run >= _LONG else 2):
         return None
-    naming = context.naming(token.start, token.end)
+    naming = context.naming(token.start, token.end) if near else UNNAMED
     if naming == UNNAMED and (identity or len(text) < _SHORTEST or context.named_id(token.start)):
         return None
     return Features(
@@ -68,8 +89,18 @@ def measure(token: Token, context: Context) -> Features | None:
     )
 
 
-_GUARDS = (shapes.is_integrity, shapes.is_public, shapes.is_name, shapes.is_camel, shapes.is_placeholder, is_text)
+# Each lets a token pass whatever its score.
+_GUARDS = (
+    shapes.is_time,
+    shapes.is_integrity,
+    shapes.is_public,
+    shapes.is_name,
+    shapes.is_camel,
+    shapes.is_repeated,
+)
 
 
-def _passes(token: str) -> bool:
-    return any(guard(token) for guard in _GUARDS)
+def _passes(token: Token, bits: float) -> bool:
+    if any(guard(token.text) for guard in _GUARDS) or is_words(token.plain):
+        return True
+    return bits < shapes.RANDOM and shapes.is_placeholder(token.text)

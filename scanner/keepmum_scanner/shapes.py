@@ -30,7 +30,7 @@ _KINDS = frozenset(
 )
 _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
 _TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
-_RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
+RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
 _DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
@@ -68,20 +68,25 @@ def is_hex(token: str) -> bool:
     return _HEX.fullmatch(token) is not None
 
 
+def is_time(token: str) -> bool:
+    """Whether `token` is a date or a time."""
+    return token[0] in "12" and _TIME.fullmatch(token) is not None
+
+
 def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
-    if is_hex(token) or _TIME.fullmatch(token) or _is_object(token):
+    if is_hex(token) or is_time(token) or _is_object(token):
         return True
     if not _SHORTEST_NAME <= len(token) <= _LONGEST_NAME:
         return False
-    uuid = _UUID.search(token)
+    uuid = _UUID.search(token) if token.count("-") >= 4 else None
     if uuid:
         return surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
     return _ULID.fullmatch(_TYPED.sub("", token, count=1)) is not None or _ADDRESS.fullmatch(token) is not None
 
 
 def _is_object(token: str) -> bool:
-    match = _OBJECT.fullmatch(token)
+    match = _OBJECT.fullmatch(token) if "_" in token or "-" in token else None
     return match is not None and match["kind"] in _KINDS
 
 
@@ -95,20 +100,27 @@ def is_public(token: str) -> bool:
     return token.startswith(_PUBLIC_STARTS)
 
 
+def is_repeated(token: str) -> bool:
+    """Whether `token` is "xxxx…", or cut short by dots."""
+    return len(set(token)) <= 3 or ".." in token
+
+
 def is_placeholder(token: str) -> bool:
     """Whether `token` stands for a secret instead of being one."""
-    if len(set(token)) <= 3 or ".." in token:
+    if is_repeated(token):
         return True
     if len(token) > _LONGEST_PLACEHOLDER:
         return False
-    return _PLACEHOLDER.search(token) is not None and surprise(token) < _RANDOM
+    return surprise(token) < RANDOM and _PLACEHOLDER.search(token) is not None
 
 
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
+    if "/" not in token:
+        return False
     parts = token.split("/")
     words = sum(part.isalpha() and surprise(part) < _WORD for part in parts)
-    return len(parts) > 1 and 2 * words >= len(parts) - 1
+    return 2 * words >= len(parts) - 1
 
 
 def is_name(token: str) -> bool:
@@ -124,7 +136,7 @@ def is_camel(token: str) -> bool:
 
 
 _REFERENCE = re.compile(
-    r"\$\w+|\$?\{\{?[^{}]*\}?\}|\$\([^()]*\)|%\w+%|%\(\w+\)s|%[sdr]|<[^<>]*>|\[[^\[\]]*\]|:\w+|@\w+@|[*•.…_xX#-]+"
+    r"\$\w+|\$?\{\{?[^{}]*\}?\}|\$\([^()]*\)|%\w+%|%\(\w+\)s|%[sdr]|<[^<>]*>|\[[^\[\]]*\]|:[A-Za-z_]\w*|@\w+@|[*•.…_xX#-]+"
 )
 
 

@@ -45,6 +45,8 @@ RULES = (
     ("azure.sas", "sig=", r"[?&;]sig=(?P<secret>[A-Za-z0-9%+/=]{40,120})"),
     # Source: https://github.com/mongodb/kingfisher/tree/main/crates/kingfisher-rules/data/rules, read 2026-11-21
     ("airtable.token", "pat", r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    ("asana.token", "/", r"\b(?:0/[0-9a-f]{32}|[12]/[0-9]{13,16}(?:/[0-9]{13,16})?:[0-9a-f]{32})\b"),
+    ("clickup.token", "pk_", r"\bpk_[0-9]{7,10}_[0-9A-Z]{32}\b"),
     ("harness.token", "at.", r"\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     ("terraform.token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
     ("azure.client-secret", "Q~", r"(?<![\w~.-])[\w~.]{3}[0-9]Q~[\w~.-]{31,34}(?![\w~.-])"),
@@ -53,6 +55,15 @@ RULES = (
         "http.basic",
         "asic ",
         r"[Aa]uthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[Bb]asic\s{1,4}(?P<secret>(?![A-Z]?[a-z]+\b)[A-Za-z0-9+/]{8,512}={0,2})",
+    ),
+    # The letter in third place varies.
+    # Source: https://docs.honeycomb.io/api/dataset-definitions/authorization, read 2026-11-21
+    ("honeycomb.key", "k_", r"\bhc[a-z][im]k_[0-9A-Za-z]{26,64}\b"),
+    ("maxmind.license-key", "_mmk", r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b"),
+    (
+        "sidekiq.secret",
+        "__CONTRIBSYS__COM",
+        r"__CONTRIBSYS__COM[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})\b",
     ),
     ("telegram.bot-token", ":AA", r"\b[0-9]{8,10}:(?P<secret>AA[\w-]{32,35})(?![\w-])"),
     ("password-hash", "$", r"\$(?:2[abxy]|5|6|y|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+FLOOD = 100  # suspects of one kind, after which a text is a dump: what follows is judged by its coarse look alone
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Suspect = tuple[str, int, int, float]  # rule, start, end, confidence

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from keepmum_scanner.decode import decoded
+
 MINIMUM = 12  # shorter pieces are looked at only where a credential word points at them
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
@@ -14,12 +16,21 @@ _TOKEN = re.compile(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}(?:={1,2}(?![A-
 class Token:
     """One run of key characters at [start, end) of the plain text."""
 
-    __slots__ = ("end", "start", "text")
+    __slots__ = ("_plain", "end", "start", "text")
+
+    _plain: tuple[str | None]
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.start = start
         self.end = start + len(text)
+
+    @property
+    def plain(self) -> str | None:
+        """The readable text that this token encodes, None when it encodes none; undone once, asked for twice."""
+        if not hasattr(self, "_plain"):
+            self._plain = (decoded(self.text),)
+        return self._plain[0]
 
     def behind(self, offset: int) -> Token:
         """The rest of this token from `offset` characters on, without the signs that join the two."""

@@ -12,7 +12,7 @@ _CODE = re.compile(
     r"""
     [\w.\[\]]+\(                                              # get_token(
     | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$   # settings.password, self->key
-    | \w+\[                                                   # environ[
+    | \w+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
     | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
     | --?\w | [!@]\w | [\#&|] | \$[\w(]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
@@ -28,6 +28,9 @@ _NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_ke
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
 _DIGITS = 3  # … or has more of them
+_SIGNS = 5  # different ones
+_SLOT = re.compile(r"[{<\[(]\s*\w{2,}\s*[}>\])]")  # "{name}", "<key>", "(value)"
+_RARE = re.compile(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
 _WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
@@ -67,9 +70,19 @@ def _is_issued(value: str) -> bool:
     """Whether `value`, no word, can be what a machine issued for a key."""
     if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
         return False
+    if _is_scrambled(value):
+        return True
     if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
         return surprise(value) >= _RANDOM
     return surprise(value) >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
+
+
+def _is_scrambled(value: str) -> bool:
+    """Whether signs stand between the letters of `value` as only a password has them: no template, no expression."""
+    if not value[0].isalnum() or "\\" in value or _SLOT.search(value):
+        return False
+    signs = {sign for sign in value if not sign.isalnum()}
+    return len(signs) >= _SIGNS or (_RARE.search(value) is not None and value.isascii())
 
 
 def _is_code(value: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from keepmum_scanner import shapes
 from keepmum_scanner.checksum import crc32_in_base62
 from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED, Context
-from keepmum_scanner.decode import decoded, is_text
+from keepmum_scanner.decode import decoded, is_words
 from keepmum_scanner.score import THRESHOLD, Features, by_hand
 from keepmum_scanner.scored import find as find_scored
 from keepmum_scanner.surprise import surprise
@@ -133,9 +133,15 @@ def test_one_level_of_encoding_is_undone(token: str, text: str | None) -> None:
     assert decoded(token) == text
 
 
-def test_base64_of_words_is_text() -> None:
-    assert is_text("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ==")
-    assert not is_text(RANDOM)
+def test_what_can_be_read_once_it_is_decoded_is_words() -> None:
+    assert is_words(decoded("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ=="))
+    assert not is_words(decoded(RANDOM))
+
+
+def test_token_is_decoded_once() -> None:
+    (token,) = tokens("cGFzc3dvcmQ9aHVudGVyMg==")
+    assert token.plain == "password=hunter2"
+    assert token.plain is token.plain
 
 
 def features(**changed: float) -> Features:
