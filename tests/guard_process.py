@@ -1,0 +1,44 @@
+"""The guard as a process, in front of a server that a test writes in a few lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["LIMIT", "ROOT", "environment", "guarded", "run", "script"]
+
+LIMIT = 20  # seconds
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def guarded(*command: str, options: Sequence[str] = ()) -> list[str]:
+    """The command that puts the guard in front of another."""
+    return [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "guard", *options, "--", *command]
+
+
+def script(code: str) -> list[str]:
+    """A server in Python."""
+    return [sys.executable, "-I", "-S", "-c", f"import os, signal, sys, time\n{code}"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """An environment that leads nowhere but home."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum")}
+
+
+def run(
+    command: Sequence[str], data: bytes, home: Path, options: Sequence[str] = ()
+) -> subprocess.CompletedProcess[bytes]:
+    """How the command ended behind the guard, and what it said, when it was sent data and the end of input."""
+    return subprocess.run(
+        guarded(*command, options=options),
+        input=data,
+        capture_output=True,
+        env=environment(home),
+        timeout=LIMIT,
+        check=False,
+    )

@@ -1,0 +1,285 @@
+"""`keepmum guard -- COMMAND` as a real process: bytes, ends, signals, and what is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from guard_process import LIMIT, environment, guarded, run, script
+
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals and pipes")
+
+CAT = script("while data := os.read(0, 65536):\n    os.write(1, data)")
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+
+
+def call(request_id: object, text: str) -> bytes:
+    params = {"name": "keep", "arguments": {"text": text}}
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+@pytest.fixture
+def token() -> str:
+    """What looks like a key of a code host."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a guarded server; what is left of it is ended with the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*command: str) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(
+            guarded(*command), stdin=pipe, stdout=pipe, stderr=pipe, env=environment(tmp_path), bufsize=0
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait(LIMIT)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+def line_of(process: subprocess.Popen[bytes]) -> bytes:
+    """The next line; it has to come within the limit."""
+    assert process.stdout is not None
+    readable, _, _ = select.select([process.stdout], [], [], LIMIT)
+    assert readable, "nothing came"
+    return process.stdout.readline()
+
+
+def say(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(data)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether the process has ended, within the limit; nobody of ours is its parent, so it is asked again and again."""
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        if state == "Z":  # ended, and its new parent does not ask
+            return True
+        select.select([], [], [], 0.01)
+    return False
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\x00\xff\r\n\n\n binary \x80", id="binary without an end"),
+        pytest.param(PING * 1000, id="many lines"),
+        pytest.param(b"x" * 9_000_000 + b"\n" + PING, id="a huge line"),
+        pytest.param(b'{"half":', id="a part of a message"),
+    ],
+)
+def test_what_goes_in_comes_out(tmp_path: Path, data: bytes) -> None:
+    done = run(CAT, data, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, data, b"")
+
+
+def test_a_call_with_a_secret_reaches_no_server(tmp_path: Path, token: str) -> None:
+    log = tmp_path / "log"
+    server = script(f"open({str(log)!r}, 'wb').write(sys.stdin.buffer.read())")
+    done = run(server, PING + call(2, f"key {token}") + call(3, "fine"), tmp_path)
+    assert log.read_bytes() == PING + call(3, "fine")
+    assert json.loads(done.stdout)["id"] == 2
+    assert token[8:].encode() not in done.stdout + done.stderr
+
+
+def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token}"}]}}
+    server = script(f"sys.stdin.readline(); print({json.dumps(answer)!r}); print('rest', end='')")
+    plain, masked = run(server, PING, tmp_path), run(server, PING, tmp_path, ["--results"])
+    assert token.encode() in plain.stdout
+    assert token.encode() not in masked.stdout
+    assert masked.stdout.endswith(b"\nrest")
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 255])
+def test_the_status_is_the_servers(tmp_path: Path, status: int) -> None:
+    assert run(script(f"sys.exit({status})"), b"", tmp_path).returncode == status
+
+
+@posix
+def test_a_signal_that_ends_the_server_shows_in_the_status(tmp_path: Path) -> None:
+    assert run(script("os.kill(os.getpid(), signal.SIGSEGV)"), b"", tmp_path).returncode == 128 + signal.SIGSEGV
+
+
+@posix
+@pytest.mark.parametrize(("program", "status"), [("/nonexistent", 127), ("/etc/passwd", 126)])
+def test_a_server_that_cannot_be_started_is_told(tmp_path: Path, program: str, status: int) -> None:
+    done = run([program], PING, tmp_path)
+    assert done.returncode == status
+    assert f"could not start {program}".encode() in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_standard_error_passes(tmp_path: Path) -> None:
+    assert run(script("sys.stderr.write('a word')"), b"", tmp_path).stderr == b"a word"
+
+
+def test_a_wrong_command_line_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*guarded()[:-1], "--loud"], capture_output=True, env=environment(tmp_path), timeout=LIMIT, check=False
+    )
+    assert done.returncode == 2
+    assert b"usage:" in done.stderr
+
+
+def test_requests_of_a_server_that_died_are_answered(start: Start) -> None:
+    process = start(*script("sys.stdin.readline(); sys.stdin.readline(); sys.exit(3)"))
+    say(process, PING + call("b", "fine"))
+    answers = [json.loads(line_of(process)) for _ in range(2)]
+    assert [answer["id"] for answer in answers] == [1, "b"]
+    assert "status 3" in answers[0]["error"]["message"]
+    assert process.wait(LIMIT) == 3
+
+
+def test_what_a_server_said_before_it_died_comes_first(start: Start) -> None:
+    process = start(*script("sys.stdin.readline(); os.write(1, b'half a li'); os._exit(1)"))
+    say(process, PING)
+    assert line_of(process) == b"half a li\n"
+    assert json.loads(line_of(process))["id"] == 1
+
+
+def test_requests_left_open_at_the_end_of_input_are_the_servers_affair(tmp_path: Path) -> None:
+    assert run(script("sys.stdin.read()"), PING, tmp_path).stdout == b""
+
+
+def test_answers_flow_after_the_end_of_input(tmp_path: Path) -> None:
+    server = script("data = sys.stdin.buffer.read(); os.write(1, b'late ' + data)")
+    assert run(server, PING, tmp_path).stdout == b"late " + PING
+
+
+@posix
+def test_a_server_that_stops_speaking_is_heard_to(start: Start) -> None:
+    process = start(*script("os.close(1); sys.stdin.read()"))
+    assert line_of(process) == b""
+    assert process.poll() is None
+
+
+@posix
+def test_a_server_that_stops_listening_is_felt(start: Start) -> None:
+    process = start(*script("os.close(0); print('closed', flush=True); time.sleep(60)"))
+    assert line_of(process) == b"closed\n"
+
+    def speak_on() -> None:
+        for _ in range(10_000):
+            say(process, PING)
+            select.select([], [], [], 0.001)
+
+    with pytest.raises(BrokenPipeError):
+        speak_on()
+
+
+@posix
+def test_a_client_that_stops_listening_is_felt(start: Start) -> None:
+    process = start(*script("signal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: print('x', flush=True)"))
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(LIMIT) == 128 + signal.SIGPIPE
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
+def test_signals_reach_the_server(start: Start, name: str) -> None:
+    number = getattr(signal, name)
+    server = script(
+        f"signal.signal({number}, lambda *_: (print('heard', flush=True), os._exit(7)))\nprint('ready', flush=True)\n"
+        "while True: time.sleep(1)"
+    )
+    process = start(*server)
+    assert line_of(process) == b"ready\n"
+    process.send_signal(number)
+    assert line_of(process) == b"heard\n"
+    assert process.wait(LIMIT) == 7
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells what a process ignores")
+def test_a_server_ignores_no_more_signals_than_without_the_guard(tmp_path: Path) -> None:
+    command = ["/bin/grep", "-E", "^Sig(Ign|Cgt|Blk)", "/proc/self/status"]
+    bare = subprocess.run(command, capture_output=True, timeout=LIMIT, check=True)
+    assert run(command, b"", tmp_path).stdout == bare.stdout
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists what a process has open")
+def test_a_server_has_no_descriptors_of_the_guard(tmp_path: Path) -> None:
+    listing = script("print(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])")
+    assert run(listing, b"", tmp_path).stdout == b"[0, 1, 2]\n"
+
+
+@posix
+def test_the_end_of_input_ends_both_at_once(start: Start) -> None:
+    process = start(*CAT)
+    say(process, PING)
+    assert line_of(process) == PING
+    assert process.stdin is not None
+    before = time.monotonic()
+    process.stdin.close()
+    assert process.wait(LIMIT) == 0
+    assert time.monotonic() - before < 1.0
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_no_server_is_left_behind(start: Start, name: str) -> None:
+    process = start(*script("print(os.getpid(), flush=True)\nsys.stdin.read()"))
+    pid = int(line_of(process))
+    process.send_signal(getattr(signal, name))
+    process.wait(LIMIT)
+    assert is_gone(pid)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux ends a child with its parent")
+def test_no_server_is_left_behind_that_hears_nothing(start: Start) -> None:
+    process = start(
+        *script("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(os.getpid(), flush=True)\ntime.sleep(600)")
+    )
+    pid = int(line_of(process))
+    process.kill()
+    process.wait(LIMIT)
+    assert is_gone(pid)
+
+
+@posix
+def test_a_child_of_a_dead_server_holds_up_no_end(start: Start) -> None:
+    process = start("/bin/sh", "-c", "sleep 600 & echo $!; exit 4")
+    child = int(line_of(process))
+    try:
+        assert process.wait(LIMIT) == 4
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_our_own_server_is_served_behind_the_guard(tmp_path: Path, root: Path, token: str) -> None:
+    server = [*script("")[:3], str(root / "plugin" / "launch.py"), "mcp"]
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    messages = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
+    data = b"".join(json.dumps(message).encode() + b"\n" for message in messages) + call(1, token)
+    done = run(server, data, tmp_path)
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {0, 1}

@@ -1,0 +1,153 @@
+"""Whatever is sent through the guard: it comes out as it went in, or it is refused; and a secret never comes out."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guard_process import LIMIT, environment, guarded, script
+from keepmum.guard.gate import judge
+from keepmum.guard.lines import Lines
+from keepmum.guard.message import may_call
+from keepmum.guard.results import masked
+
+
+def _token(seed: int) -> str:
+    """What looks like a key of a code host; what a property search would make of one looks like an example."""
+    return "gh" + "p_" + "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=36))
+
+
+SECRET = st.integers(0, 1 << 32).map(_token)
+TEXTS = st.text(max_size=40)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+METHODS = st.sampled_from(["tools/call", "tools/list", "ping", "notifications/initialized"])
+MESSAGES = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "method": METHODS}, optional={"id": st.integers() | TEXTS, "params": VALUES}
+)
+JSON_LINES = (
+    (MESSAGES | VALUES | st.lists(MESSAGES, max_size=3))
+    .flatmap(lambda value: st.booleans().map(lambda ascii_only: json.dumps(value, ensure_ascii=ascii_only)))
+    .map(lambda text: text.encode("utf-8", "surrogatepass"))
+)
+PIECES = st.sampled_from(
+    [b"{", b"}", b'"', b"\\", b"\r", b"tools/call", b'"method"', b"\\u0074ools", b"\xff", b":", b"["]
+)
+NOISE = st.binary(max_size=60) | st.lists(PIECES | st.binary(max_size=4), max_size=12).map(b"".join)
+STREAMS = st.lists(JSON_LINES | NOISE, max_size=6).map(b"\n".join)
+
+
+@given(STREAMS)
+def test_every_line_passes_as_it_is_or_is_refused(stream: bytes) -> None:
+    for line in _lines(stream):
+        verdict = judge(line)
+        refused = verdict.answer is not None or not verdict.forward
+        assert verdict.forward == line or (refused and may_call(line))
+
+
+@given(STREAMS, st.lists(st.integers(1, 20), max_size=30))
+def test_lines_are_the_same_however_the_stream_was_cut(stream: bytes, sizes: list[int]) -> None:
+    lines, at = Lines(1 << 20), 0
+    cut: list[bytes] = []
+    for size in sizes:
+        cut += lines.feed(stream[at : at + size])
+        at += size
+    cut += lines.feed(stream[at:])
+    rest = lines.rest()
+    assert [*cut, *([rest] if rest else [])] == _lines(stream)
+
+
+@given(SECRET, VALUES, st.data())
+def test_a_secret_anywhere_in_the_arguments_is_refused(secret: str, value: object, data: st.DataObject) -> None:
+    arguments = data.draw(_with(secret, value))
+    ascii_only = data.draw(st.booleans())
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": arguments}}
+    line = json.dumps(message, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") + b"\n"
+    verdict = judge(line)
+    assert verdict.forward == b""
+    told = json.dumps(verdict.answer)
+    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5] in told]
+
+
+@given(MESSAGES, st.data())
+def test_a_call_is_known_however_its_letters_are_escaped(message: dict[str, object], data: st.DataObject) -> None:
+    hidden = [
+        data.draw(st.sampled_from([letter, f"\\u{ord(letter):04x}", f"\\u{ord(letter):04X}"]))
+        for letter in "tools/call"
+    ]
+    line = json.dumps({**message, "method": "METHOD"}).replace("METHOD", "".join(hidden), 1)
+    assert may_call(line.encode())
+
+
+@given(STREAMS)
+def test_masking_leaves_everything_else_as_it_is(stream: bytes) -> None:
+    for line in _lines(stream):
+        assert masked(line) == line or b" removed]" in masked(line)
+
+
+@pytest.mark.heavy
+def test_what_goes_in_comes_out_of_a_real_server(tmp_path: Path) -> None:
+    """One server echoes all streams, a marker after each; so a stream costs no process of its own."""
+    echo = script("while data := os.read(0, 65536):\n    os.write(1, data)")
+    process = subprocess.Popen(
+        guarded(*echo), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path), bufsize=0
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    into, out = process.stdin, process.stdout
+    marker = b"-- end of stream --\n"
+
+    @settings(max_examples=1000, deadline=None)
+    @given(STREAMS)
+    def through(stream: bytes) -> None:
+        verdicts = [judge(line) for line in _lines(stream + b"\n")]
+        into.write(stream + b"\n" + marker)
+        came = b""
+        while not came.endswith(marker):
+            chunk = out.read(65536)
+            assert chunk
+            came += chunk
+        answers = [json.dumps(one.answer, separators=(",", ":")).encode() + b"\n" for one in verdicts if one.answer]
+        for answer in answers:
+            assert answer in came
+            came = came.replace(answer, b"", 1)
+        assert came == b"".join(one.forward for one in verdicts) + marker
+
+    try:
+        through()
+        into.close()
+        assert process.wait(LIMIT) == 0
+    finally:
+        process.kill()
+        process.wait(LIMIT)
+        into.close()
+        out.close()
+
+
+def _lines(stream: bytes) -> list[bytes]:
+    """The lines of a stream, each with its line feed; bytes have no simpler way that knows no other line ends."""
+    return re.findall(rb"[^\n]*\n|[^\n]+", stream)
+
+
+def _with(secret: str, value: object) -> st.SearchStrategy[object]:
+    """The value with the secret put somewhere: as a text, a name, a text in a list, or in JSON that is a text."""
+    return st.sampled_from(
+        [
+            {"text": f"see {secret} there", "rest": value},
+            {"rest": value, secret: value},
+            [value, {"deep": [value, secret]}],
+            {"data": json.dumps({"rest": value, "deep": [secret]})},
+            secret,
+        ]
+    )
