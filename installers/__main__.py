@@ -12,6 +12,7 @@ import sys
 import traceback
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_USAGE = "sh installers/install.sh [options]; --help lists them"
 
 
 def main() -> int:
@@ -22,8 +23,11 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale or code page may lack a letter of a folder's name
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    parser = argparse.ArgumentParser(prog="install.sh", usage="sh installers/install.sh [options]; --help lists them")
-    commands.register_installation(parser.add_subparsers(metavar="COMMAND", required=True))
+    parser = argparse.ArgumentParser(prog="install.sh", usage=_USAGE)
+    verbs = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands.register_installation(verbs)
+    for verb in verbs.choices.values():  # `install.sh` chose the verb, so that nobody typed it
+        verb.prog, verb.usage = parser.prog, parser.usage
     arguments = parser.parse_args()
     try:
         return int(arguments.run(arguments))

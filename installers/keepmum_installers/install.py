@@ -117,9 +117,8 @@ def _runtime_line(options: Options, root: str | None, machine: Machine) -> str:
     found = runtime.look(root, machine)
     if found and not found.missing and not found.behind:
         return ""
-    return (
-        f"install packages into {os.path.join(machine.home, 'runtime')}: the core needs none; --no-runtime leaves them"
-    )
+    folder = os.path.join(machine.home, "runtime")
+    return f"install packages into {folder}: the core needs none (--no-runtime: install none)"
 
 
 def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) -> None:

@@ -17,6 +17,7 @@ import pytest
 Shell = list[str]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 LIMIT = 120  # seconds
+USAGE = "usage: sh installers/install.sh [options]; --help lists them"
 SHELLS = {"dash": ["dash"], "busybox": ["busybox", "sh"], "bash": ["bash", "--posix"]}
 TOOLS = ("sh", "uname", "tail", "dirname", "cat", "env")
 
@@ -194,7 +195,9 @@ def test_help_names_every_option(run: Run, sh: Shell, programs: Path, root: Path
 def test_wrong_usage_is_exit_code_two(run: Run, sh: Shell, programs: Path, home: Path, arguments: list[str]) -> None:
     _python(programs)
     done = run(sh, *arguments)
-    assert (done.returncode, "Traceback" in done.stderr, list(home.iterdir())) == (2, False, [])
+    usage, problem = done.stderr.splitlines()
+    assert (done.returncode, usage, list(home.iterdir())) == (2, USAGE, [])
+    assert problem.startswith("install.sh: error: ")
 
 
 def test_machine_without_a_home_is_told_what_to_set(run: Run, sh: Shell, programs: Path) -> None:
