@@ -31,6 +31,7 @@ QUESTIONS = 300
 WRITES = 60
 BATCH = 2_000
 GOAL = 0.015  # seconds
+LIMIT = 60.0  # seconds
 
 
 class Server:
@@ -79,6 +80,8 @@ def rows(*, quick: bool) -> Iterator[Row]:
             home = Path(folder)
             fill(home / ".keepmum" / "memory.db", size)
             with closing(Server(home)) as server:
+                server.call("recall", query="the first question opens the store")
+                wait_for_backup(home / ".keepmum" / "backups")
                 yield from _figures(server, size)
 
 
@@ -92,8 +95,14 @@ def fill(path: Path, size: int) -> None:
             store.commit(some)
 
 
+def wait_for_backup(folder: Path) -> None:
+    """Return when the server has done what it does once a day in the background, which is no part of a recall."""
+    deadline = time.monotonic() + LIMIT
+    while not list(folder.glob("memory-*.db")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 def _figures(server: Server, size: int) -> Iterator[Row]:
-    server.call("recall", query="the first question opens the store")
     before = server.cpu_seconds()
     answers = [server.call("recall", query=question) for question in questions(QUESTIONS)]
     after = server.cpu_seconds()
