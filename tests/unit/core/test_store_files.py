@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
 import sqlite3
 import stat
 import sys
@@ -267,6 +269,30 @@ def test_a_newer_store_is_not_locked_against_its_own_version(newer: SqliteStore,
     with lock.hold(0.01):
         assert newer.search(["future"], wanted(), 5)
     lock.close()
+
+
+# -- folders that go, and disks without room
+
+
+def test_a_folder_that_was_removed_is_told_as_what_it_is(store: SqliteStore, path: Path) -> None:
+    put(store, "words")
+    shutil.rmtree(path.parent)
+    with pytest.raises(StoreError, match="failed to open"):
+        put(store, "more words")
+
+
+def test_a_disk_without_room_for_a_new_store_leaves_an_empty_one_that_says_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(store_module, "connect_current", no_room)
+    with contextlib.closing(open_store(str(path))) as store:
+        assert "disk is full" in store.capabilities.reason
+        assert store.search(["words"], wanted(), 5) == []
+        with pytest.raises(StoreReadOnly):
+            put(store, "words")
 
 
 # -- network file systems

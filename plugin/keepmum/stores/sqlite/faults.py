@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
@@ -10,6 +11,7 @@ __all__ = ["FAILURES", "is_damage", "is_full", "store_error"]
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
@@ -22,7 +24,7 @@ def is_damage(error: Exception) -> bool:
 
 def is_full(error: Exception) -> bool:
     """Whether an error says that the disk takes no more, or fails."""
-    return _code(error) in _FULL
+    return _code(error) in _FULL or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
 def _code(error: Exception) -> int:

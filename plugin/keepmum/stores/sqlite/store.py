@@ -316,7 +316,7 @@ class SqliteStore:
         self._finish_repair()
         try:
             db = connect_current(self.path)
-        except FAILURES as error:
+        except (*FAILURES, OSError) as error:
             if is_damage(error):
                 return self._repair()
             if is_full(error):
