@@ -26,6 +26,7 @@ _SWITCHES = {
     "enabled": "Keepmum is switched off",
     "capture.enabled": "the agent is not asked to keep what it learned",
     "briefing.enabled": "sessions start without a briefing",
+    "guard.enabled": "secrets are not kept out of other memories",
 }
 _AGAIN = "Run `sh installers/install.sh` again."
 
