@@ -22,9 +22,19 @@ def stop(event: Event, switches: Switches, home: str) -> str | None:
     if not event.ends_turn or not switches.capture:
         return None
     record = turns.record(event, silent=not (event.attended or switches.unattended))
-    log = files.append(places.turns_file(home, event.session), record, _LOG_CAP)
-    if not turns.is_due(log, switches.every):
+    path = places.turns_file(home, event.session)
+    is_due, checkpoint = turns.replay(files.append(path, record, _LOG_CAP), switches.every)
+    if checkpoint:
+        _add(checkpoint, path)
+    if not is_due:
         return None
     from keepmum_hooks.prompt import CAPTURE
 
     return CAPTURE
+
+
+def _add(checkpoint: bytes, path: str) -> None:
+    try:
+        files.append(path, checkpoint, _LOG_CAP)
+    except OSError:
+        return  # the next reader has more to read, and comes to the same

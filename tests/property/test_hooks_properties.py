@@ -7,6 +7,7 @@ import os
 import tempfile
 import tomllib
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -156,7 +157,7 @@ _IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 
 
 def is_due(records: list[bytes], every: int) -> bool:
-    return turns.is_due(b"".join(records), every)
+    return turns.replay(b"".join(records), every)[0]
 
 
 def recorded(prompt: str, tasks: tuple[str, ...] = ()) -> bytes:
@@ -190,13 +191,45 @@ def test_a_reminder_that_waits_is_neither_lost_nor_doubled(busy: list[bool], eve
 
 @given(st.binary(max_size=200), st.integers(1, 7))
 def test_a_damaged_log_is_read_without_fail(damage: bytes, every: int) -> None:
-    assert turns.is_due(damage + recorded("p"), every) in {True, False}
+    assert turns.replay(damage + recorded("p"), every)[0] in {True, False}
 
 
 @given(st.binary(max_size=60).filter(lambda cut: not cut.endswith(b" .")))
 def test_a_torn_record_does_not_swallow_the_next(torn: bytes) -> None:
     assume(b" ." not in torn)
-    assert turns.is_due(torn + recorded("p"), 1)
+    assert turns.replay(torn + recorded("p"), 1)[0]
+
+
+_STOPS = st.lists(
+    st.builds(
+        lambda prompt, tasks, lasting, silent: turns.record(
+            Event(kind=STOP, session="s", cwd="", prompt=prompt, reporting=tuple(tasks), lasting=tuple(lasting)),
+            silent=silent,
+        ),
+        st.sampled_from(["", *(f"p{n}" for n in range(12))]),
+        st.lists(st.sampled_from(["a", "b"]), unique=True, max_size=2),
+        st.lists(st.sampled_from(["p1", "sh"]), unique=True, max_size=1),
+        st.booleans(),
+    )
+    | st.sampled_from([b"\nT p", b"\n", b"\nT p2 +a", b"\nX p3 ."]),
+    max_size=60,
+)
+
+
+@given(_STOPS, st.lists(st.integers(0, 60), max_size=8), st.integers(1, 6), st.integers(1, 6))
+def test_checkpoints_change_no_answer(records: list[bytes], late: list[int], every: int, other: int) -> None:
+    """However many readers add one, and however late: what a checkpoint says is what its prefix says."""
+    plain = log = b""
+    waiting: list[tuple[int, bytes]] = []
+    for n, record in enumerate(records):
+        plain += record
+        log += record
+        for interval in (every, other):
+            with patch.object(turns, "_MANY", 3):
+                due, checkpoint = turns.replay(log, interval)
+            assert due == turns.replay(plain, interval)[0]
+            waiting += [(n + delay, checkpoint) for delay in [0, *late]]
+        log += b"".join(checkpoint for due_at, checkpoint in waiting if due_at == n)
 
 
 # -- places ----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def stop(
 
 def reminders(*records: bytes, every: int = EVERY) -> list[int]:
     """Which of the records carry a reminder, counted from 1, when each Stop sees those before it."""
-    return [n for n in range(1, len(records) + 1) if turns.is_due(b"".join(records[:n]), every)]
+    return [n for n in range(1, len(records) + 1) if turns.replay(b"".join(records[:n]), every)[0]]
 
 
 def turns_of(count: int) -> list[bytes]:
@@ -124,3 +124,92 @@ def test_a_prompt_named_like_the_unknown_one_is_a_prompt() -> None:
 def test_a_record_fits_a_page_however_many_tasks_run() -> None:
     many = tuple(f"task-{n:04}-{'x' * 30}" for n in range(1000))
     assert len(stop("p", many, many)) < 8192
+
+
+# -- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def logged(count: int, every: int = EVERY) -> bytes:
+    """The log of so many turns, with the checkpoints that its readers add."""
+    log = b""
+    for record in turns_of(count):
+        log += record
+        log += turns.replay(log, every)[1]
+    return log
+
+
+def test_a_long_log_gets_a_checkpoint_every_64_records() -> None:
+    lines = logged(200).split(b"\n")
+    assert [n for n, line in enumerate(lines) if line.startswith(b"C ")] == [65, 130, 195]
+
+
+def test_a_checkpoint_says_where_the_counting_stood() -> None:
+    before = b"".join(turns_of(64))
+    assert turns.replay(before, EVERY)[1] == b"\nC %d 5 64 0 ." % len(before)
+
+
+def test_what_lies_before_a_checkpoint_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logged(640)
+    fields = turns._fields
+    read: list[bytes] = []
+
+    def watched(line: bytes) -> list[bytes]:
+        read.append(line)
+        return fields(line)
+
+    monkeypatch.setattr(turns, "_fields", watched)
+    turns.replay(log + stop("p641"), EVERY)
+    assert len(read) < 10
+
+
+def test_a_prompt_from_before_a_checkpoint_still_counts_once() -> None:
+    log = logged(64)
+    assert not turns.replay(log + stop("p3"), every=5)[0]
+    assert turns.replay(log + stop("p3") + stop("p65"), every=5)[0]
+
+
+def test_a_prompt_that_is_part_of_an_older_ones_name_is_another() -> None:
+    log = logged(64)
+    assert turns.replay(log + stop("p"), every=5)[0]
+
+
+def test_a_task_named_like_the_prompt_is_no_prompt() -> None:
+    log = b"".join([*turns_of(63), stop("p64", (), ("x",))])
+    log += turns.replay(log, 5)[1] + stop("~x", (), ("x",))
+    assert turns.replay(log, every=5)[0]
+
+
+def test_running_tasks_outlive_a_checkpoint() -> None:
+    log = b"".join([*turns_of(63), stop("p64", ("a",))])
+    log += turns.replay(log, 5)[1]
+    assert b"\nC " in log
+    assert not turns.replay(log + stop("note"), every=5)[0]
+    assert turns.replay(log + stop("note") + stop("p65"), every=5)[0]
+
+
+def test_a_reminder_that_waits_outlives_a_checkpoint() -> None:
+    log = b"".join([*turns_of(64), stop("p65", ("a",))])
+    log += turns.replay(log, 5)[1]
+    assert turns.replay(log + stop("note"), every=5)[0]
+
+
+def test_a_checkpoint_for_another_interval_is_passed_over() -> None:
+    assert turns.replay(logged(65) + stop("p66"), every=3)[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b"\nC 999999 5 4 0 .", id="of a longer log, now begun anew"),
+        pytest.param(b"\nC 10 5 4 0 .", id="that ends within a record"),
+        pytest.param(b"\nC 0 5 4 0 .", id="of nothing"),
+        pytest.param(b"\nC 7 5 4", id="cut short"),
+        pytest.param(b"\nC 7 5 x 0 .", id="with a word for a number"),
+        pytest.param(b"\nC -7 5 4 0 .", id="with a negative number"),
+        pytest.param(b"\nC .", id="without numbers"),
+        pytest.param(b"\nC " + b"9" * 5000 + b" 5 4 0 .", id="with thousands of digits"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_true_is_passed_over(line: bytes) -> None:
+    log = b"".join(turns_of(3)) + line
+    assert [turns.replay(log + b"".join(turns_of(5)[3:n]), EVERY)[0] for n in (4, 5)] == [False, True]
