@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from conftest import REAL_HOME
 from keepmum_hooks import places
+
+INSIDE = os.path.join(REAL_HOME, "written-by-a-test")
 
 
 def test_state_lies_in_a_home_of_the_test(home: Path) -> None:
@@ -13,11 +20,16 @@ def test_state_lies_in_a_home_of_the_test(home: Path) -> None:
     assert Path.home() == home
 
 
-def test_a_write_to_the_real_home_would_be_seen(tmp_path: Path) -> None:
-    from conftest import _listing
-
-    (tmp_path / "memory.db").write_text("before")
-    before = _listing(tmp_path)
-    (tmp_path / "memory.db").write_text("after, and longer")
-    os.utime(tmp_path / "memory.db", ns=(1, 1))
-    assert _listing(tmp_path) != before
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda: Path(INSIDE).write_text("x"), id="file"),
+        pytest.param(lambda: Path(INSIDE).mkdir(), id="folder"),
+        pytest.param(lambda: sqlite3.connect(INSIDE), id="store"),
+        pytest.param(lambda: Path(REAL_HOME).mkdir(), id="the home itself"),
+    ],
+)
+def test_a_write_to_the_real_home_fails_the_test(write: Callable[[], object]) -> None:
+    with pytest.raises(PermissionError, match="real home"):
+        write()
+    assert not os.path.exists(INSIDE)
