@@ -8,13 +8,13 @@ import sys
 
 from keepmum import exchange
 from keepmum.commands import console
-from keepmum.errors import InvalidInput, KeepmumError
+from keepmum.errors import KeepmumError
 from keepmum.memory import JsonValue
-from keepmum.service import MemoryService
 
 __all__ = ["register"]
 
 _LINE_LIMIT = 1 << 20  # bytes of one memory
+_MOST_TOLD = 20  # refused lines; the rest of a file of another kind is only counted
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -49,31 +49,31 @@ def _import(arguments: argparse.Namespace) -> int:
         source = sys.stdin.buffer if arguments.file is None else console.opened(arguments.file)
         with source as lines:
             for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    counts[_import_line(memory, number, line)] += 1
+                if not line.strip():
+                    continue
+                try:
+                    known = memory.import_memory(_parsed(line)).action is None
+                except KeepmumError as error:
+                    counts["refused"] += 1
+                    if counts["refused"] <= _MOST_TOLD:
+                        console.tell(f"line {number}: {error}")
+                else:
+                    counts["known already" if known else "imported"] += 1
     console.say(", ".join(f"{count} {what}" for what, count in counts.items()))
     return 1 if counts["refused"] else 0
-
-
-def _import_line(memory: MemoryService, number: int, line: bytes) -> str:
-    try:
-        return "known already" if memory.import_memory(_parsed(line)).action is None else "imported"
-    except KeepmumError as error:
-        console.tell(f"line {number}: {error}")
-        return "refused"
 
 
 def _parsed(line: bytes) -> dict[str, JsonValue]:
     """The object that a line spells.
 
-    Raises: InvalidInput when it spells none; a byte-order mark, as Windows editors write it, is none of its problems.
+    Raises: KeepmumError when it spells none; a byte-order mark, as Windows editors write it, is none of its problems.
     """
     if len(line) > _LINE_LIMIT:
-        raise InvalidInput("line", f"has {len(line):,} bytes, the limit is {_LINE_LIMIT:,}")
+        raise KeepmumError(f"has {len(line):,} bytes, the limit is {_LINE_LIMIT:,}")
     try:
         values = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise InvalidInput("line", "is not JSON in UTF-8") from None
+        raise KeepmumError("is not JSON in UTF-8") from None
     if not isinstance(values, dict):
-        raise InvalidInput("line", "is not a JSON object")
+        raise KeepmumError("is not a JSON object")
     return values

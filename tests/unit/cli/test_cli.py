@@ -161,6 +161,11 @@ def test_a_bad_line_stops_no_import(keepmum: Command, line: bytes) -> None:
     assert (status, out, "line 1: " in err) == (1, "0 imported, 1 known already, 1 refused\n", True)
 
 
+def test_a_file_of_another_kind_is_not_told_line_by_line(keepmum: Command) -> None:
+    done = keepmum("import", stdin=b"name,age\n" * 500)
+    assert (done.out, done.err.count("\n")) == ("0 imported, 0 known already, 500 refused\n", 20)
+
+
 def test_a_byte_order_mark_stops_no_import(keepmum: Command) -> None:
     keepmum("remember", "The blue pool is first")
     Path("all.jsonl").write_bytes(b"\xef\xbb\xbf" + keepmum("export").out.encode())
