@@ -10,6 +10,7 @@ from keepmum import exchange
 from keepmum.commands import console
 from keepmum.errors import KeepmumError
 from keepmum.memory import JsonValue
+from keepmum.service import MemoryService
 
 __all__ = ["register"]
 
@@ -49,18 +50,22 @@ def _import(arguments: argparse.Namespace) -> int:
         source = sys.stdin.buffer if arguments.file is None else console.opened(arguments.file)
         with source as lines:
             for number, line in enumerate(lines, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    known = memory.import_memory(_parsed(line)).action is None
-                except KeepmumError as error:
-                    counts["refused"] += 1
-                    if counts["refused"] <= _MOST_TOLD:
-                        console.tell(f"line {number}: {error}")
-                else:
-                    counts["known already" if known else "imported"] += 1
+                if line.strip():
+                    outcome, why = _taken_in(memory, line)
+                    counts[outcome] += 1
+                    if why and counts[outcome] <= _MOST_TOLD:
+                        console.tell(f"line {number}: {why}")
     console.say(", ".join(f"{count} {what}" for what, count in counts.items()))
     return 1 if counts["refused"] else 0
+
+
+def _taken_in(memory: MemoryService, line: bytes) -> tuple[str, str]:
+    """What became of a line, and why if it was refused."""
+    try:
+        answer = memory.import_memory(_parsed(line))
+    except KeepmumError as error:
+        return "refused", str(error)
+    return ("known already" if answer.action is None else "imported"), ""
 
 
 def _parsed(line: bytes) -> dict[str, JsonValue]:
