@@ -10,9 +10,9 @@ from keepmum_hooks.payload import loads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from typing import Any, Callable
+    from typing import Any, Callable, Optional
 
-    Step = Callable[[str, int], str]
+    Steps = Optional[tuple["Steps", str, int]]  # the way to a text from its end: steps above, name, number
 
 __all__ = ["Text", "texts"]
 
@@ -26,24 +26,24 @@ class Text:
 
     __slots__ = ("_steps", "start", "text")
 
-    def __init__(self, text: str, start: int, steps: tuple[tuple[str, int], ...]) -> None:
+    def __init__(self, text: str, start: int, steps: Steps) -> None:
         self.text = text
         self.start = start
         self._steps = steps
 
     def place(self, is_clean: Callable[[str], bool]) -> str:
         """Where the text stands, as in `entities[0].notes`; a name that is not clean is given by its number."""
-        place = ""
-        for name, number in self._steps:
+        words: list[str] = []
+        steps = self._steps
+        while steps is not None:
+            steps, name, number = steps
             if not name:
-                place += f"[{number}]"
+                words.append(f"[{number}]")
             elif name == _INSIDE:
-                place += " (JSON)"
-            elif _is_plain(name) and is_clean(name):
-                place += f".{name}" if place else name
+                words.append(" (JSON)")
             else:
-                place += f"{'.' if place else ''}(field {number + 1})"
-        return place or "the input"
+                words.append(f".{name}" if _is_plain(name) and is_clean(name) else f".(field {number + 1})")
+        return "".join(reversed(words)).lstrip(".")
 
     def line(self, at: int) -> int:
         """The line of the value, from 1, that the character at `at` stands on."""
@@ -51,6 +51,7 @@ class Text:
 
 
 _INSIDE = "\0"  # the step from a text to the JSON that it carries
+_NAMELESS = "\1"  # a field whose name is empty, as the places in a list have none
 
 
 def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator[Text]:
@@ -58,24 +59,24 @@ def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator
 
     A string comes as `name: string`, so that a name like "password" tells what it is.
     """
-    waiting: list[tuple[object, str, tuple[tuple[str, int], ...], int]] = [(value, "", (), 0)]
+    waiting: list[tuple[object, str, Steps, int]] = [(value, "", None, 0)]
     while waiting:
         one, name, steps, level = waiting.pop()
         if isinstance(one, dict):
             for number, (key, item) in enumerate(one.items()):
                 if key not in leave_out:
-                    below = (*steps, (key or "\ufffd", number))
+                    below = (steps, key or _NAMELESS, number)
                     if not isinstance(item, str):
                         yield Text(key, len(key), below)
                     waiting.append((item, key, below, level))
         elif isinstance(one, list):
-            waiting.extend((item, name, (*steps, ("", number)), level) for number, item in enumerate(one))
+            waiting.extend((item, name, (steps, "", number), level) for number, item in enumerate(one))
         elif isinstance(one, str):
             before = f"{name}: " if name and name != _NO_CREDENTIAL else ""
             yield Text(before + one, len(before), steps)
             inner = loads(one) if level < _LEVELS and one.lstrip()[:1] in ("{", "[", '"') else None
             if inner is not None:
-                waiting.append((inner, name, (*steps, (_INSIDE, 0)), level + 1))
+                waiting.append((inner, name, (steps, _INSIDE, 0), level + 1))
 
 
 def _is_plain(name: str) -> bool:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keepmum_hooks import claude_code, main, payload, places, system, toml_lines, turns
+from keepmum_hooks import claude_code, guard, main, payload, places, system, toml_lines, turns
 from keepmum_hooks.event import STOP, Event
 
 # -- TOML ------------------------------------------------------------------------------------------------------------
@@ -149,6 +149,46 @@ def test_a_damaged_payload_is_answered_with_json_or_nothing(at: int, lost: int, 
         except ValueError:  # a NUL in a path, a folder that is no text: the launcher ends such a run in silence
             return
     assert not said or json.loads(said)["decision"] == "block"
+
+
+# -- the guard -------------------------------------------------------------------------------------------------------
+
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_SECRETS = (
+    st.text(_ALPHABET, min_size=36, max_size=36).filter(lambda tail: len(set(tail)) > 15).map(("gh" + "p_").__add__)
+)
+
+
+def _place(secret: str, inside: object, path: list[str | int]) -> object:
+    """The secret as a text in a structure that leads to it by names and numbers."""
+    value: object = f"{inside} {secret}\n{inside}"
+    for step in reversed(path):
+        value = {step: value} if isinstance(step, str) else [inside] * step + [value]
+    return value
+
+
+@given(_SECRETS, st.text(max_size=20), st.lists(st.text(max_size=8) | st.integers(0, 3), max_size=5), st.booleans())
+def test_a_key_anywhere_in_a_memory_tools_input_is_refused_and_never_told(
+    secret: str,
+    inside: str,
+    path: list[str | int],
+    nested: bool,  # noqa: FBT001 - hypothesis calls it
+) -> None:
+    value = _place(secret, inside, path)
+    given_input = {"data": json.dumps(value) if nested else value}
+    call = {"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__memory__add"}
+    said = guard.answer("claude-code", json.dumps({**call, "tool_input": given_input}).encode(), {})
+    reason = json.loads(said)["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "github" in reason
+    assert not any(secret[at : at + 5] in reason for at in range(len(secret) - 4))
+
+
+@given(st.dictionaries(st.sampled_from(["tool_name", "tool_input", "cwd", "session_id"]), _JSON), _JSON)
+def test_a_call_of_any_shape_is_answered_with_a_denial_or_nothing(fields: dict[str, Any], given_input: object) -> None:
+    for tool in ("mcp__memory__add", "Write", "Bash", "Read"):
+        call = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given_input, **fields}
+        said = guard.answer("claude-code", json.dumps(call).encode(), {})
+        assert not said or json.loads(said)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------

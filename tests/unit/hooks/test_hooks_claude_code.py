@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from keepmum_hooks import claude_code
+from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
 
 STOPPED: dict[str, Any] = {
@@ -145,3 +146,68 @@ def test_a_start_is_answered_with_context_in_every_version() -> None:
     assert event is not None
     answer = json.loads(claude_code.render(event, "know"))
     assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "know"}}
+
+
+# -- tool calls ------------------------------------------------------------------------------------------------------
+
+CALLED: dict[str, Any] = {
+    "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
+    "cwd": "/work",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "Bash",
+    "tool_input": {"command": "ls", "description": "List"},
+    "tool_use_id": "toolu_1",
+}
+
+
+def called(tool: str, given: dict[str, object]) -> Call:
+    call = claude_code.read_call({**CALLED, "tool_name": tool, "tool_input": given}, {})
+    assert call is not None
+    return call
+
+
+def test_a_call_names_tool_session_and_folder() -> None:
+    call = called("Bash", {"command": "ls"})
+    assert (call.tool, call.session, call.cwd) == ("Bash", CALLED["session_id"], "/work")
+
+
+@pytest.mark.parametrize(
+    ("tool", "field"),
+    [("Write", "file_path"), ("Edit", "file_path"), ("MultiEdit", "file_path"), ("NotebookEdit", "notebook_path")],
+)
+def test_a_file_tool_names_its_file_and_what_stands_there(tool: str, field: str) -> None:
+    call = called(tool, {field: "/a"})
+    assert (call.paths, call.command, call.standing) == (("/a",), "", ("old_string",))
+
+
+@pytest.mark.parametrize("tool", ["Bash", "PowerShell"])
+def test_a_shell_names_its_command(tool: str) -> None:
+    call = called(tool, {"command": "ls"})
+    assert (call.paths, call.command, call.standing) == ((), "ls", ())
+
+
+def test_another_tools_fields_say_nothing() -> None:
+    call = called("mcp__x__y", {"file_path": "/a", "command": "ls"})
+    assert (call.paths, call.command, call.standing) == ((), "", ())
+
+
+def test_another_event_announces_no_call() -> None:
+    assert claude_code.read_call({**CALLED, "hook_event_name": "PostToolUse"}, {}) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"tool_name": None}, {"tool_input": "x"}, {"tool_input": {}}, {"tool_name": "Write", "tool_input": {"path": 1}}],
+)
+def test_a_call_that_is_not_what_the_client_sends_is_a_fault(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="no "):
+        claude_code.read_call({**CALLED, **changes}, {})
+
+
+def test_a_refusal_is_a_denial_with_its_reason() -> None:
+    decision = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": 'say "é"',
+    }
+    assert json.loads(claude_code.refuse('say "é"')) == {"hookSpecificOutput": decision}

@@ -1,0 +1,216 @@
+"""The guard as a client starts it: real processes, on every interpreter of this machine, whole and broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+LIMIT = 30  # seconds; the guard gives itself two
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+def token() -> str:
+    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+class Answer(NamedTuple):
+    """What the guard left its client with."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def reason(self) -> str:
+        """Why the call is forbidden."""
+        decision = json.loads(self.out)["hookSpecificOutput"]
+        assert decision["permissionDecision"] == "deny"
+        return str(decision["permissionDecisionReason"])
+
+
+SILENCE = Answer(0, "", "")
+
+
+class Guard:
+    """The guard of one copy of the plugin, with a home of its own."""
+
+    def __init__(self, plugin: Path, folder: Path, python: str = sys.executable) -> None:
+        self.script = plugin / "hooks" / "run.py"
+        self.python = python
+        self.folder = folder
+        self.environ = {"HOME": str(folder), "USERPROFILE": str(folder), "KEEPMUM_HOME": str(folder / "keepmum")}
+
+    def run(self, stdin: bytes) -> Answer:
+        done = subprocess.run(
+            [self.python, "-I", "-S", str(self.script), "guard", "--client", "claude-code"],
+            input=stdin,
+            env=self.environ,
+            capture_output=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def call(self, tool: str, **given: object) -> Answer:
+        return self.run(self.payload(tool, **given))
+
+    def payload(self, tool: str, **given: object) -> bytes:
+        common = {"session_id": "s", "cwd": str(self.folder), "hook_event_name": "PreToolUse"}
+        return json.dumps({**common, "tool_name": tool, "tool_input": given}).encode()
+
+
+@pytest.fixture
+def guard(root: Path, tmp_path: Path) -> Guard:
+    return Guard(root, tmp_path)
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path) -> Path:
+    """A copy of the plugin that a test may break."""
+    plugin = tmp_path / "plugin"
+    for name in ("hooks", "scanner"):
+        shutil.copytree(root / name, plugin / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return plugin
+
+
+def interpreter(version: str, home: str = os.path.expanduser("~")) -> str | None:
+    """A Python of this version: on the path, or where pyenv and uv keep theirs."""
+    kept = [*Path(home).glob(f".pyenv/versions/{version}.*"), *Path(home).glob(f".local/share/uv/python/*-{version}.*")]
+    candidates = [shutil.which(f"python{version}"), *(str(folder / "bin" / "python3") for folder in sorted(kept))]
+    check = f"import sys; sys.exit(sys.version_info[:2] != {tuple(map(int, version.split('.')))})"
+    for candidate in candidates:
+        # A name on the path may be a shim with nothing behind it, so only running it tells.
+        if candidate and subprocess.run([candidate, "-c", check], capture_output=True, check=False).returncode == 0:
+            return candidate
+    return None
+
+
+@pytest.fixture(params=VERSIONS)
+def any_guard(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Guard:
+    """The guard on one of the supported versions."""
+    python = interpreter(request.param)
+    if python is None:
+        pytest.skip(f"Python {request.param} is not on this machine")
+    return Guard(root, tmp_path, python)
+
+
+def test_a_secret_is_refused_on_every_version(any_guard: Guard) -> None:
+    answer = any_guard.call("mcp__memory__add", items=["fine", f"one\n{token()}"])
+    assert (answer.code, answer.err) == (0, "")
+    assert "github.token in items[1], line 2" in answer.reason
+
+
+def test_what_holds_no_secret_goes_on_on_every_version(any_guard: Guard) -> None:
+    assert any_guard.call("mcp__memory__add", text="Deploys go through the blue pool.") == SILENCE
+
+
+def test_what_is_not_guarded_loads_neither_scanner_nor_expressions_on_every_version(any_guard: Guard) -> None:
+    calls = [
+        any_guard.payload("Write", file_path="/p/main.py", content=token()),
+        any_guard.payload("Bash", command=f"echo {token()}"),
+        any_guard.payload("mcp__github__create_issue", body=token()),
+    ]
+    code = (
+        f"import sys; sys.path.insert(0, {str(any_guard.script.parent)!r});"
+        "import keepmum_hooks.main; from keepmum_hooks.guard import answer;"
+        f"assert not any(answer('claude-code', raw, {any_guard.environ!r}) for raw in {calls!r});"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [any_guard.python, "-I", "-S", "-B", "-c", code], capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    unwanted = {"json", "re", "typing", "pathlib", "os", "signal", "fnmatch", "keepmum_scanner", "hashlib", "enum"}
+    assert not unwanted & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\x00" * 100, id="NUL"),
+        pytest.param(b"\xff\xfe" * 100, id="not UTF-8"),
+        pytest.param(b"{", id="half an object"),
+        pytest.param(b'{"a":' * 200_000, id="deep"),
+        pytest.param(b'{"a": "' + b"x" * (11 << 20) + b'"}', id="eleven megabytes"),
+    ],
+)
+def test_noise_is_answered_with_silence(guard: Guard, stdin: bytes) -> None:
+    assert guard.run(stdin) == SILENCE
+
+
+def test_a_write_to_a_memory_over_the_cap_is_refused(guard: Guard) -> None:
+    assert "too long" in guard.call("mcp__memory__add", text="x" * (11 << 20)).reason
+
+
+def test_a_huge_write_to_a_memory_is_answered_while_the_client_waits(guard: Guard) -> None:
+    started = time.monotonic()
+    answer = guard.call("mcp__memory__add", text="words and " * 1_000_000, last=token())
+    assert time.monotonic() - started < LIMIT / 2
+    assert "holds a secret" in answer.reason or "took too long" in answer.reason
+
+
+def test_a_scanner_that_never_ends_is_ended(copy: Path, tmp_path: Path) -> None:
+    (copy / "scanner/keepmum_scanner/__init__.py").write_text("while True: pass\n", encoding="utf-8")
+    assert "too long" in Guard(copy, tmp_path).call("mcp__memory__add", text="harmless").reason
+
+
+BROKEN = [
+    pytest.param("scanner/keepmum_scanner/__init__.py", id="scanner"),
+    pytest.param("hooks/keepmum_hooks/guarded.py", id="rules"),
+    pytest.param("hooks/keepmum_hooks/guard.py", id="guard"),
+    pytest.param("hooks/keepmum_hooks/main.py", id="every hook"),
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("code", ["raise SystemExit(0)", "x = (", "from nowhere import x"])
+def test_a_broken_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path, broken: str, code: str) -> None:
+    (copy / broken).write_text(f"{code}\n", encoding="utf-8")
+    guard = Guard(copy, tmp_path)
+    for answer in (
+        guard.call("mcp__memory__add", text=token()),
+        guard.call("Write", file_path="/p/CLAUDE.md", content=token()),
+        guard.call("Bash", command=f"echo {token()} >> AGENTS.md"),
+    ):
+        said = answer.err if answer.code else answer.reason
+        assert answer.code in {0, 2}
+        assert "could not check this write to memory" in said
+        assert "Traceback" not in said
+        assert token()[:8] not in said
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_guard_forbids_nothing_else(copy: Path, tmp_path: Path, broken: str) -> None:
+    (copy / broken).write_text("raise RuntimeError('planted')\n", encoding="utf-8")
+    guard = Guard(copy, tmp_path)
+    for answer in (
+        guard.call("Write", file_path="/p/main.py", content="x = 1"),
+        guard.call("Bash", command="pytest -q"),
+        guard.call("mcp__github__create_issue", body="x"),
+        guard.call("mcp__plugin_keepmum_memory__remember", text="x"),
+    ):
+        assert (answer.code, answer.out) == (0, "")
+
+
+def test_a_missing_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path) -> None:
+    shutil.rmtree(copy / "hooks/keepmum_hooks")
+    answer = Guard(copy, tmp_path).call("mcp__memory__add", text=token())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == ("keepmum: could not check this write to memory, which was not made (ModuleNotFoundError)\n")
+
+
+def test_a_refused_secret_is_nowhere_on_disk(guard: Guard, tmp_path: Path) -> None:
+    guard.call("mcp__memory__add", text=token())
+    guard.call("Write", file_path="CLAUDE.md", content=token())
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files
+    assert not any(token()[4:20].encode() in path.read_bytes() for path in files)
