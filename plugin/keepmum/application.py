@@ -7,8 +7,9 @@ import contextlib
 import os
 from collections.abc import Mapping, Sequence
 
-from keepmum import project, settings
+from keepmum import git_facts, project, settings
 from keepmum.errors import KeepmumError, StoreError
+from keepmum.memory import JsonValue
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
 from keepmum_scanner import scan
@@ -45,6 +46,7 @@ def open_memory(
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
         notices=_notices(chosen),
+        checked_out=lambda root: _checked_out(root, environ),
     )
     if upkeep:
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
@@ -81,6 +83,15 @@ def _store_path(chosen: settings.Settings) -> str:
     return chosen.store.path
 
 
+def _checked_out(root: str, environ: Mapping[str, str]) -> Mapping[str, JsonValue] | None:
+    """Branch and commit of a folder, without a branch whose name looks like a secret: that must not stop a write."""
+    found = git_facts.git_context(root, environ)
+    if found.commit is None:
+        return None
+    branch = found.branch if found.branch and not scan(found.branch) else None
+    return {"branch": branch, "commit": found.commit}
+
+
 def _notices(chosen: settings.Settings) -> tuple[str, ...]:
     """What a user may expect of their settings and does not get."""
     if chosen.backend.origin is None:
@@ -97,11 +108,8 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
 def _upkeep(environ: dict[str, str]) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
     with contextlib.suppress(KeepmumError, OSError):
-        service = open_memory(environ, "keepmum", (), upkeep=False)
-        try:
+        with open_memory(environ, "keepmum", (), upkeep=False) as service:
             service.upkeep()
-        finally:
-            service.close()
 
 
 def _working_folder() -> str:

@@ -77,6 +77,8 @@ def full(memory: Memory) -> str:
         lines.append(f"Why: {memory.why}")
     if memory.source:
         lines.append(f"Source: {memory.source}")
+    if memory.git:
+        lines.append(f"Git: {memory.git.get('branch') or 'detached'}@{memory.git.get('commit')}")
     if memory.supersedes:
         lines.append(f"Supersedes: {memory.supersedes}")
     if memory.superseded_by:

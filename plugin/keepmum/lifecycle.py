@@ -17,7 +17,7 @@ MODES: Mapping[str, tuple[Status | None, Action]] = {  # ways to forget; no stat
     "purge": (None, "purged"),
 }
 _FADED_IMPORTANCE = 0.1
-_BOOKKEEPING = ("updated_at", "updated_by", "revision", "expires_at", "accessed_at", "access_count")
+_BOOKKEEPING = ("git", "updated_at", "updated_by", "revision", "expires_at", "accessed_at", "access_count")
 
 
 def touched(memory: Memory, now: int, agent: str) -> Memory:

@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, references, retention
 from keepmum.briefing_files import BriefingFiles, told
@@ -121,6 +121,7 @@ class MemoryService:
         home: str | None = None,
         briefing_tokens: int = 1000,
         notices: Sequence[str] = (),
+        checked_out: Callable[[str], Mapping[str, JsonValue] | None] = lambda _: None,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.store = store
@@ -133,6 +134,7 @@ class MemoryService:
         self._briefings = BriefingFiles(home, briefing_tokens) if home and briefing_tokens else None
         self._clock = clock
         self._notices = tuple(notices)
+        self._checked_out = checked_out  # branch and commit of a folder
         self._journal = Journal(store, self._agent, clock)
         intake.refuse_secrets({"agent": agent}, scan)
 
@@ -356,6 +358,12 @@ class MemoryService:
             self._journal.flush()
         self.store.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     # -- how it is done
 
     def _adopt(self, root: str, project: str) -> None:
@@ -379,9 +387,13 @@ class MemoryService:
         return Memory(
             id=ids.new_id(now), text="", title=intake.title_of(""), kind="note", tier=default_tier("note"),
             scope=scope, project=self.place.project, session=self.place.session, user=self.place.user,
-            agent=self._agent, origin=self._origin, created_at=now, updated_at=now, created_by=self._agent,
+            agent=self._agent, origin=self._origin, git=self._git(), created_at=now, updated_at=now, created_by=self._agent,
             updated_by=self._agent,
         )  # fmt: skip
+
+    def _git(self) -> Mapping[str, JsonValue] | None:
+        """What is checked out here, as a memory carries it."""
+        return self._checked_out(self.place.root) if self.place.root else None
 
     def _keep(self, text: str, fields: intake.Fields, old: Memory | None, now: int) -> Remembered:
         if old is not None and old.key and old.status == "active" and not fields.get("key"):
@@ -390,7 +402,8 @@ class MemoryService:
         present = self._present(new, now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit_new(new, None, old, now)
-        after = _placed(intake.revise(lifecycle.touched(present, now, self._agent), text, fields))
+        base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
+        after = _placed(intake.revise(base, text, fields))
         if lifecycle.says_the_same(after, present) and fields.get("ttl_seconds") is None:
             return Remembered(present, None)
         return self._commit_new(after, present, old, now)

@@ -55,7 +55,7 @@ def _is_on(environ: Mapping[str, str]) -> bool:
     """Whether Keepmum is switched on for this session, project and user; the same switches that the hooks obey."""
     home = places.home(environ)
     if home is None:
-        return True  # nothing can be kept without a home, and the tools say so
+        home = os.devnull  # no files to read there; the environment still counts
     session = environ.get("CLAUDE_CODE_SESSION_ID", "")
     try:
         folder = environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
