@@ -107,9 +107,8 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
 
 def _upkeep(environ: dict[str, str]) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
-    with contextlib.suppress(KeepmumError, OSError):
-        with open_memory(environ, "keepmum", (), upkeep=False) as service:
-            service.upkeep()
+    with contextlib.suppress(KeepmumError, OSError), open_memory(environ, "keepmum", (), upkeep=False) as service:
+        service.upkeep()
 
 
 def _working_folder() -> str:

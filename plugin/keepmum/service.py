@@ -387,8 +387,8 @@ class MemoryService:
         return Memory(
             id=ids.new_id(now), text="", title=intake.title_of(""), kind="note", tier=default_tier("note"),
             scope=scope, project=self.place.project, session=self.place.session, user=self.place.user,
-            agent=self._agent, origin=self._origin, git=self._git(), created_at=now, updated_at=now, created_by=self._agent,
-            updated_by=self._agent,
+            agent=self._agent, origin=self._origin, git=self._git(), created_at=now, updated_at=now,
+            created_by=self._agent, updated_by=self._agent,
         )  # fmt: skip
 
     def _git(self) -> Mapping[str, JsonValue] | None:

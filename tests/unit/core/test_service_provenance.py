@@ -18,7 +18,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "api"
     folder.mkdir()
     _git(folder, "init", "-q", "-b", "main")
