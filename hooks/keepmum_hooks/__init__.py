@@ -1,4 +1,4 @@
-"""Hooks: what runs in a client when a session starts and when a turn ends.
+"""Hooks: what runs in a client when a session starts, when a turn ends, and before a tool is used.
 
 A hook is a process of its own, and the user waits for it; so every module here imports built-in modules only, and
 the rest where it is needed. They run on Python 3.9, which is what macOS gives to programs started from the desktop.
@@ -9,6 +9,9 @@ the rest where it is needed. They run on Python 3.9, which is what macOS gives t
     switches, toml_lines    whether and how often, from environment, marker and files
     stop, turns, prompt     the reminder: when turns are due to it, and its words
     start, sweep            the briefing of a new session, and the broom for old ones
+    guard, call, deadline   the guard: what may not be written, and that it never takes long
+    guarded, patterns       what is a memory, by the names of tools and files
+    texts                   every text in a tool's input, with its place
     places, files, system   where state lies, how it is touched, and what `os` would have cost
     payload                 JSON without the json package
 """

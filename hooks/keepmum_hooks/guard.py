@@ -71,7 +71,7 @@ def _judge(client: Client, name: str, content: Mapping[str, Any], environ: Mappi
         return ""
     home = places.home(environ)
     chosen = switches.read(home, call.session, call.cwd, environ)
-    if not chosen.enabled or not chosen.guard:
+    if not chosen.guard:
         return ""
     if not Guarded(environ, chosen.guard_paths, chosen.guard_tools).concerns(call):
         return ""
@@ -118,7 +118,7 @@ def _unless_off(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> 
     try:
         chosen = switches.read(places.home(environ), "", "", environ)
         guarded = Guarded(environ, chosen.guard_paths, chosen.guard_tools)
-        is_on = chosen.enabled and chosen.guard
+        is_on = chosen.guard
     except Exception:  # noqa: BLE001 - settings that cannot be read switch nothing off
         guarded, is_on = Guarded(environ), True
     if not is_on or not guarded.are_named_in(raw):

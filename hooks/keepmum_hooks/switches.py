@@ -3,8 +3,8 @@
 In order: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
 
 A project file comes with a cloned repository, so it can switch off, set the interval and add to what is guarded, and
-nothing else: it turns nothing on that the user turned off, it does not speak in runs that nobody watches, and the
-guard listens to the user alone.
+nothing else: it turns nothing on that the user turned off, it does not speak in runs that nobody watches, and it
+does not switch the guard off, be it with everything else.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Switches:
         guard_paths: tuple[str, ...] = (),
         guard_tools: tuple[str, ...] = (),
     ) -> None:
-        self.enabled = enabled  # False: no output, no counting, no briefing, no guard
+        self.enabled = enabled  # False: no output, no counting, no briefing
         self.capture = capture  # False: no reminders, no counting
         self.every = every  # turns from one reminder to the next
         self.unattended = unattended  # whether to remind where no person reads the answer
@@ -78,19 +78,17 @@ class Switches:
 def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
     """The switches that hold for a session in the folder `cwd`; without a home, what is said elsewhere."""
     is_off = home is not None and system.exists(places.off_marker(home, session))
-    layers = (
-        _from_environment(environ),
-        {ENABLED: False} if is_off else {},
-        _from_project(cwd),
-        (_from_file(f"{home}/config.toml") if home is not None else None) or {},
-    )
+    first = (_from_environment(environ), {ENABLED: False} if is_off else {})
+    project = _from_project(cwd)
+    user = (_from_file(f"{home}/config.toml") if home is not None else None) or {}
+    layers = (*first, project, user)
     return Switches(
         enabled=bool(_first(layers, ENABLED, default=True)),
         capture=bool(_first(layers, CAPTURE, default=True)),
         every=int(_first(layers, EVERY, default=5)),  # type: ignore[arg-type]  # `_fitting` lets nothing but numbers pass
         unattended=bool(_first(layers, UNATTENDED, default=False)),
         briefing=bool(_first(layers, BRIEFING, default=True)),
-        guard=bool(_first(layers, GUARD, default=True)),
+        guard=bool(_first((*first, user), ENABLED, default=True) and user.get(GUARD, True)),
         guard_paths=_all(layers, GUARD_PATHS),
         guard_tools=_all(layers, GUARD_TOOLS),
     )

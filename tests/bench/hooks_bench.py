@@ -26,11 +26,13 @@ from pathlib import Path
 HOOKS = Path(__file__).resolve().parents[2] / "hooks"
 sys.path.insert(0, str(HOOKS))
 
-from keepmum_hooks import places  # noqa: E402 - the path must come first
+from keepmum_hooks import places, turns  # noqa: E402 - the path must come first
+from keepmum_hooks.event import STOP, Event  # noqa: E402 - the path must come first
 
 FLOOR = "python3 -I -S -c pass"
 TRANSCRIPT_BYTES = 50 << 20
 MEMORIES = 100_000
+LONG = (1_000, 5_000)  # turns of a session
 
 
 @dataclass
@@ -122,6 +124,40 @@ def cases(root: Path) -> list[Case]:
         Case("Stop, 50 MB transcript, 100,000 memories", stop, stopped("heavy", root / "transcript.jsonl")),
         Case("SessionStart with a briefing, 100,000 memories", start, started(root / "project")),
         Case("SessionStart without a briefing", start, started(root)),
+        *(
+            Case(f"Stop, turn {count:,}", stop, stopped(long_session(root, count), root / "none.jsonl"))
+            for count in LONG
+        ),
+        *guard_cases(),
+    ]
+
+
+def long_session(root: Path, count: int) -> str:
+    """The id of a session that had so many turns before."""
+    session, log = f"long-{count}", b""
+    for turn in range(count):
+        event = Event(kind=STOP, session=session, cwd="", prompt=f"00000000-0000-4000-9000-{turn:012}")
+        log += turns.record(event, silent=False)
+        log += turns.replay(log, 5)[1]
+    file = Path(places.turns_file(str(root / "home"), session))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(log)
+    return session
+
+
+def guard_cases() -> list[Case]:
+    """The guard before calls that are no business of its own, and before a memory that is given 2 KiB."""
+    guard = [str(HOOKS / "run.py"), "guard", "--client", "claude-code"]
+    note = ("Deploys go through the blue pool first; the gateway drains for 30 seconds before a cut.\n" * 24)[:2048]
+
+    def before(tool: str, **given: str) -> Callable[[int], dict[str, object]]:
+        common = {"session_id": "guarded", "cwd": "/", "hook_event_name": "PreToolUse"}
+        return lambda _: {**common, "tool_name": tool, "tool_input": given}
+
+    return [
+        Case("Guard, 2 KiB of source", guard, before("Write", file_path="/src/main.py", content=note)),
+        Case("Guard, a command", guard, before("Bash", command="pytest -q tests")),
+        Case("Guard, 2 KiB for another memory", guard, before("mcp__memory__add", text=note)),
     ]
 
 

@@ -146,13 +146,19 @@ def test_the_user_switches_the_guard_off(scene: Scene, text: str) -> None:
     assert scene.remembers({"text": token()}) == ""
 
 
-def test_a_project_does_not_switch_the_guard_off(scene: Scene) -> None:
-    (scene.project / ".keepmum.toml").write_text("[guard]\nenabled = false\npaths = []\n", encoding="utf-8")
+@pytest.mark.parametrize("text", ["enabled = false", "[guard]\nenabled = false\npaths = []"])
+def test_a_project_does_not_switch_the_guard_off(scene: Scene, text: str) -> None:
+    (scene.project / ".keepmum.toml").write_text(f"{text}\n", encoding="utf-8")
     assert scene.remembers({"text": token()})
 
 
-def test_a_project_that_is_off_is_off(scene: Scene) -> None:
-    (scene.project / ".keepmum.toml").write_text("enabled = false\n", encoding="utf-8")
+def test_the_environment_and_the_session_switch_the_guard_off(scene: Scene) -> None:
+    scene.environ["KEEPMUM_ENABLED"] = "0"
+    assert scene.remembers({"text": token()}) == ""
+    del scene.environ["KEEPMUM_ENABLED"]
+    marker = Path(places.off_marker(str(scene.home), "s"))
+    marker.parent.mkdir(parents=True)
+    marker.touch()
     assert scene.remembers({"text": token()}) == ""
 
 

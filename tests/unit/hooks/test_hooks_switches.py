@@ -216,3 +216,32 @@ def test_the_reader_of_lines_is_the_first_asked(scene: Scene, monkeypatch: pytes
     monkeypatch.setattr(toml_lines, "read", lambda _: toml_lines.Lines({("enabled",): False}, is_plain=True))
     scene.user_says("")
     assert not scene.read().enabled
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param('guard.paths = ["a/**", "b.md"]', ("a/**", "b.md"), id="a list"),
+        pytest.param("[guard]\npaths = [\n  'a', # one\n]\n", ("a",), id="over lines"),
+        pytest.param('guard.paths = ["\\u0061"]', ("a",), id="with an escape"),
+        pytest.param('guard.paths = ["**", "", "*", "a"]', ("a",), id="what fits everything or nothing"),
+        pytest.param('guard.paths = "a"', (), id="no list"),
+        pytest.param("guard.paths = [1, 'a']", ("a",), id="a number among them"),
+        pytest.param(f"guard.paths = {['a'] * 300}", ("a",) * 200, id="too many"),
+    ],
+)
+def test_the_files_to_guard_are_read(scene: Scene, text: str, paths: tuple[str, ...]) -> None:
+    scene.user_says(text)
+    assert scene.read().guard_paths == paths
+
+
+def test_a_project_adds_to_what_is_guarded(scene: Scene) -> None:
+    scene.user_says('guard.tools = ["mcp__a__*"]')
+    scene.project_says('guard.tools = ["mcp__b__*"]')
+    assert scene.read().guard_tools == ("mcp__b__*", "mcp__a__*")
+
+
+def test_a_file_with_lists_and_long_values_needs_no_parser(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(switches, "_parsed", lambda _: pytest.fail("the full parser was asked"))
+    scene.user_says('[backend]\napproved = [\n  "https://a",\n]\nx = 1.5\n[capture]\nevery = 7\nnote = """\nz\n"""\n')
+    assert scene.read().every == 7
