@@ -210,7 +210,7 @@ def test_a_client_that_stops_listening_is_felt(start: Start) -> None:
 def test_signals_reach_the_server(start: Start, name: str) -> None:
     number = getattr(signal, name)
     server = script(
-        f"signal.signal({number}, lambda *_: (print('heard', flush=True), os._exit(7)))\nprint('ready', flush=True)\n"
+        f"signal.signal({number}, lambda *_: (os.write(1, b'heard\\n'), os._exit(7)))\nos.write(1, b'ready\\n')\n"
         "while True: time.sleep(1)"
     )
     process = start(*server)

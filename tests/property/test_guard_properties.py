@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guard_process import LIMIT, environment, guarded, script
-from keepmum.guard.gate import judge
+from keepmum.guard.gate import judge, may_call
 from keepmum.guard.lines import Lines
-from keepmum.guard.message import may_call
 from keepmum.guard.results import masked
 
 

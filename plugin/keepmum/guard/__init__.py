@@ -6,6 +6,7 @@ message   JSON as it was sent: every member, also one that is named twice
 fields    every string of a call, and the secrets in them
 refusal   what the client is told
 gate      what becomes of one line from the client
+calls     what becomes of one that may be a tool call
 pending   the requests that the server still owes an answer to
 results   answers with their secrets masked
 output    the way to the client, shared by the server and the guard

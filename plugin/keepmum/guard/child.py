@@ -6,62 +6,41 @@ It stays in our process group and keeps our standard error, so that it stands to
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
+    import subprocess
     from collections.abc import Sequence
-    from typing import Final, NoReturn
+    from collections.abc import Set as AbstractSet
+    from typing import Any, Final, NoReturn, Protocol
 
-__all__ = ["NOT_EXECUTABLE", "NOT_FOUND", "Child", "start"]
+    class Child(Protocol):
+        """A running server: `into` is written to, `out` is read."""
+
+        into: int
+        out: int
+
+        def wait(self) -> int:
+            """Its exit status, as a shell would tell it; until it ends, it is handed the signals that we are sent."""
+else:
+    import _signal as signal  # without the enumerations of `signal`, which take as long as the interpreter's own start
+
+__all__ = ["NOT_EXECUTABLE", "NOT_FOUND", "start"]
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses, as shells have them
-_FORWARDED = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")  # each system has some of them
+_FORWARDED = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _PR_SET_PDEATHSIG = 1  # Source: https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html, read 2026-11-21
 
 
-class Child:
-    """A running server: `into` is written to, `out` is read."""
-
-    def __init__(self, pid: int, into: int, out: int) -> None:
-        self._pid: Final = pid
-        self._ended = False
-        self.into: Final = into
-        self.out: Final = out
-
-    def forward_signals(self) -> None:
-        """Hand on what we are sent, from here on. To be called on the main thread."""
-        for name in _FORWARDED:
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), lambda number, _: self._signal(number))
-
-    def wait(self) -> int:
-        """Its exit status once it has ended; 128 and the signal's number when a signal ended it."""
-        _, status = os.waitpid(self._pid, 0)
-        self._ended = True
-        code = os.waitstatus_to_exitcode(status)
-        return code if code >= 0 else 128 - code
-
-    def _signal(self, number: int) -> None:
-        if not self._ended:
-            os.kill(self._pid, number)
-
-
 def start(command: Sequence[str]) -> Child:
-    """The server, started. One that cannot be started ends at once, with the status that a shell would give it."""
+    """The server, started. One that cannot be started ends at once, with the status that a shell would give it.
+
+    To be called on the main thread, before there is another.
+    """
     _occupy_standard_descriptors()
-    source, into = os.pipe()
-    out, sink = os.pipe()
-    if os.name == "nt":
-        return _start_windows(command, source, into, out, sink)
-    parent = os.getpid()
-    pid = os.fork()  # before any thread; what subprocess would import takes longer than many a server's start
-    if pid == 0:
-        _become(command, source, sink, parent)
-    os.close(source)
-    os.close(sink)
-    return Child(pid, into, out)
+    return _start_windows(command) if os.name == "nt" else _start_posix(command)
 
 
 def _occupy_standard_descriptors() -> None:
@@ -72,7 +51,43 @@ def _occupy_standard_descriptors() -> None:
     os.close(nothing)
 
 
-def _become(command: Sequence[str], source: int, sink: int, parent: int) -> NoReturn:
+class _PosixChild:
+    """A process that we forked. Its end and our signals are blocked and waited for in one place, so none is missed."""
+
+    def __init__(self, pid: int, into: int, out: int, heard: AbstractSet[int]) -> None:
+        self._pid: Final = pid
+        self._heard: Final = heard
+        self.into = into
+        self.out = out
+
+    def wait(self) -> int:
+        while True:
+            number = signal.sigwait(self._heard)
+            if number != signal.SIGCHLD:
+                os.kill(self._pid, number)
+                continue
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
+            if ended:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+
+
+def _start_posix(command: Sequence[str]) -> Child:
+    source, into = os.pipe()
+    out, sink = os.pipe()
+    parent = os.getpid()
+    heard = {signal.SIGCHLD, *(getattr(signal, name) for name in _FORWARDED)}
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # what is ignored cannot be waited for
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+    pid = os.fork()  # what subprocess would import takes longer than many a server's start
+    if pid == 0:
+        _become(command, source, sink, parent, before)
+    os.close(source)
+    os.close(sink)
+    return _PosixChild(pid, into, out, heard)
+
+
+def _become(command: Sequence[str], source: int, sink: int, parent: int, mask: AbstractSet[int]) -> NoReturn:
     status = NOT_EXECUTABLE
     try:
         os.dup2(source, 0)
@@ -80,6 +95,7 @@ def _become(command: Sequence[str], source: int, sink: int, parent: int) -> NoRe
         for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and a child would inherit that
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         _end_with_parent(parent)
         os.execvp(command[0], list(command))  # noqa: S606 - no shell is wanted
     except OSError as error:
@@ -94,20 +110,36 @@ def _end_with_parent(parent: int) -> None:
     if sys.platform != "linux":
         return
     try:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (ImportError, OSError, AttributeError):
-        return  # an interpreter without ctypes
+        import _ctypes  # what ctypes calls; the module around it would take half of a small server's start
+    except ImportError:
+        return
+    everything: Any = None  # every library that is loaded, which the stub of dlopen does not know
+    prctl = _ctypes.dlsym(_ctypes.dlopen(everything, 0), "prctl")
+    _ctypes.call_function(prctl, (_PR_SET_PDEATHSIG, int(signal.SIGKILL)))
     if os.getppid() != parent:
         os._exit(1)  # it was killed in between
 
 
-def _start_windows(command: Sequence[str], source: int, into: int, out: int, sink: int) -> Child:
+class _WindowsChild:
+    """A process by its handle; Ctrl-C reaches it by itself, and there are no other signals."""
+
+    def __init__(self, process: subprocess.Popen[bytes], into: int, out: int) -> None:
+        self._process: Final = process
+        self.into = into
+        self.out = out
+
+    def wait(self) -> int:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return self._process.wait()
+
+
+def _start_windows(command: Sequence[str]) -> Child:
     import shutil
     import subprocess
 
     program = shutil.which(command[0]) or command[0]  # npx is npx.cmd there
+    source, into = os.pipe()
+    out, sink = os.pipe()
     try:
         process = subprocess.Popen([program, *command[1:]], stdin=source, stdout=sink)
     except OSError as error:
@@ -116,20 +148,3 @@ def _start_windows(command: Sequence[str], source: int, into: int, out: int, sin
     os.close(source)
     os.close(sink)
     return _WindowsChild(process, into, out)
-
-
-class _WindowsChild(Child):
-    """The same on Windows, where a process is known by its handle and Ctrl-C reaches it by itself."""
-
-    def __init__(self, process: object, into: int, out: int) -> None:
-        super().__init__(0, into, out)
-        self._process: Final = process
-
-    def forward_signals(self) -> None:
-        """Stay alive at Ctrl-C, which the server hears too."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def wait(self) -> int:
-        """Its exit status once it has ended."""
-        status: int = self._process.wait()  # type: ignore[attr-defined]
-        return status

@@ -17,7 +17,7 @@ __all__ = ["Place", "secrets"]
 Place = tuple[str, str, int]  # rule, field, line
 
 _ENVELOPE = ("jsonrpc", "id", "method")
-_SHORT = 256  # characters: a name tells what a word or two below it are, and nothing of a page
+_SHORT, _FEW = 256, 4  # characters and words: a name tells what a value is, and nothing of a sentence
 _LONGEST_NAME = 40
 
 
@@ -74,13 +74,15 @@ def _as_json(text: str) -> object:
 
 
 def _found(name: str, text: str) -> Iterator[tuple[str, int]]:
-    """Rule and line of each secret in a text, which means more below its name."""
-    for finding in scan(text):
-        yield finding.rule, text.count("\n", 0, finding.start) + 1
-    if name and len(text) <= _SHORT:
-        named = f"{name}: {text}"
-        for finding in scan(named):
-            yield finding.rule, named.count("\n", 0, finding.start) + 1
+    """Rule and line of each secret in a text; a value of a few words is looked at below its name as well."""
+    whole = f"{text}\n{name}: {text}" if name and _is_value(text) else text
+    for finding in scan(whole):
+        start = finding.start if finding.start < len(text) else max(0, finding.start - len(whole) + len(text))
+        yield finding.rule, text.count("\n", 0, start) + 1
+
+
+def _is_value(text: str) -> bool:
+    return len(text) <= _SHORT and len(text.split(None, _FEW)) <= _FEW
 
 
 def _shown(path: Path) -> str:

@@ -7,7 +7,6 @@ all of them has to see what each could see.
 from __future__ import annotations
 
 import json
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +14,9 @@ if TYPE_CHECKING:
 
     RequestId = str | int | float
 
-__all__ = ["Members", "decode", "elements", "is_call", "may_call", "named", "request_id"]
+__all__ = ["Members", "answers", "decode", "elements", "is_call", "named", "request_id", "requests"]
 
 _CALL = "tools/call"
-_ESCAPED = re.compile(rb"\\(?:/|u00([0-7][0-9A-Fa-f]))")
-_BEYOND_ASCII = bytes(range(0x80, 0x100))
 
 
 class Members(tuple[tuple[str, object], ...]):
@@ -29,17 +26,6 @@ class Members(tuple[tuple[str, object], ...]):
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=Members)
-
-
-def may_call(line: bytes) -> bool:
-    """Whether the line could be a tool call for any reader, however it spells that; cheap, and never wrongly False."""
-    if _CALL.encode() in line:
-        return True
-    if not line.isascii():  # a reader that drops bytes that are no text would join what stands around them
-        line = line.translate(None, _BEYOND_ASCII)
-    if b"\\" in line:
-        line = _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()) if found[1] else b"/", line)
-    return _CALL.encode() in line
 
 
 def decode(text: str) -> object:
@@ -78,6 +64,27 @@ def request_id(message: object) -> RequestId | None:
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
             return value
     return None
+
+
+def requests(line: bytes) -> list[RequestId]:
+    """The ids of the requests in a line; none where it cannot be read."""
+    return _ids(line, requests=True)
+
+
+def answers(line: bytes) -> list[RequestId]:
+    """The ids that the answers in a line are for; none where it cannot be read."""
+    return _ids(line, requests=False)
+
+
+def _ids(line: bytes, *, requests: bool) -> list[RequestId]:
+    try:
+        value = decode(line.decode())
+    except (ValueError, RecursionError):
+        return []
+    messages = [
+        one for one in (value if isinstance(value, list) else [value]) if bool(named(one, "method")) is requests
+    ]
+    return [found for found in map(request_id, messages) if found is not None]
 
 
 def _skip(text: str, at: int) -> int:

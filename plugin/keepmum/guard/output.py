@@ -5,8 +5,6 @@ from __future__ import annotations
 import _thread
 import os
 
-from keepmum.mcp import rpc
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
@@ -43,6 +41,8 @@ class Output:
 
         Raises: OSError when nobody reads any more.
         """
+        from keepmum.mcp import rpc  # with it comes json, and the handshake needs none of it
+
         line = rpc.encode(message)
         with self._lock:
             if self._between_lines:

@@ -25,6 +25,7 @@ __all__ = ["run"]
 
 _CHUNK = 64 * 1024  # the capacity of a pipe on Linux: one read takes what is there
 _STACK = 16 * 1024 * 1024  # bytes for each thread; deep JSON recurses in C, and some systems give threads 128 KiB
+_SWITCH = 0.0005  # seconds that one thread may keep another waiting: loading the scanner must not slow down a message
 _HALF_CLOSED = 0.2  # seconds after the end of its output in which a server is taken to be ending, not just silent
 _DRAIN = 1.0  # seconds for the last words of a server that has ended; a child of its own may hold the pipe open
 
@@ -35,7 +36,6 @@ def run(command: Sequence[str], *, mask_results: bool) -> int:
     To be called on the main thread, once a process: it takes descriptors 0 and 1.
     """
     server = processes.start(command)
-    server.forward_signals()
     # Only now, while the server starts on its own.
     from keepmum.guard.output import Output
     from keepmum.guard.pending import Pending
@@ -43,11 +43,11 @@ def run(command: Sequence[str], *, mask_results: bool) -> int:
     for descriptor in (0, 1):
         _make_blocking(descriptor)
     proxy = _Proxy(server, Output(1), Pending(), mask_results=mask_results)
+    sys.setswitchinterval(_SWITCH)
     before = _thread.stack_size(_STACK)
     _thread.start_new_thread(proxy.carry_in, ())
     _thread.start_new_thread(proxy.carry_out, ())
     _thread.stack_size(before)
-    _warm()
     return proxy.wait()
 
 
@@ -111,16 +111,20 @@ class _Proxy:
         from keepmum.guard.gate import judge
 
         verdict = judge(line)
-        self._pending.ask(verdict.asked)
         if verdict.answer is not None:
             self._output.answer(verdict.answer)
+        self._pending.ask(verdict.forward)
         _write(self._server.into, verdict.forward)
 
     def _pass_out(self) -> None:
         write = self._masking() if self._mask else self._output.write
+        warmed = False
         while chunk := _read(self._server.out):
             write(chunk)
             self._pending.hear(chunk)
+            if not warmed:
+                warmed = True
+                _thread.start_new_thread(_warm, ())
         write(b"")
 
     def _masking(self) -> Callable[[bytes], None]:
@@ -147,7 +151,7 @@ class _Proxy:
 
 
 def _warm() -> None:
-    """Load the scanner while the server starts, so that the first call does not wait for it."""
+    """Load the scanner once the server is there, so that neither its start nor the first call waits for it."""
     try:  # noqa: SIM105 - contextlib would be imported for this alone
         import keepmum.guard.fields  # noqa: F401 - for its effect
     except Exception:  # noqa: BLE001, S110 - each call will find out, and be refused

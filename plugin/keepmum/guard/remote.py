@@ -136,7 +136,7 @@ class _Conversation:
         except ValidationError:
             raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: not a message of MCP") from None
         if isinstance(parsed, rpc.Request):
-            self._pending.ask([parsed.id])
+            self._pending.ask(rpc.encode(message))
             self._greeting = parsed.id if parsed.method == "initialize" else self._greeting
         stamp = {"mcp-protocol-version": self._protocol} if self._protocol else {}
         await outgoing.send(SessionMessage(typed, ClientMessageMetadata(headers=stamp)))

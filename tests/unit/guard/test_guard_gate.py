@@ -153,7 +153,6 @@ def test_of_a_batch_the_refused_call_is_answered_and_the_rest_passes_as_it_was_s
     assert verdict.forward == b"[ %s,%s ]\r\n" % (ping, other)
     assert isinstance(verdict.answer, list)
     assert [answer["id"] for answer in verdict.answer] == [1]
-    assert verdict.asked == [2, 3]
 
 
 def test_of_a_batch_of_refused_calls_nothing_passes(token: str) -> None:
@@ -161,18 +160,3 @@ def test_of_a_batch_of_refused_calls_nothing_passes(token: str) -> None:
     verdict = judge(b"[%s,%s]\n" % (bad, bad))
     assert verdict.forward == b""
     assert len(verdict.answer or ()) == 2
-
-
-def test_requests_that_pass_are_owed_an_answer(gate: Gate) -> None:
-    assert gate.judge({"jsonrpc": "2.0", "id": "a", "method": "ping"}).asked == ["a"]
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        pytest.param({"jsonrpc": "2.0", "method": "notifications/initialized"}, id="a notification"),
-        pytest.param({"jsonrpc": "2.0", "id": 4, "result": {}}, id="an answer of the client's own"),
-    ],
-)
-def test_nothing_else_is_owed_an_answer(gate: Gate, message: object) -> None:
-    assert gate.judge(message).asked == []

@@ -64,17 +64,42 @@ def test_only_options_start_the_proxy(words: list[str], *, starts: bool) -> None
 
 def test_an_answer_settles_its_request() -> None:
     pending = Pending()
-    pending.ask([1, "1", 2])
+    pending.ask(b'{"id":1,"method":"ping"}\n')
+    pending.ask(b'[{"id":"1","method":"ping"},{"id":2,"method":"ping"}]\n')
     pending.hear(b'{"id":1,"result"')
     pending.hear(b':{}}\n[{"id":2,"error":{}}]\n')
     assert pending.left() == ["1"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"method":"notifications/initialized"}\n', id="a notification"),
+        pytest.param(b'{"id":4,"result":{}}\n', id="an answer of the client's own"),
+        pytest.param(b'{"id":4,"method":', id="no JSON"),
+    ],
+)
+def test_only_requests_are_owed_an_answer(line: bytes) -> None:
+    pending = Pending()
+    pending.ask(line)
+    assert pending.left() == []
+
+
 def test_a_request_of_the_server_settles_nothing() -> None:
     pending = Pending()
-    pending.ask([1])
+    pending.ask(b'{"id":1,"method":"ping"}\n')
     pending.hear(b'{"id":1,"method":"roots/list"}\nnot JSON "id"\n')
     assert pending.left() == [1]
+
+
+def test_what_is_pending_takes_no_more_room_than_it_must() -> None:
+    pending = Pending()
+    filler = b"x" * 1000
+    for number in range(1000):
+        pending.ask(b'{"id":%d,"method":"%s"}\n' % (number, filler))
+        pending.hear(b'{"id":%d,"result":"%s"}\n' % (number, filler))
+    assert sum(len(line) for line, _ in pending._unread) < 300_000
+    assert pending.left() == []
 
 
 def test_results_are_masked_where_a_model_reads_them(token: str) -> None:

@@ -1,0 +1,73 @@
+"""The verdict on what may be a tool call.
+
+Only the server decides what it makes of a line: what some server could take for a call is one, and what cannot be read
+as every server would read it does not pass.
+"""
+
+from __future__ import annotations
+
+from keepmum.guard import message, refusal
+from keepmum.guard.gate import LONGEST, Verdict
+from keepmum.mcp import faults, rpc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Json = dict[str, object]
+
+__all__ = ["judge"]
+
+
+def judge(line: bytes) -> Verdict:
+    """The verdict; never raises, since whatever breaks the scanner, an unchecked call must not pass."""
+    if len(line) > rpc.MAX_LINE:
+        limit = LONGEST if len(line) > LONGEST else rpc.MAX_LINE
+        return _unreadable(line, f"has more than {limit:,} bytes")
+    try:
+        text = line.decode()
+        value = message.decode(text)
+    except (ValueError, RecursionError):
+        return _unreadable(line, "is not plain JSON on one line")
+    if "\r" in text.rstrip("\r\n"):  # some servers end lines there too, and would read other messages than we did
+        return _unreadable(line, "has a carriage return in it")
+    try:
+        return _batch(line, text) if isinstance(value, list) else _single(line, value)
+    except Exception as error:  # noqa: BLE001 - as the first line says
+        faults.report("the guard", error)
+        return _unreadable(line, "broke the scanner")
+
+
+def _single(line: bytes, value: object) -> Verdict:
+    answer = _refused(value)
+    return Verdict(line) if answer is None else Verdict(b"", answer or None)
+
+
+def _batch(line: bytes, text: str) -> Verdict:
+    """The verdict on a batch: what is refused is cut out, the others pass in their own spelling."""
+    places = list(message.elements(text))
+    answers = [_refused(value) for _, _, value in places]
+    kept = [place for place, answer in zip(places, answers, strict=True) if answer is None]
+    if len(kept) == len(places):
+        return Verdict(line)
+    refused = [answer for answer in answers if answer] or None
+    if not kept:
+        return Verdict(b"", refused)
+    inside = ",".join(text[start:end] for start, end, _ in kept)
+    whole = text[: places[0][0]] + inside + text[places[-1][1] :]
+    return Verdict(whole.encode(), refused)
+
+
+def _refused(value: object) -> Json | None:
+    """The answer to a call that is refused, empty when it wants none; None for a message that passes."""
+    if not isinstance(value, message.Members) or not message.is_call(value):
+        return None
+    from keepmum.guard.fields import secrets  # here, where a scanner that is missing or damaged means a refusal
+
+    places = secrets(value)
+    if not places:
+        return None
+    request_id = message.request_id(value)
+    return {} if request_id is None else refusal.holds_secret(request_id, places)
+
+
+def _unreadable(line: bytes, reason: str) -> Verdict:
+    return Verdict(b"", refusal.unreadable(line, reason))
