@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE
-from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.suspect import FLOOD, STATED
 from keepmum_scanner.values import is_secret, trimmed
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def _judged(given: re.Match[str], *, chosen: bool, flooded: bool) -> Iterator[Su
         value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
     if flooded or is_secret(value, chosen=chosen, signed=given["sign"] is not None):
         start = given.start(group)
-        yield ("secret.password" if chosen else "secret.named", start, start + len(value), 0.75)
+        yield ("secret.password" if chosen else "secret.named", start, start + len(value), STATED)
 
 
 def _holds(given: re.Match[str], *, short: bool) -> bool:

@@ -30,7 +30,9 @@ _COUNTED = re.compile(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" 
 _GIVEN = re.compile(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
 _SENTENCE_END = re.compile(r"[.;!?]\s|\w\s*\|")
 _NEARER = re.compile(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
-_ID = re.compile(r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn)[\"'`]?\s*[:=]?\s*[\"'`]?$")
+_ID = re.compile(
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
+)
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")

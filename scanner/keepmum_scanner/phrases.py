@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.suspect import FLOOD, STATED
 from keepmum_scanner.values import is_secret, trimmed
 
 TYPE_CHECKING = False
@@ -29,7 +29,8 @@ _OPTION = r"(?i)--?(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<va
 _USER = r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
 # Programs with a short option for the password
 _CLIENT = (
-    r"\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n|;]{0,80}?[ ]-p|sshpass[ ]-p[ ]?|redis-cli\b[^\n|;]{0,60}?[ ]-a[ ])"
+    r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n|;]{0,80}?[ ]-p|sshpass[ ]-p[ ]?|"
+    r"psexec(?:64)?(?:\.exe)?\b[^\n|;]{0,120}?[ ]-p[ ]|redis-cli\b[^\n|;]{0,60}?[ ]-a[ ])"
     r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})"
 )
 # Guard, in lower case, and the expression that runs where it is found.
@@ -49,6 +50,7 @@ PHRASES = (
     ("mariadb", _CLIENT),
     ("sshpass", _CLIENT),
     ("redis-cli", _CLIENT),
+    ("psexec", _CLIENT),
 )
 
 
@@ -60,4 +62,4 @@ def find(context: Context) -> Iterator[Suspect]:
             value = trimmed(match["value"])
             if count >= FLOOD or is_secret(value, chosen=True, signed=False):
                 count += 1
-                yield ("secret.password", match.start("value"), match.start("value") + len(value), 0.75)
+                yield ("secret.password", match.start("value"), match.start("value") + len(value), STATED)

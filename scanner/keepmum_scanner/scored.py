@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from keepmum_scanner import shapes
-from keepmum_scanner.context import UNNAMED, Context
+from keepmum_scanner.context import ASSIGNED, UNNAMED, Context
 from keepmum_scanner.decode import is_words
-from keepmum_scanner.score import THRESHOLD, Features, by_hand
+from keepmum_scanner.score import THRESHOLD, Features, learned
 from keepmum_scanner.surprise import surprise
 from keepmum_scanner.suspect import FLOOD
 
@@ -26,7 +26,7 @@ _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
 
 
-def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> Iterator[Suspect]:
+def find(found: Iterable[Token], context: Context, scorer: Scorer = learned) -> Iterator[Suspect]:
     """Suspects among the tokens of one text."""
     count = 0
     for whole in found:
@@ -41,7 +41,7 @@ def find(found: Iterable[Token], context: Context, scorer: Scorer = by_hand) -> 
         if features is None:
             continue
         confidence = scorer(features)
-        if confidence >= THRESHOLD and not _passes(token, features.surprise):
+        if confidence >= THRESHOLD and not passes(token, features):
             count += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
@@ -100,7 +100,10 @@ _GUARDS = (
 )
 
 
-def _passes(token: Token, bits: float) -> bool:
+def passes(token: Token, features: Features) -> bool:
+    """Whether `token` has a shape that no secret has."""
     if any(guard(token.text) for guard in _GUARDS) or is_words(token.plain):
         return True
-    return bits < shapes.RANDOM and shapes.is_placeholder(token.text)
+    if features.naming != ASSIGNED and shapes.is_slug(token.text):
+        return True
+    return features.surprise < shapes.RANDOM and shapes.is_placeholder(token.text)

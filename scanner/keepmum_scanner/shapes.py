@@ -22,6 +22,8 @@ _ADDRESS = re.compile(
 )
 # Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
 _OBJECT = re.compile(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
+# What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
+_RESOURCE = re.compile(r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}")
 _KINDS = frozenset(
     "acct asst batch build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl event evt "
     "file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product project "
@@ -49,6 +51,7 @@ _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64, and C++ symbols: always the same start.
 # (An ssh key starts with the length of its own type, RFC 4253 section 6.6.)
 _PUBLIC_STARTS = (
+    "WebKitFormBoundary",
     "_ZN",
     "AAAAB3NzaC1",
     "AAAAC3NzaC1",
@@ -75,7 +78,7 @@ def is_time(token: str) -> bool:
 
 def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
-    if is_hex(token) or is_time(token) or _is_object(token):
+    if is_hex(token) or is_time(token) or _is_object(token) or _RESOURCE.fullmatch(token):
         return True
     if not _SHORTEST_NAME <= len(token) <= _LONGEST_NAME:
         return False
@@ -134,6 +137,30 @@ def is_camel(token: str) -> bool:
     spelled = sum(map(len, words))
     return len(words) > 1 and spelled >= _CAMEL * sum(map(str.isalpha, token)) and spelled >= _HUMP_LENGTH * len(words)
 
+
+def is_slug(token: str) -> bool:
+    """Whether `token` is words with short pieces between them: a model, a table; a file; an alphabet spelled out."""
+    if token.lower() in _ALPHABET or _ADVISORY.fullmatch(token) or _FILE.search(token):
+        return True
+    parts = _JOINTS.split(token)
+    words = sum(part.isalpha() and len(part) > 2 and surprise(part) < _WORD for part in parts)
+    return words > 1 and all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]) and _ends_slug(parts[-1])
+
+
+def _ends_slug(part: str) -> bool:
+    return len(part) <= _PIECE or (part.isalpha() and surprise(part) < _WORD) or (is_hex(part) and len(part) <= _CUT)
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+# Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
+_ADVISORY = re.compile(r"GHSA(?:-[0-9a-z]{4}){3}")
+_FILE = re.compile(
+    r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so|sql|svg|toml|txt|"
+    r"webp|whl|woff2?|xml|ya?ml|zip)$"
+)
+_JOINTS = re.compile(r"[-_./+]")
+_PIECE = 6  # characters of a version, a size, a counter
+_CUT = 12  # hexadecimal digits of a cut digest
 
 _REFERENCE = re.compile(
     r"\$\w+|\$?\{\{?[^{}]*\}?\}|\$\([^()]*\)|%\w+%|%\(\w+\)s|%[sdr]|<[^<>]*>|\[[^\[\]]*\]|:[A-Za-z_]\w*|@\w+@|[*•.…_xX#-]+"

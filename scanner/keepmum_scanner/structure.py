@@ -65,6 +65,13 @@ RULES = (
         "__CONTRIBSYS__COM",
         r"__CONTRIBSYS__COM[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})\b",
     ),
+    (
+        "odbc.password",
+        ";",
+        r"(?i)=[^;=\n]{1,128};\s{0,4}(?:pwd|password)\s{0,4}=\s{0,4}(?P<secret>[^;\s\"'<>{}$%*]{3,64})(?=[;\"'\s]|$)",
+    ),
+    # Source: https://github.com/JSONbored/gittensory, review-enrichment/src/analyzers/secret-scan.ts, read 2026-11-21
+    ("braintree.token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     ("telegram.bot-token", ":AA", r"\b[0-9]{8,10}:(?P<secret>AA[\w-]{32,35})(?![\w-])"),
     ("password-hash", "$", r"\$(?:2[abxy]|5|6|y|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})"),
 )

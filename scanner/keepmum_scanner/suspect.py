@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+STATED = 0.88  # confidence in what a name or a phrase calls a secret: above every score, below every fact
 FLOOD = 100  # suspects of one kind, after which a text is a dump: what follows is judged by its coarse look alone
 
 TYPE_CHECKING = False

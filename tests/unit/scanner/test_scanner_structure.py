@@ -28,6 +28,8 @@ HITS = {
     "honeycomb.key": ["hcx" + "ik_" + "0a1b2c3d4e" * 5 + "5f6a7b8c", "hca" + "mk_" + "01hq" + WORD * 3],
     "maxmind.license-key": ["a1B2c3_" + WORD * 3 + "a1B2c" + "_mmk"],
     "sidekiq.secret": ["BUNDLE_GEMS__CONTRIBSYS__COM=" + "cafebabe:deadbeef"],
+    "odbc.password": ["Driver={SQL};Uid=sa;" + "Pwd=Sommer;Database=x"],
+    "braintree.token": ["access_token$" + "production$0a1b2c3d4e5f6g7h$" + HEX * 4],
     "telegram.bot-token": ["bot 110201543:AA" + WORD * 4 + "a"],
     "password-hash": ["$2b$12$" + WORD * 6 + "abcde", "root:$6$rounds=5000$salt$" + WORD * 8],
     "private-key": ["-----BEGIN OPENSSH PRIVATE KEY-----\\n" + WORD * 8 + "\\n-----END OPENSSH PRIVATE KEY-----\\n"],
@@ -51,6 +53,8 @@ MISSES = {
     "honeycomb.key": ["hcxik_", "task_id"],
     "maxmind.license-key": ["file_mmk"],
     "sidekiq.secret": ["BUNDLE_GEMS__CONTRIBSYS__COM=$SECRET"],
+    "odbc.password": ["Uid=sa;Pwd={0};", "a=1; password=%s"],
+    "braintree.token": ["access_token$production$id$key"],
     "telegram.bot-token": ["12:AA", "at 10:AA"],
     "password-hash": ["$2b$12$", "costs $5$ or $6$"],
     "private-key": [

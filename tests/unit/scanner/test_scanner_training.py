@@ -1,0 +1,84 @@
+"""The learned scorer: its table, its making, and what no weight may overrule."""
+
+import base64
+import itertools
+import json
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+from keepmum_scanner import score_table
+from keepmum_scanner.context import ASSIGNED, UNNAMED
+from keepmum_scanner.score import SUREST, THRESHOLD, Features, by_hand, inputs, learned
+
+SCANNER = Path(__file__).parents[3] / "scanner"
+TRAINER = runpy.run_path(str(SCANNER / "train_scorer.py"))
+
+
+def features(naming: int = UNNAMED, *, surprise: float = 8.0, identity: bool = False, place: bool = False) -> Features:
+    return Features(
+        surprise=surprise,
+        length=32,
+        run=32,
+        switches=8,
+        mixed=True,
+        naming=naming,
+        identity=identity,
+        place=place,
+    )
+
+
+def test_table_has_a_weight_for_every_input() -> None:
+    assert len(score_table.WEIGHTS) == len(inputs(features()))
+
+
+def test_table_is_small() -> None:
+    assert os.path.getsize(score_table.__file__) < 100_000
+
+
+def test_what_is_spelled_like_a_key_scores_high() -> None:
+    assert learned(features()) >= THRESHOLD
+    assert learned(features(surprise=4.0)) < learned(features())
+
+
+@pytest.mark.parametrize("scorer", [learned, by_hand])
+def test_places_and_unnamed_ids_score_low_whatever_their_spelling(scorer) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - two functions
+    assert scorer(features(ASSIGNED, place=True)) < THRESHOLD
+    assert scorer(features(identity=True)) < THRESHOLD
+
+
+def test_score_stays_below_a_stated_fact() -> None:
+    assert learned(features(ASSIGNED, surprise=13.0)) == SUREST
+
+
+def test_generated_texts_are_the_same_every_time() -> None:
+    assert list(TRAINER["generated"]()) == list(TRAINER["generated"]())
+
+
+def test_training_gives_the_same_weights_every_time() -> None:
+    rows = [*itertools.islice(TRAINER["generated"](), 40), *itertools.islice(TRAINER["generated"](), 1500, 1600)]
+    data = list(TRAINER["examples"](rows))
+    assert TRAINER["train"](data) == TRAINER["train"](data)
+
+
+def test_only_permissive_rows_are_read(tmp_path: Path) -> None:
+    text = base64.b64encode(b"it says nothing").decode()
+    rows = [{"source": "s", "text_b64": text, "label": "benign", "permissive": allowed} for allowed in (True, False)]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(list(TRAINER["corpus"]([str(file)]))) == 1
+
+
+def test_row_is_held_out_by_its_source_or_its_text() -> None:
+    held = TRAINER["is_held_out"]
+    parts = [str(number) for number in range(30)]
+    assert {held("generated", part) for part in parts} == {True, False}
+    assert any(all(held(source, part) for part in parts) for source in parts)
+
+
+def test_report_says_what_both_scorers_find() -> None:
+    report = (SCANNER / "score_report.md").read_text(encoding="utf-8")
+    assert "Held out, by hand" in report
+    assert "Held out, learned" in report
