@@ -71,9 +71,13 @@ def _may_write_memory() -> bool:
     text = seen.lower().replace(b"\\\\", b"/")
     tool = text.partition(b'"tool_name"')[2].partition(b'"')[2].partition(b'"')[0]
     if tool.startswith(b"mcp__"):
-        return b"mem" in tool and b"keepmum" not in tool
-    marks = (b"claude.md", b"claude.local.md", b"agents.md", b"gemini.md", b"memory.md", b".memories", b"/rules/")
-    return not seen or b"/memory/" in text or any(mark in text for mark in marks)  # read already: it failed later on
+        words = b"mem graph entit relat observ note episode".split()
+        return b"keepmum" not in tool and any(word in tool for word in words)
+    files = b"claude.md claude.local.md agents.md agents.override.md gemini.md memory.md"
+    folders = b"memories/ rules/ memory/ memory-local/"
+    return not seen or any(
+        mark in text for mark in files.split() + folders.split()
+    )  # read already: then it failed later on
 
 
 CODE = 0

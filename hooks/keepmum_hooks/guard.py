@@ -39,6 +39,8 @@ def guard(hint: str, environ: Mapping[str, str]) -> str:
     raw = b""
     try:
         raw = payload.read_head(payload.STDIN_LIMIT + 1)
+        if len(raw) > payload.STDIN_LIMIT:
+            payload.drain_stdin()
         return answer(hint, raw, environ)
     except deadline.DeadlineError:
         return _unless_off(hint, raw, environ, "it took too long")

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
+from keepmum_hooks.guarded import FILES, WORDS
+
 LIMIT = 30  # seconds; the guard gives itself two
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
@@ -199,6 +201,35 @@ def test_a_broken_guard_forbids_nothing_else(copy: Path, tmp_path: Path, broken:
         guard.call("mcp__plugin_keepmum_memory__remember", text="x"),
     ):
         assert (answer.code, answer.out) == (0, "")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_missing_guard_forbids_every_memory_tool(copy: Path, tmp_path: Path, word: str) -> None:
+    shutil.rmtree(copy / "hooks/keepmum_hooks")
+    assert Guard(copy, tmp_path).call(f"mcp__other__{word}", text="x").code == 2
+
+
+@pytest.mark.parametrize("pattern", FILES)
+def test_a_missing_guard_forbids_writing_to_every_memory_file(copy: Path, tmp_path: Path, pattern: str) -> None:
+    shutil.rmtree(copy / "hooks/keepmum_hooks")
+    path = pattern.replace("**", "x").replace("~", "/home/u")
+    assert Guard(copy, tmp_path).call("Write", file_path=f"/p/{path}", content="x").code == 2
+
+
+def test_the_whole_of_a_payload_is_taken_however_long(guard: Guard) -> None:
+    process = subprocess.Popen(
+        [guard.python, "-I", "-S", str(guard.script), "guard", "--client", "claude-code"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=guard.environ,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process, process.stdin, process.stdout:
+        process.stdin.write(guard.payload("mcp__memory__add", text="x" * (12 << 20)))  # raises when nobody reads on
+        process.stdin.close()
+        assert Answer(0, process.stdout.read().decode(), "").reason
+        assert process.wait(LIMIT) == 0
 
 
 def test_a_missing_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path) -> None:
