@@ -29,8 +29,9 @@ def plan(wish: Wish, machine: Machine) -> Plan:
         raise InstallError(f"{top} is your home, not a project", "Go to the project's folder, or use --scope user.")
     source = _source(wish, machine, top)
     wanted = (
-        (("extraKnownMarketplaces", MARKETPLACE), {"source": _settings_value(source, top)}),
+        # In the order in which the client writes them itself, so that a teammate's clone stays without a change.
         (("enabledPlugins", PLUGIN), True),
+        (("extraKnownMarketplaces", MARKETPLACE), {"source": _settings_value(source, top)}),
     )
     team = wish.scope == "project"
     why = "switch the plugin on for the team" if team else "switch the plugin on for you, here"
@@ -63,12 +64,18 @@ def _settings_value(source: Source, top: str) -> dict[str, str]:
 
 
 def _for_teammates(source: Source) -> tuple[str, ...]:
-    where = "this repository" if source.kind == "directory" else source.where
+    """What is left to do for others; what the client does by itself was tried with 2.1.329."""
+    steps = [
+        "have python3 on PATH, 3.11 or newer",
+        "pull, start Claude Code in the repository, and say yes when it asks whether to trust the folder",
+    ]
+    if source.kind == "directory":
+        steps[1] += " (`claude -p` has the plugin from its second run on)"
+    else:
+        steps.append(f"once, to keep it after that first session: claude plugin install {PLUGIN} --scope project")
     return (
         "Commit .claude/settings.json. Then a teammate has to:",
-        "  1. pull, start Claude Code in the repository, and say yes when it asks whether to trust the folder;",
-        f"     the plugin comes from {where} by itself (`claude -p`: from its second run on)",
-        "  2. have python3 on PATH, 3.11 or newer",
+        *(f"  {number}. {step}" for number, step in enumerate(steps, start=1)),
         "Memories are not in the repository: each machine keeps its own.",
     )
 
