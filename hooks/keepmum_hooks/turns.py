@@ -31,7 +31,7 @@ __all__ = ["record", "replay"]
 
 _UNKNOWN = b"?"  # no prompt id: each record is a turn of its own
 _MOST_TASKS = 64  # keeps a record within a page
-_MANY = 64  # records from one checkpoint to the next; as many are read in a twentieth of a hook's time
+_MANY = 16  # records from one checkpoint to the next; for each, the log before is searched
 
 
 def record(event: Event, *, silent: bool) -> bytes:

@@ -138,9 +138,9 @@ def logged(count: int, every: int = EVERY) -> bytes:
     return log
 
 
-def test_a_long_log_gets_a_checkpoint_every_64_records() -> None:
-    lines = logged(200).split(b"\n")
-    assert [n for n, line in enumerate(lines) if line.startswith(b"C ")] == [65, 130, 195]
+def test_a_long_log_gets_a_checkpoint_every_16_records() -> None:
+    lines = logged(60).split(b"\n")
+    assert [n for n, line in enumerate(lines) if line.startswith(b"C ")] == [17, 34, 51]
 
 
 def test_a_checkpoint_says_where_the_counting_stood() -> None:
