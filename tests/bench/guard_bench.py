@@ -33,7 +33,7 @@ PROMPT = (
     *(sys.executable, "-I", "-S", "-c"),
     'import os, sys\nfor line in sys.stdin.buffer: os.write(1, b\'{"jsonrpc":"2.0","id":1,"result":{}}\\n\')',
 )
-OFFICIAL = ROOT / ".cache" / "clients" / "server-memory" / "node_modules" / ".bin" / "mcp-server-memory"
+OFFICIAL = ROOT / ".cache" / "clients" / "server-memory-2026.8.31" / "node_modules" / ".bin" / "mcp-server-memory"
 NOTE = (
     "Deploys go through the blue pool first; the release of 2026-11-02 (commit 5f3a9c1e7b2d) showed why: half of the "
     "workers kept the old configuration until they were restarted, and nobody saw that before the queue had grown. "

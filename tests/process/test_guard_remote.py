@@ -1,0 +1,231 @@
+"""`keepmum guard --url` in front of a real server of the SDK, on loopback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guard_process import LIMIT, ROOT, environment
+from mcp_process import ServerProcess
+
+# A server of the SDK that keeps what it is told in a file, and what was sent for it to know the client by.
+SERVER = """
+import sys
+import uvicorn
+from mcp.server import MCPServer
+
+log = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
+server = MCPServer("kept")
+
+@server.tool()
+def keep(text: str) -> str:
+    log.write(text + "\\n")
+    return "kept " + text
+
+@server.tool()
+def old() -> str:
+    return "key " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+app = server.streamable_http_app(json_response=sys.argv[3] == "json")
+
+async def front(scope, receive, send):
+    for name, value in scope.get("headers", ()):
+        if name in (b"x-key", b"mcp-protocol-version"):
+            log.write(name.decode() + "=" + value.decode() + "\\n")
+    await app(scope, receive, send)
+
+uvicorn.run(front, host="127.0.0.1", port=int(sys.argv[1]), log_level="critical")
+"""
+
+Start = Callable[..., ServerProcess]
+
+
+@pytest.fixture
+def token() -> str:
+    """What looks like a key of a code host."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+class Remote:
+    """The running server."""
+
+    def __init__(self, port: int, log: Path) -> None:
+        self.url = f"http://127.0.0.1:{port}/mcp"
+        self.log = log
+
+    def heard(self) -> list[str]:
+        """What it wrote down."""
+        return self.log.read_text(encoding="utf-8").splitlines()
+
+
+@contextmanager
+def listening(kind: str, folder: Path) -> Iterator[Remote]:
+    """The server while it listens; it answers with plain JSON or with streams of events."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "log"
+    log.touch()
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(port), str(log), kind], env=environment(folder))
+    try:
+        _wait_for(port, process)
+        yield Remote(port, log)
+    finally:
+        process.kill()
+        process.wait(LIMIT)
+
+
+@pytest.fixture(scope="module", params=["json", "stream"])
+def each_remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    """One server after the other, with each way to answer."""
+    with listening(request.param, tmp_path_factory.mktemp("each")) as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    """A server for several tests, for those that do not depend on how it answers."""
+    with listening("stream", tmp_path_factory.mktemp("remote")) as remote:
+        yield remote
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + LIMIT
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert process.poll() is None, "the server could not be started"
+            assert time.monotonic() < deadline, "the server does not listen"
+            threading.Event().wait(0.02)
+        else:
+            return
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts the guard in front of an address, with the packages that it needs there."""
+    running: list[ServerProcess] = []
+
+    def begin(*options: str, **variables: str) -> ServerProcess:
+        command = [sys.executable, str(ROOT / "plugin" / "launch.py"), "guard", *options]
+        running.append(ServerProcess(command, {**environment(tmp_path), **variables}))
+        return running[-1]
+
+    yield begin
+    for process in running:
+        process.__exit__()
+
+
+def text_of(answer: dict[str, Any]) -> str:
+    return str(answer["result"]["content"][0]["text"])
+
+
+def test_a_conversation_goes_through(each_remote: Remote, start: Start) -> None:
+    guard = start("--url", each_remote.url)
+    assert "kept" in json.dumps(guard.greet()["result"])
+    assert text_of(guard.call("keep", 2, text="blue pool")) == "kept blue pool"
+    guard.close_input()
+    assert guard.end() == 0
+
+
+def test_a_secret_does_not_reach_the_server(remote: Remote, start: Start, token: str) -> None:
+    guard = start("--url", remote.url)
+    guard.greet()
+    refused = guard.call("keep", 2, text=f"key {token}")
+    assert "github.token in text, line 1" in text_of(refused)
+    guard.call("keep", 3, text="fine")
+    assert "fine" in remote.heard()
+    assert not [line for line in remote.heard() if token[8:28] in line]
+
+
+def test_results_are_masked_when_asked_for(each_remote: Remote, start: Start, token: str) -> None:
+    guard = start("--url", each_remote.url, "--results")
+    guard.greet()
+    answer = guard.call("old", 2)
+    assert text_of(answer) == "key [github.token removed]"
+    assert token not in json.dumps(answer)
+
+
+def test_headers_come_from_the_environment(remote: Remote, start: Start) -> None:
+    guard = start("--url", remote.url, "--header-env", "X-Key=OUR_KEY", OUR_KEY="from the environment")
+    guard.greet()
+    assert "x-key=from the environment" in remote.heard()
+
+
+def test_the_agreed_version_is_told_with_each_request(remote: Remote, start: Start) -> None:
+    guard = start("--url", remote.url)
+    guard.greet("2025-06-18")
+    guard.call("keep", 2, text="x")
+    assert "mcp-protocol-version=2025-06-18" in remote.heard()
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(remote: Remote, start: Start) -> None:
+    guard = start("--url", remote.url)
+    guard.greet()
+    guard.send(
+        {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "keep", "arguments": {"text": "late"}}}
+    )
+    guard.close_input()
+    assert [message["id"] for message in guard.rest() if "id" in message] == [5]
+    assert guard.end() == 0
+
+
+def test_what_is_no_message_is_answered_and_the_conversation_goes_on(remote: Remote, start: Start) -> None:
+    guard = start("--url", remote.url)
+    guard.greet()
+    guard.send_bytes(b'not JSON\n[]\n7\n\n{"jsonrpc":"2.0","id":4,"method":5}\n')
+    assert text_of(guard.call("keep", 9, text="on")) == "kept on"
+
+
+def test_a_server_that_goes_away_is_told(start: Start, tmp_path: Path) -> None:
+    with listening("stream", tmp_path) as mortal:
+        guard = start("--url", mortal.url)
+        guard.greet()
+    assert "error" in guard.call("keep", 7, text="x")
+    assert guard.end() == 1
+    assert "Traceback" not in guard.errors()
+
+
+def test_a_server_that_was_never_there_is_told(start: Start) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        guard = start("--url", f"http://127.0.0.1:{nobody.getsockname()[1]}/mcp")
+        assert "error" in guard.greet()
+    assert guard.end() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        pytest.param(["--url", "http://memory.example/mcp"], "https", id="plain http to elsewhere"),
+        pytest.param(["--url", "http://localhost.evil.example/mcp"], "https", id="a name that begins like ours"),
+        pytest.param(["--url", "ftp://memory.example/"], "http or https", id="another scheme"),
+        pytest.param(["--url", "https://"], "http or https", id="no host"),
+        pytest.param(["--url", "https://[::1"], "http or https", id="no address"),
+        pytest.param(["--url", "https://user:" + "pw@memory.example/"], "--header-env", id="a password in it"),
+        pytest.param(["--url", "https://x.example/", "--header-env", "A=UNSET_VARIABLE"], "UNSET_VARIABLE", id="unset"),
+    ],
+)
+def test_what_must_not_be_called_is_told(start: Start, options: list[str], word: str) -> None:
+    guard = start(*options)
+    assert guard.end() == 2
+    assert word in guard.errors()
+    assert "user:" not in guard.errors()
+
+
+def test_a_missing_package_is_told_with_what_to_do(tmp_path: Path, bare_python: list[str]) -> None:
+    command = [*bare_python, str(ROOT / "plugin" / "launch.py"), "guard", "--url", "http://127.0.0.1:9/mcp"]
+    with ServerProcess(command, environment(tmp_path)) as guard:
+        assert guard.end() == 1
+        assert "keepmum install" in guard.errors()
