@@ -18,6 +18,7 @@ __all__ = ["Text", "texts"]
 
 _LEVELS = 8  # of JSON within JSON; each doubles the backslashes, so that an honest text has two at most
 _LONGEST_NAME = 32
+_LONGEST_NAMED = 512  # characters of a string that its name may govern; longer ones tell for themselves
 _NO_CREDENTIAL = "key"  # what most memory servers call the name of a memory
 
 
@@ -57,7 +58,8 @@ _NAMELESS = "\1"  # a field whose name is empty, as the places in a list have no
 def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator[Text]:
     """Every text in the value: names and strings at any depth; fields named in `leave_out` are passed over.
 
-    A string comes as `name: string`, so that a name like "password" tells what it is.
+    A short string comes twice: as it is, since a name must not excuse it, and as `name: string`, since a name like
+    "password" tells what it is.
     """
     waiting: list[tuple[object, str, Steps, int]] = [(value, "", None, 0)]
     while waiting:
@@ -72,8 +74,9 @@ def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator
         elif isinstance(one, list):
             waiting.extend((item, name, (steps, "", number), level) for number, item in enumerate(one))
         elif isinstance(one, str):
-            before = f"{name}: " if name and name != _NO_CREDENTIAL else ""
-            yield Text(before + one, len(before), steps)
+            yield Text(one, 0, steps)
+            if name and name != _NO_CREDENTIAL and len(one) <= _LONGEST_NAMED:
+                yield Text(f"{name}: {one}", len(name) + 2, steps)
             inner = loads(one) if level < _LEVELS and one.lstrip()[:1] in ("{", "[", '"') else None
             if inner is not None:
                 waiting.append((inner, name, (steps, _INSIDE, 0), level + 1))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clients.claude import Claude
+from clients import memory_server
+from clients.claude import Claude, Unavailable
 from clients.mock_model import Call, MockModel, Request
 
 pytestmark = pytest.mark.clients
@@ -62,8 +63,13 @@ class Agent:
         self._user.environ["IS_SANDBOX"] = "1"  # or the client refuses to run freely as root
         script = folder / "server.py"
         script.write_text(SERVER, encoding="utf-8")
-        server = {"command": "python3", "args": [str(script), str(self.kept)]}
         self._servers = folder / "servers.json"
+        self.server_arguments = (str(script), str(self.kept))
+        self.has_server("python3", *self.server_arguments)
+
+    def has_server(self, command: str, *arguments: str, **environ: str) -> None:
+        """From now on, another memory server is started so."""
+        server = {"command": command, "args": arguments, "env": environ}
         self._servers.write_text(json.dumps({"mcpServers": {"memory": server}}), encoding="utf-8")
 
     def does(self, *calls: Call) -> list[Request]:
@@ -106,6 +112,21 @@ def test_what_holds_no_secret_reaches_another_memory_server(agent: Agent) -> Non
     assert "They go through the pool." in agent.kept.read_text(encoding="utf-8")
 
 
+def test_a_secret_does_not_reach_the_official_memory_server(root: Path, agent: Agent) -> None:
+    try:
+        command = memory_server.installed(root / ".cache" / "clients")
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    agent.has_server(*command, MEMORY_FILE_PATH=str(agent.kept))
+    entity = {"name": "deploys", "entityType": "topic", "observations": ["They go through the pool."]}
+    (after,) = agent.does(Call(ENTITIES, {"entities": [entity]}))
+    assert after.errors() == []
+    assert "They go through the pool." in agent.kept.read_text(encoding="utf-8")
+    secret = Call(ENTITIES, {"entities": [{**entity, "name": "token", "observations": [f"It is {token()}."]}]})
+    assert "github.token in entities[0].observations[0], line 1" in agent.is_refused(secret)
+    assert token() not in agent.kept.read_text(encoding="utf-8")
+
+
 def test_a_secret_is_not_written_to_a_memory_file(agent: Agent) -> None:
     read = Call("Read", {"file_path": str(agent.memory_file)})
     reason = agent.is_refused(read, written(agent.memory_file, f"# Rules\n\nUse {token()}\n"))
@@ -144,7 +165,7 @@ def test_source_code_with_a_key_is_not_the_guards_business(agent: Agent) -> None
     assert token() in source.read_text(encoding="utf-8")
 
 
-def test_a_tool_that_the_user_names_is_guarded(agent: Agent, user: Claude) -> None:
+def test_a_file_that_the_user_names_is_guarded(agent: Agent, user: Claude) -> None:
     user.memories.mkdir(exist_ok=True)
     (user.memories / "config.toml").write_text('guard.paths = ["*.notes"]\n', encoding="utf-8")
     notes = agent.project / "my.notes"
@@ -184,9 +205,7 @@ def test_a_broken_guard_forbids_writing_to_memories_and_nothing_else(
 
 def test_where_the_guard_cannot_run_the_other_server_is_not_called(agent: Agent, user: Claude) -> None:
     (user.home / "bin" / "python3").rename(user.home / "bin" / "python3-moved")
-    server = json.loads(agent._servers.read_text(encoding="utf-8"))
-    server["mcpServers"]["memory"]["command"] = str(user.home / "bin" / "python3-moved")
-    agent._servers.write_text(json.dumps(server), encoding="utf-8")
+    agent.has_server(str(user.home / "bin" / "python3-moved"), *agent.server_arguments)
     user.environ["PATH"] = f"{user.home / 'bin'}"
     (after_entities,) = agent.does(entities("They go through the pool."))
     (after_source,) = agent.does(written(agent.project / "main.py", SOURCE))
