@@ -45,7 +45,7 @@ def open_memory(
         policy=chosen.retention.policy,
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-        notices=_notices(chosen),
+        notices=lambda: _notices(chosen),
         checked_out=lambda root: _checked_out(root, environ),
     )
     if upkeep:

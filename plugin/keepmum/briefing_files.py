@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import replace
 
 from keepmum import briefing, private_files
@@ -24,9 +25,10 @@ _PER_SECTION = 40
 class BriefingFiles:
     """Keeps `<home>/state/briefings/` in step with a store."""
 
-    def __init__(self, home: str, tokens: int) -> None:
+    def __init__(self, home: str, tokens: int, shown: Callable[[Memory], Memory] = lambda memory: memory) -> None:
         self._home = home
         self._tokens = tokens
+        self._shown = shown  # what of a memory may be shown
 
     def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
         """Render anew the briefings of one project's folders, or of every project when `project` is None.
@@ -40,7 +42,7 @@ class BriefingFiles:
             if project not in {None, owner}:
                 continue
             if root in alive and owner not in rendered:
-                lasting = [memory for memory in told(store, now, owner, user) if memory.expires_at is None]
+                lasting = [self._shown(memory) for memory in told(store, now, owner, user) if memory.expires_at is None]
                 rendered[owner] = briefing.brief(name, lasting, self._tokens)
             with contextlib.suppress(OSError):
                 # A folder that nobody comes to has none, rather than one that goes stale.

@@ -10,19 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypedDict, TypeVar
 
-from keepmum.errors import InvalidInput, SecretFound
+from keepmum.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Memory, default_tier
 
 __all__ = [
     "Fields",
     "Finding",
+    "Refused",
     "Scan",
+    "ScannerFailed",
     "clean",
     "clean_data",
     "clean_tags",
+    "findings",
     "one_of",
     "refuse_secrets",
     "revise",
+    "strings",
     "title_of",
 ]
 
@@ -68,8 +72,38 @@ class Finding(Protocol):
     def start(self) -> int:
         """Where it begins, in characters."""
 
+    @property
+    def end(self) -> int:
+        """Where it ends, in characters."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What it is known by where it may be allowed; empty where that cannot be."""
+
 
 Scan = Callable[[str], Sequence[Finding]]
+
+
+class ScannerFailed(KeepmumError):
+    """The scanner could not judge a text; what is not judged is neither kept nor shown."""
+
+    def __init__(self) -> None:
+        super().__init__("the scanner failed; nothing was stored; run `keepmum doctor`")
+
+
+class Refused(SecretFound):
+    """A refused write, with what a person needs who knows that it is no secret."""
+
+    def __init__(self, places: list[tuple[str, str, int]], fingerprints: list[str]) -> None:
+        super().__init__(places)
+        self.fingerprints = fingerprints
+
+    def __str__(self) -> str:
+        known = ", ".join(self.fingerprints)
+        return f"{super().__str__()}{f' {_ALLOWING} Fingerprint: {known}.' if known else ''}"
+
+
+_ALLOWING = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
 
 
 def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line: bool = False) -> str:
@@ -179,16 +213,36 @@ def title_of(text: str) -> str:
 def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
     """Nothing, when no string in `fields` holds a secret; keys of JSON data count as strings too.
 
-    Raises: SecretFound naming every finding by field, rule and line.
+    Raises: SecretFound naming every finding by field, rule, line and fingerprint; ScannerFailed.
     """
-    places = [
-        (name, finding.rule, text.count("\n", 0, finding.start) + 1)
+    found = [
+        ((name, finding.rule, text.count("\n", 0, finding.start) + 1), finding.fingerprint)
         for name, value in fields.items()
-        for text in _strings(value)
-        for finding in scan(text)
+        for text in strings(value)
+        for finding in findings(text, scan)
     ]
-    if places:
-        raise SecretFound(list(dict.fromkeys(places)))
+    if found:
+        places = list(dict.fromkeys(place for place, _ in found))
+        raise Refused(places, list(dict.fromkeys(name for _, name in found if name)))
+
+
+def findings(text: str, scan: Scan) -> Sequence[Finding]:
+    """What `scan` finds in `text`.
+
+    Raises: ScannerFailed for whatever it raises; the cause is not told on, since it may quote the text.
+    """
+    try:
+        return scan(text)
+    except Exception:  # noqa: BLE001 - a text that could not be judged is taken for a secret, whatever the reason
+        raise ScannerFailed from None
+
+
+def strings(value: JsonValue) -> Iterator[str]:
+    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is."""
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield "\n".join(_lines(value, ""))
 
 
 def _share(name: str, value: float) -> float:
@@ -201,14 +255,6 @@ def _positive(name: str, value: float) -> float:
     if not 0.0 < value <= _MAX_TTL_SECONDS:
         raise InvalidInput(name, f"is {value}, it is a number of seconds above 0 and up to 100 years")
     return value
-
-
-def _strings(value: JsonValue) -> Iterator[str]:
-    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is."""
-    if isinstance(value, str):
-        yield value
-    elif value is not None:
-        yield "\n".join(_lines(value, ""))
 
 
 def _lines(value: JsonValue, name: str) -> Iterator[str]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
-from keepmum import briefing, exchange, ids, intake, lifecycle, ranking, references, retention
+from keepmum import briefing, exchange, ids, intake, lifecycle, masking, ranking, references, retention
 from keepmum.briefing_files import BriefingFiles, told
-from keepmum.errors import ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
+from keepmum.errors import Ambiguous, ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
 from keepmum.journal import Journal
 from keepmum.memory import (
     KINDS,
@@ -120,7 +120,7 @@ class MemoryService:
         policy: str = "ebbinghaus",
         home: str | None = None,
         briefing_tokens: int = 1000,
-        notices: Sequence[str] = (),
+        notices: Callable[[], Sequence[str]] = tuple,
         checked_out: Callable[[str], Mapping[str, JsonValue] | None] = lambda _: None,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
@@ -131,12 +131,18 @@ class MemoryService:
         self._origin = origin
         self._default_scope: Scope = default_scope
         self._policy = policy
-        self._briefings = BriefingFiles(home, briefing_tokens) if home and briefing_tokens else None
+        self._masker = masking.Masker(scan, self._note_masked)
+        self._briefings = (
+            BriefingFiles(home, briefing_tokens, self._masker.memory) if home and briefing_tokens else None
+        )
         self._clock = clock
-        self._notices = tuple(notices)
+        self._notices = notices
         self._checked_out = checked_out  # branch and commit of a folder
+        try:
+            intake.refuse_secrets({"agent": agent}, scan)
+        except intake.ScannerFailed:  # no text will be kept, but memories can still be listed and forgotten
+            self._agent = "unknown"
         self._journal = Journal(store, self._agent, clock)
-        intake.refuse_secrets({"agent": agent}, scan)
 
     # -- writing
 
@@ -150,7 +156,8 @@ class MemoryService:
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator would be used up by the first look
         draft = intake.revise(self._blank(now), text, fields)
         self._refuse_secrets({"text": text, "supersedes": supersedes, **_texts(fields)}, draft)
-        return self._retrying(lambda: self._keep(text, fields, self.find(supersedes) if supersedes else None, now))
+        kept = self._retrying(lambda: self._keep(text, fields, self._find(supersedes) if supersedes else None, now))
+        return self._answer(kept)
 
     def restore(self, reference: str) -> Remembered:
         """Bring back a memory that was archived, trashed, superseded or tombstoned.
@@ -158,7 +165,7 @@ class MemoryService:
         Raises: NotFound, InvalidInput when it is active or another memory has taken its key meanwhile.
         """
         memory = self._former(reference)
-        return self._retrying(lambda: self._restore(self.find(memory.id)))
+        return self._answer(self._retrying(lambda: self._restore(self._find(memory.id))))
 
     def undo(self, reference: str) -> Remembered:
         """Take back the last change of a memory, be it a new value or a removal.
@@ -171,7 +178,7 @@ class MemoryService:
         past = self.store.history(memory.id)
         if not past:
             raise InvalidInput("id", f"{memory.id} has never been changed; `forget` removes it")
-        return self._retrying(lambda: self._revert(self.find(memory.id), past[0]))
+        return self._answer(self._retrying(lambda: self._revert(self._find(memory.id), past[0])))
 
     def forget(  # noqa: PLR0913 - each way of saying what to forget is one keyword
         self,
@@ -203,9 +210,9 @@ class MemoryService:
                 "confirm: the list of memories has changed since it was shown; nothing was removed. List it again."
             )
         if dry_run or not victims or not (named or confirmation):
-            return Forgotten(tuple(victims), action, done=False, confirmation=token)
-        self._retrying(lambda: self._remove([self.find(memory.id) for memory in victims], status, action))
-        return Forgotten(tuple(victims), action, done=True)
+            return Forgotten(self._shown(victims), action, done=False, confirmation=token)
+        self._retrying(lambda: self._remove([self._find(memory.id) for memory in victims], status, action))
+        return Forgotten(self._shown(victims), action, done=True)
 
     def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
         """Keep an exported memory under its own id, times and history of use; one that is here already stays.
@@ -216,7 +223,7 @@ class MemoryService:
         self._refuse_secrets(exchange.texts(incoming), incoming)
         present = self.store.get([incoming.id])
         if present:
-            return Remembered(present[0], None)
+            return self._answer(Remembered(present[0], None))
         try:
             self._commit([Change(None, incoming)], self._journal.entry("imported", incoming))
         except StaleWrite:
@@ -244,9 +251,10 @@ class MemoryService:
         looked_at = self._filter(wanted)
         if not text:
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
-            return [Match(memory, 0.0, "latest") for memory in found]
+            return [Match(self._masker.memory(memory), 0.0, "latest") for memory in found]
         candidates = self.store.search(ranking.terms(text), looked_at, max(_CANDIDATES, limit + offset))
-        matches = ranking.rank(candidates, looked_at)[offset : offset + limit]
+        ranked = ranking.rank(candidates, looked_at)[offset : offset + limit]
+        matches = [replace(match, memory=self._masker.memory(match.memory)) for match in ranked]
         self._journal.hold_back(self._query(text, len(matches)))
         return matches
 
@@ -262,42 +270,44 @@ class MemoryService:
         if self.store.capabilities.writable:
             with contextlib.suppress(StoreError):  # a full disk must not keep anyone from reading
                 self.store.reinforce([memory.id for memory in memories], now)
-        self._journal.hold_back(*(self._journal.entry("loaded", memory) for memory in memories))
-        return memories
+        shown = [self._masker.memory(memory) for memory in memories]
+        self._journal.hold_back(*(self._journal.entry("loaded", memory) for memory in shown))
+        return shown
 
     def find(self, reference: str) -> Memory:
         """The one memory that goes by a key, an id in either spelling, or the beginning of an id.
 
         Raises: NotFound, Ambiguous.
         """
-        return self._resolved(references.resolve, reference)
+        return self._masker.memory(self._find(reference))
 
     def resume(self, tokens: int = 1000) -> str:
         """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
-        memories = told(self.store, self._clock(), self.place.project, self.place.user)
-        lately = [event for event in self.store.activity(50, self.place.project) if event.action in _WORTH_TELLING]
-        return briefing.resume(self.place.name, memories, lately[:5], tokens)
+        memories = self._told()
+        events = self.store.activity(50, self.place.project)
+        lately = [event for event in events if event.action in _WORTH_TELLING][:5]
+        return briefing.resume(self.place.name, memories, [self._masker.activity(event) for event in lately], tokens)
 
     def brief(self, tokens: int = 1000) -> str:
         """The index of what a session should know from its start, in at most `tokens`."""
-        memories = told(self.store, self._clock(), self.place.project, self.place.user)
+        memories = self._told()
         return briefing.brief(self.place.name, memories, tokens)
 
     def history(self, reference: str) -> list[Revision]:
         """What a memory was before each change, latest first."""
-        return self.store.history(self.find(reference).id)
+        return [self._masker.revision(past) for past in self.store.history(self._find(reference).id)]
 
     def activity(self, limit: int = 50) -> list[Activity]:
         """Who did what here lately, latest first."""
         self._journal.flush()
-        return self.store.activity(limit, self.place.project)
+        return [self._masker.activity(event) for event in self.store.activity(limit, self.place.project)]
 
     def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
         """Every memory that is neither trashed nor superseded, for an export."""
         wanted = replace(self._filter({"statuses": ("active", "archived", "tombstoned")}), everywhere=everywhere)
         offset = 0
         while found := self.store.browse(wanted, order="created", limit=page, offset=offset):
-            yield from found
+            yield from map(self._masker.memory, found)
             offset += len(found)
 
     def count(self) -> int:
@@ -322,7 +332,11 @@ class MemoryService:
 
     def notices(self) -> list[str]:
         """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
-        return [notice for notice in (*self._notices, self.store.capabilities.reason, self.store.notice) if notice]
+        return [
+            notice
+            for notice in (*self._notices(), self._masker.notice, self.store.capabilities.reason, self.store.notice)
+            if notice
+        ]
 
     def now(self) -> int:
         """The time by this service's clock."""
@@ -430,9 +444,9 @@ class MemoryService:
             changes.append(
                 Change(old, replace(lifecycle.with_status(old, "superseded", now, self._agent), superseded_by=after.id))
             )
-            entries.append(self._journal.entry("superseded", old))
+            entries.append(self._entry("superseded", old))
         changes.append(Change(present, after))
-        entries.append(self._journal.entry(action, after))
+        entries.append(self._entry(action, after))
         self._commit(changes, *entries)
         return Remembered(after, action, present or old)
 
@@ -461,10 +475,16 @@ class MemoryService:
         holder = self.store.by_key(after.space, after.key) if after.key else None
         if holder is not None and holder.id != after.id:
             if holder.is_visible(after.updated_at):
-                raise InvalidInput("key", f"{after.key!r} is now held by {holder.id}; forget that one first")
+                raise InvalidInput(
+                    "key", f"{self._masker.text(after.key or '')!r} is now held by {holder.id}; forget that one first"
+                )
             changes.insert(0, self._change(holder, "trashed", after.updated_at))  # it has expired
-        self._commit(changes, self._journal.entry("restored", after))
+        self._commit(changes, self._entry("restored", after))
         return Remembered(after, "restored", memory)
+
+    def _find(self, reference: str) -> Memory:
+        """As `find`, with every word that is kept."""
+        return self._resolved(references.resolve, reference)
 
     def _former(self, reference: str) -> Memory:
         """As `find`, and by the key that a memory gave up, too."""
@@ -473,10 +493,13 @@ class MemoryService:
     def _resolved(self, resolve: Resolve, reference: str) -> Memory:
         word = intake.clean("id", reference, LIMITS.key, one_line=True)
         spaces = [space_of(scope, self.place.project, self.place.session, self.place.user) for scope in SCOPES]
-        return resolve(self.store, word, spaces, self.place.user, self._clock())
+        try:
+            return resolve(self.store, word, spaces, self.place.user, self._clock())
+        except Ambiguous as error:  # it names memories
+            raise Ambiguous(self._masker.text(str(error))) from None
 
     def _named(self, references: Sequence[str]) -> list[Memory]:
-        return list({memory.id: memory for memory in map(self.find, references)}.values())
+        return list({memory.id: memory for memory in map(self._find, references)}.values())
 
     def _searched(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
         """Everything that a bulk removal means, not the best few: a query must match in every word."""
@@ -490,7 +513,7 @@ class MemoryService:
     def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> None:
         now = self._clock()
         changes = [self._change(memory, status, now) for memory in victims]
-        self._commit(changes, *(self._journal.entry(action, memory) for memory in victims))
+        self._commit(changes, *(self._entry(action, memory) for memory in victims))
 
     def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:
         """What time does to a memory, if anything."""
@@ -498,9 +521,9 @@ class MemoryService:
         if fate is None:
             return None
         if fate == "tombstone":
-            return self._change(memory, "tombstoned", now), self._journal.entry("tombstoned", memory)
+            return self._change(memory, "tombstoned", now), self._entry("tombstoned", memory)
         status, action = lifecycle.MODES[fate]
-        return self._change(memory, status, now), self._journal.entry(action, memory)
+        return self._change(memory, status, now), self._entry(action, memory)
 
     def _change(self, memory: Memory, status: Status | None, now: int) -> Change:
         """The change that gives a memory another status, or removes it."""
@@ -533,6 +556,30 @@ class MemoryService:
         except SecretFound as refusal:
             self._journal.hold_back(self._refusal(refusal))
             raise
+        except intake.ScannerFailed:
+            self._journal.hold_back(self._journal.entry("refused", detail="the scanner failed"))
+            raise
+
+    def _entry(self, action: Action, memory: Memory) -> Activity:
+        """The entry of a change; a title that holds a secret gets into no log."""
+        return self._journal.entry(action, self._masker.memory(memory))
+
+    def _note_masked(self, shown: Memory, rules: str) -> None:
+        """Log that a memory was masked, by rules and id."""
+        self._journal.hold_back(self._journal.entry("refused", shown, f"masked where it is shown: {rules}"))
+
+    def _told(self) -> list[Memory]:
+        """What a session should know of, as it may be shown."""
+        found = told(self.store, self._clock(), self.place.project, self.place.user)
+        return [self._masker.memory(memory) for memory in found]
+
+    def _shown(self, memories: Sequence[Memory]) -> tuple[Memory, ...]:
+        return tuple(map(self._masker.memory, memories))
+
+    def _answer(self, kept: Remembered) -> Remembered:
+        """An answer to a write as it may be shown: what it replaced may be older than the rules."""
+        previous = kept.previous and self._masker.memory(kept.previous)
+        return replace(kept, memory=self._masker.memory(kept.memory), previous=previous)
 
     def _refusal(self, refusal: SecretFound) -> Activity:
         rules = ", ".join(sorted({rule for _, rule, _ in refusal.places}))
@@ -540,7 +587,12 @@ class MemoryService:
 
     def _query(self, query: str, found: int) -> Activity:
         """The entry of a search, without its words when they look like a secret."""
-        words = "a query that was not kept, it looked like a secret" if self._scan(query) else query
+        try:
+            words = (
+                "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
+            )
+        except intake.ScannerFailed:
+            words = "a query that was not kept, the scanner failed"
         return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
 
     def _commit(self, changes: Sequence[Change], *entries: Activity) -> None:

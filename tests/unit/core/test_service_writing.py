@@ -240,7 +240,7 @@ def test_superseding_what_is_unknown_stores_nothing(service: MemoryService) -> N
 def test_superseding_waits_for_a_change_that_is_under_way(open_memory: OpenService) -> None:
     here, there = open_memory(), open_memory("codex")
     old = here.remember("Jenkins", key="ci").memory
-    find = here.find
+    find = here._find
     changed: list[Remembered] = []
 
     def find_late(reference: str) -> Memory:
@@ -249,7 +249,7 @@ def test_superseding_waits_for_a_change_that_is_under_way(open_memory: OpenServi
             changed.append(there.remember("Jenkins 2", key="ci"))
         return memory
 
-    here.find = find_late  # type: ignore[method-assign] # the moment between reading and writing
+    here._find = find_late  # type: ignore[method-assign] # the moment between reading and writing
     new = here.remember("Buildkite", supersedes="ci").memory
     assert new.supersedes == old.id
     assert here.history(old.id)[0].before["text"] == "Jenkins 2"

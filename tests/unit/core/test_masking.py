@@ -1,0 +1,204 @@
+"""What an older version, another tool or a hand put into the store is shown without its secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum import briefing, exchange, intake
+from keepmum.masking import Masker, mask
+from keepmum.memory import Memory
+from keepmum.service import MemoryService
+from keepmum_scanner import scan
+from unit.core.service_parts import OpenService
+
+# Put together here, so that no file of the repository holds anything of a secret's shape.
+SECRET = (
+    "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
+)
+FIELDS = ("text", "title", "key", "why", "source", "agent", "project", "session", "created_by", "updated_by", "origin")
+
+
+def memory(**values: Any) -> Memory:
+    given = {"text": "a text", "title": "a title", **values}
+    return Memory(id="mem_" + "0" * 26, created_at=1, updated_at=1, **given)
+
+
+def shown(one: Memory) -> Memory:
+    return Masker(scan, lambda *_: None).memory(one)
+
+
+def plant(service: MemoryService, column: str = "text", secret: str = f"deploy with {SECRET} now") -> str:
+    """A memory that holds a secret, as if an older scanner had let it through; its id."""
+    kept = service.remember("a title\n\nan ordinary value", key="known", kind="decision").memory
+    database: Any = service.store._db  # type: ignore[attr-defined] # past the one door
+    database.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (secret, kept.id))
+    return kept.id
+
+
+def pieces(text: str) -> list[str]:
+    return [SECRET[at : at + 5] for at in range(len(SECRET) - 4) if SECRET[at : at + 5].lower() in text.lower()]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_secret_is_masked_in_every_field(field: str) -> None:
+    assert pieces(repr(shown(memory(**{field: f"deploy {SECRET}"})))) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param({"tags": ("deploy", SECRET)}, id="a tag"),
+        pytest.param({"data": {"deploy": [{"token": SECRET}]}}, id="data"),
+        pytest.param({"data": {SECRET: 1}}, id="data's name"),
+        pytest.param({"data": [SECRET, 7, None, True]}, id="a list"),
+        pytest.param({"git": {"remote": f"https://ada:{SECRET}@example.org/"}}, id="git"),
+        pytest.param({"superseded_by": SECRET}, id="superseded by"),
+    ],
+)
+def test_a_secret_is_masked_in_structured_fields(values: dict[str, Any]) -> None:
+    assert pieces(repr(shown(memory(**values)))) == []
+
+
+def test_what_stands_around_a_secret_stays() -> None:
+    masked = shown(memory(text=f"deploy with {SECRET} now", data={"to": "blue", "with": SECRET}))
+    assert masked.text.startswith("deploy with [")
+    assert masked.text.endswith(" removed] now")
+    assert isinstance(masked.data, dict)
+    assert masked.data["to"] == "blue"
+
+
+def test_a_secret_that_is_cut_off_in_a_title_is_masked_there_too() -> None:
+    assert pieces(repr(shown(memory(text=f"deploy with {SECRET}", title=f"deploy with {SECRET[:14]}…")))) == []
+
+
+def test_a_second_mention_that_gives_no_reason_is_masked_too() -> None:
+    password = "blau" + "Wal9!see"
+    masked = shown(memory(text=f"password: {password}", why=f"{password} was chosen"))
+    assert password not in repr(masked)
+
+
+def test_a_memory_without_secrets_is_shown_as_it_is() -> None:
+    one = memory(data={"a": [1, 2.5, None, True, "b"]}, tags=("x",), supersedes="mem_" + "1" * 26)
+    assert shown(one) is one
+
+
+def test_a_masked_memory_still_fits_its_limits() -> None:
+    masked = shown(memory(title=("x " * 35) + SECRET, tags=(SECRET,)))
+    assert exchange.parse(exchange.to_json(masked)).title == masked.title
+
+
+def test_a_memory_is_scanned_once() -> None:
+    calls: list[str] = []
+
+    def counted(text: str) -> Sequence[intake.Finding]:
+        calls.append(text)
+        return scan(text)
+
+    masker = Masker(counted, lambda *_: None)
+    first = masker.memory(memory(text=f"deploy {SECRET}"))
+    done = len(calls)
+    assert masker.memory(memory(text=f"deploy {SECRET}")) == first
+    assert len(calls) == done
+
+
+def test_an_edit_by_hand_is_seen_though_it_counts_no_revision() -> None:
+    masker = Masker(scan, lambda *_: None)
+    masker.memory(memory(text="ordinary"))
+    assert pieces(masker.memory(memory(text=f"deploy {SECRET}")).text) == []
+
+
+def test_places_tell_field_rule_and_line() -> None:
+    _, spots, _ = mask(exchange.to_json(memory(text=f"one\ntwo {SECRET}")), scan)
+    assert [(spot.field, spot.line) for spot in spots] == [("text", 2)]
+
+
+READS: dict[str, Callable[[MemoryService], object]] = {
+    "recall": lambda service: service.recall("title ordinary deploy known"),
+    "a listing": lambda service: service.recall(),
+    "load": lambda service: service.load(["known"]),
+    "find": lambda service: service.find("known"),
+    "resume": lambda service: service.resume(),
+    "brief": lambda service: service.brief(),
+    "export": lambda service: list(service.every()),
+    "activity": lambda service: (service.load(["known"]), service.forget(["known"]), service.activity()),
+    "history": lambda service: (service.remember("new", key="known"), service.history("known")),
+    "an update": lambda service: service.remember("new", key="known"),
+    "a superseding": lambda service: service.remember("new", supersedes="known"),
+    "a listing to forget": lambda service: service.forget(query="ordinary"),
+    "a dry run": lambda service: service.forget(["known"], dry_run=True),
+    "an undo": lambda service: (service.forget(["known"]), service.undo("known")),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize("column", ["text", "title", "why", "source"])
+def test_no_answer_holds_the_secret(
+    service: MemoryService, read: Callable[[MemoryService], object], column: str
+) -> None:
+    plant(service, column)
+    assert pieces(repr(read(service))) == []
+
+
+def test_masked_places_are_counted_in_the_notices(service: MemoryService) -> None:
+    plant(service)
+    assert service.notices() == []
+    service.recall()
+    assert service.notices() == ["1 place masked: run `keepmum audit`"]
+
+
+def test_the_log_tells_of_masked_memories_by_rule_and_id(service: MemoryService) -> None:
+    planted = plant(service)
+    service.load([planted])
+    told = [event for event in service.activity() if event.detail.startswith("masked")]
+    assert [(event.memory, event.detail) for event in told] == [(planted, "masked where it is shown: github.token")]
+
+
+def test_a_briefing_on_disk_is_masked(service: MemoryService, keepmum_home: Path) -> None:
+    service.settle()
+    plant(service, "title")
+    service.settle()
+    (file,) = (keepmum_home / "state" / "briefings").iterdir()
+    assert pieces(file.read_text(encoding="utf-8")) == []
+    assert "removed]" in file.read_text(encoding="utf-8")
+
+
+def test_what_is_masked_can_be_shown_and_exported(service: MemoryService) -> None:
+    plant(service, "data", json.dumps({"token": SECRET}))
+    (one,) = service.load(["known"])
+    assert "removed]" in json.dumps(exchange.to_json(one))
+    assert briefing.full(one)
+
+
+def failing(text: str) -> Sequence[intake.Finding]:
+    raise KeyError(text)
+
+
+def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = open_memory()
+    monkeypatch.setattr(service, "_scan", failing)
+    with pytest.raises(intake.ScannerFailed) as refusal:
+        service.remember("an ordinary value of deploys")
+    assert str(refusal.value) == "the scanner failed; nothing was stored; run `keepmum doctor`"
+    assert "an ordinary value" not in repr((refusal.value.__cause__, refusal.value.args))
+    assert service.recall() == []
+
+
+def test_a_scanner_that_fails_withholds_what_is_kept(service: MemoryService) -> None:
+    service.remember("an ordinary value", key="known")
+    broken = MemoryService(service.store, failing, place=service.place)
+    (one,) = broken.load([service.find("known").id])
+    assert "ordinary" not in repr(one)
+    assert one.text == "[withheld: the scanner failed; run `keepmum doctor`]"
+    assert broken.notices() == ["the scanner failed, so texts are withheld; run `keepmum doctor`"]
+
+
+@pytest.mark.parametrize("read", ["resume", "brief", "recall", "activity"])
+def test_a_scanner_that_fails_withholds_in_every_read(service: MemoryService, read: str) -> None:
+    service.remember("an ordinary value", key="known", kind="decision")
+    broken = MemoryService(service.store, failing, place=service.place)
+    assert "ordinary" not in repr(getattr(broken, read)())
