@@ -16,6 +16,7 @@ __all__ = ["ServerList", "guarded", "is_guarded", "unguarded"]
 Entry = Mapping[str, Any]
 _HTTP = ("http", "streamable-http", "streamableHttp")
 _VARIABLE = "KEEPMUM_GUARD_HEADER_"
+_SIGNED_IN_BY_THE_CLIENT = ("oauth", "headersHelper")
 _BEFORE_THE_COMMAND = "--"
 
 
@@ -37,6 +38,11 @@ def guarded(entry: Entry, call: Sequence[str]) -> dict[str, Any]:
     if kind == "stdio" and isinstance(entry.get("command"), str) and _are_words(entry.get("args", [])):
         words = [*call, _BEFORE_THE_COMMAND, entry["command"], *entry.get("args", [])]
         return {**entry, "command": words[0], "args": words[1:]}
+    if any(name in entry for name in _SIGNED_IN_BY_THE_CLIENT):
+        raise InstallError(
+            "the client itself signs in to the server, which it cannot do through the guard",
+            "Give the entry a header with a key in it instead, and run this again.",
+        )
     if kind in _HTTP and isinstance(entry.get("url"), str) and _are_texts(entry.get("headers", {})):
         return _over_http(entry, call)
     if kind == "sse":

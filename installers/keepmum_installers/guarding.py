@@ -31,6 +31,7 @@ __all__ = ["CLIENTS", "Wanted", "add", "remove", "show"]
 CLIENTS: Mapping[str, Callable[[Machine], Iterator[ServerList]]] = {"claude-code": claude_servers.server_lists}
 
 _ATTEMPTS = 20  # the client writes the same file; between a look and a write lie milliseconds
+_BY_NAME = "keepmum"
 _NEXT_SESSION = "It holds from the client's next session on."
 
 
@@ -73,6 +74,8 @@ def add(wanted: Wanted, machine: Machine, voice: Voice, *, dry_run: bool = False
     with locked(machine.home):
         _repeated(lambda: _carry_out(wanted, machine))
     voice.say(f"{wanted.server} is behind the guard. {_NEXT_SESSION}")
+    if machine.find("keepmum") is None and _find(wanted, machine).entry.get("command") == _BY_NAME:
+        voice.say("`keepmum` is not on PATH here: put it there, or the server will not start.")
     return 0
 
 
@@ -196,7 +199,7 @@ def _call(scope: Scope, machine: Machine) -> list[str]:
     Raises: InstallError when there is no telling where the command lies.
     """
     if scope == "project":
-        return ["keepmum", "guard"]
+        return [_BY_NAME, "guard"]
     own = os.path.join(machine.home, "bin", "keepmum")
     if os.name == "posix" and os.access(own, os.X_OK):
         return [own, "guard"]

@@ -19,6 +19,7 @@ Place = tuple[str, str, int]  # rule, field, line
 _ENVELOPE = ("jsonrpc", "id", "method")
 _SHORT, _FEW = 256, 4  # characters and words: a name tells what a value is, and nothing of a sentence
 _LONGEST_NAME = 40
+_DEEPEST = 8  # JSON in JSON: each level is scanned whole, and nobody writes more than two or three
 
 
 def secrets(call: Members) -> list[Place]:
@@ -48,7 +49,7 @@ def _strings(call: Members) -> Iterator[tuple[Path, str, str]]:
             waiting += [((*path, place), name, item) for place, item in reversed(list(enumerate(value)))]
         elif isinstance(value, str):
             yield path, name, value
-            within = _as_json(value)
+            within = _as_json(value) if path.count(None) < _DEEPEST else None
             if within is not None:
                 waiting.append(((*path, None), name, within))
         elif isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -150,12 +150,15 @@ def test_a_header_moves_into_the_environment_of_the_entry(machine: Machine, own_
     assert not {"type", "url", "headers"} & set(after)
 
 
-def test_a_team_starts_the_guard_by_its_name(machine: Machine, repository: Path) -> None:
+def test_a_team_starts_the_guard_by_its_name(
+    machine: Machine, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = repository / ".mcp.json"
     path.write_text(json.dumps({"mcpServers": {"memory": MEMORY}}), encoding="utf-8")
     add(machine)
     assert entry(path)["command"] == "keepmum"
     assert entry(path)["args"] == ["guard", "--", "npx", "-y", "memory"]
+    assert "not on PATH here" in capsys.readouterr().out
 
 
 def test_a_server_of_this_folder_alone_is_found(machine: Machine, own_file: Path) -> None:
@@ -210,6 +213,7 @@ def test_an_unknown_client_is_told_with_those_there_are(machine: Machine) -> Non
         pytest.param({"command": "x", "args": "y"}, id="arguments that are a text"),
         pytest.param({"command": ["x"]}, id="a command that is a list"),
         pytest.param({"type": "http"}, id="no address"),
+        pytest.param({"type": "http", "url": "https://x.example", "oauth": {}}, id="a login of the client's"),
         pytest.param({}, id="nothing"),
     ],
 )
