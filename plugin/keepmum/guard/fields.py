@@ -77,9 +77,13 @@ def _as_json(text: str) -> object:
 def _found(name: str, text: str) -> Iterator[tuple[str, int]]:
     """Rule and line of each secret in a text; a value of a few words is looked at below its name as well."""
     whole = f"{text}\n{name}: {text}" if name and _is_value(text) else text
+    line, counted = 1, 0
     for finding in scan(whole):
-        start = finding.start if finding.start < len(text) else max(0, finding.start - len(whole) + len(text))
-        yield finding.rule, text.count("\n", 0, start) + 1
+        if finding.start > len(text):  # below its name: on the same line as in the text, which has few
+            yield finding.rule, text.count("\n", 0, max(0, finding.start - len(whole) + len(text))) + 1
+            continue
+        line, counted = line + text.count("\n", counted, finding.start), finding.start
+        yield finding.rule, line
 
 
 def _is_value(text: str) -> bool:
