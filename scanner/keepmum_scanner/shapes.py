@@ -135,7 +135,9 @@ def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
     words = _HUMP.findall(token)
     spelled = sum(map(len, words))
-    return len(words) > 1 and spelled >= _CAMEL * sum(map(str.isalpha, token)) and spelled >= _HUMP_LENGTH * len(words)
+    if len(words) < 2 or spelled < _CAMEL * sum(map(str.isalpha, token)) or spelled < _HUMP_LENGTH * len(words):
+        return False
+    return surprise("".join(words).lower()) < _WORD  # humps are found by chance too, words are not
 
 
 def is_slug(token: str) -> bool:
