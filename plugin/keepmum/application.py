@@ -7,12 +7,11 @@ import contextlib
 import os
 from collections.abc import Mapping, Sequence
 
-from keepmum import git_facts, project, settings
+from keepmum import allowing, git_facts, intake, project, settings
 from keepmum.errors import KeepmumError, StoreError
 from keepmum.memory import JsonValue
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
-from keepmum_scanner import scan
 
 __all__ = ["move", "open_memory", "survey"]
 
@@ -35,9 +34,10 @@ def open_memory(
     Raises: SettingsError, StoreError.
     """
     chosen, found = survey(environ, roots)
+    judge = allowing.Judge(places.home(environ))
     service = open_service(
         _store_path(chosen),
-        scan,
+        judge,
         place=_place(environ, chosen, found),
         agent=chosen.agent or agent,
         origin=origin,
@@ -45,7 +45,7 @@ def open_memory(
         policy=chosen.retention.policy,
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-        notices=lambda: _notices(chosen),
+        notices=lambda: (*_notices(chosen), *filter(None, [judge.problem])),
         checked_out=lambda root: _checked_out(root, environ),
     )
     if upkeep:
@@ -88,7 +88,7 @@ def _checked_out(root: str, environ: Mapping[str, str]) -> Mapping[str, JsonValu
     found = git_facts.git_context(root, environ)
     if found.commit is None:
         return None
-    branch = found.branch if found.branch and not scan(found.branch) else None
+    branch = found.branch if found.branch and not intake.findings(found.branch, allowing.Judge(None)) else None
     return {"branch": branch, "commit": found.commit}
 
 
