@@ -20,7 +20,7 @@ from keepmum_installers.guard_entry import ServerList, guarded, is_guarded, ungu
 from keepmum_installers.journal import Edited, Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import merge, parse, strip
+from keepmum_installers.merge import is_blank, merge, parse, strip
 from keepmum_installers.plan import Change, edit_json
 from keepmum_installers.product import bundle_root
 from keepmum_installers.voice import Voice
@@ -251,9 +251,9 @@ def _read(path: str) -> dict[str, object]:
 
     Raises: InstallError when it could not be edited without harm.
     """
-    content = files.read(path)
     try:
-        return parse(content.decode("utf-8")) if content and content.strip() else {}
+        text = (files.read(path) or b"").decode("utf-8")
+        return {} if is_blank(text) else parse(text)
     except UnicodeDecodeError:
         raise InstallError(f"{path} was left alone: not UTF-8 text", "Mend it and run this again.") from None
     except NotPlainJson as error:
