@@ -35,9 +35,10 @@ def open_memory(
     """
     chosen, found = survey(environ, roots)
     judge = allowing.Judge(places.home(environ))
+    scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     service = open_service(
         _store_path(chosen),
-        judge,
+        scan,
         place=_place(environ, chosen, found),
         agent=chosen.agent or agent,
         origin=origin,
@@ -45,7 +46,7 @@ def open_memory(
         policy=chosen.retention.policy,
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-        notices=lambda: (*_notices(chosen), *filter(None, [judge.problem])),
+        notices=lambda: (*_notices(chosen), *doubts, *filter(None, [judge.problem])),
         checked_out=lambda root: _checked_out(root, environ),
     )
     if upkeep:
@@ -90,6 +91,26 @@ def _checked_out(root: str, environ: Mapping[str, str]) -> Mapping[str, JsonValu
         return None
     branch = found.branch if found.branch and not intake.findings(found.branch, allowing.Judge(None)) else None
     return {"branch": branch, "commit": found.commit}
+
+
+def _with_second_opinion(
+    judge: allowing.Judge, chosen: settings.Scanner, root: str
+) -> tuple[intake.Scan, *tuple[str, ...]]:
+    """What judges each text before it is kept, and behind it what a user has to know of that.
+
+    A second opinion only adds findings: where it cannot be had, the first stands alone and nothing is refused for it.
+    """
+    if not chosen.second_opinion:
+        return (judge,)
+    from keepmum_scanner.detect_secrets_opinion import with_second_opinion
+
+    baseline = os.path.join(root, ".secrets.baseline")
+    try:
+        return (with_second_opinion(judge, baseline if os.path.isfile(baseline) else None, chosen.plugins),)
+    except ImportError:
+        return judge, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
+    except ValueError as reason:
+        return with_second_opinion(judge, None, chosen.plugins), f"{reason}; every plugin is used instead"
 
 
 def _notices(chosen: settings.Settings) -> tuple[str, ...]:

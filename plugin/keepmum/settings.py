@@ -48,6 +48,7 @@ __all__ = [
     "Capture",
     "Guard",
     "Retention",
+    "Scanner",
     "Settings",
     "Store",
     "find_project_file",
@@ -183,6 +184,16 @@ class Backend:
 
 
 @dataclass(frozen=True, slots=True)
+class Scanner:
+    """What is asked beside the scanner; nothing weakens it."""
+
+    second_opinion: bool = setting("Ask detect-secrets too, where it is installed.", default=False)
+    plugins: tuple[str, ...] = setting(
+        "Files with detect-secrets plugins of your own.", default=(), check=_absolute_path
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The values that hold in one place, and where each of them came from."""
 
@@ -231,6 +242,7 @@ class Settings:
     retention: Retention = field(default_factory=Retention)
     store: Store = field(default_factory=Store)
     backend: Backend = field(default_factory=Backend)
+    scanner: Scanner = field(default_factory=Scanner)
     home: str | None = None  # the folder of Keepmum's state; None where the user has no home
     project_file: str | None = None  # the `.keepmum.toml` that was read
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)

@@ -43,6 +43,7 @@ def find(context: Context) -> Iterator[Suspect]:
     if not context.mentions:
         return
     given_behind = compiled(_GIVEN).match
+    judged: dict[tuple[str, bool, bool], bool] = {}  # a text can say the same thing thousands of times
     done = nested = count = 0
     for end, start, kind, short in context.mentions:
         nested = nested + 1 if start < done else 0
@@ -52,19 +53,29 @@ def find(context: Context) -> Iterator[Suspect]:
         if given and _holds(given, short=short):
             done = max(done, given.end())
             # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
-            for suspect in _judged(given, chosen=kind == CHOSEN and given["sign"] != ",", flooded=count >= FLOOD):
+            for suspect in _judged(
+                given, chosen=kind == CHOSEN and given["sign"] != ",", judged=judged if count < FLOOD else None
+            ):
                 count += 1
                 yield suspect
 
 
-def _judged(given: re.Match[str], *, chosen: bool, flooded: bool) -> Iterator[Suspect]:
+def _judged(
+    given: re.Match[str], *, chosen: bool, judged: dict[tuple[str, bool, bool], bool] | None
+) -> Iterator[Suspect]:
+    """The value of `given`, if it is a secret; `judged` holds earlier answers, and is None in a dump."""
     group = "quoted" if given["quoted"] else "bare"
     value = given[group] if group == "quoted" else trimmed(given[group])
     if not chosen:
         value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
-    if flooded or is_secret(value, chosen=chosen, signed=given["sign"] is not None):
-        start = given.start(group)
-        yield ("secret.password" if chosen else "secret.named", start, start + len(value), STATED)
+    if judged is not None:
+        case = (value, chosen, given["sign"] is not None)
+        if case not in judged:
+            judged[case] = is_secret(value, chosen=chosen, signed=case[2])
+        if not judged[case]:
+            return
+    start = given.start(group)
+    yield ("secret.password" if chosen else "secret.named", start, start + len(value), STATED)
 
 
 def _holds(given: re.Match[str], *, short: bool) -> bool:

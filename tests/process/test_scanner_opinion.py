@@ -1,0 +1,68 @@
+"""`scanner.second_opinion`: on, off, and without the package, as a memory sees it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from keepmum.application import open_memory
+from keepmum.errors import SecretFound, SettingsError
+
+NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets takes it for a secret
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return home
+
+
+def environ(home: Path) -> dict[str, str]:
+    return {"HOME": str(home.parent), "KEEPMUM_HOME": str(home)}
+
+
+def switch_on(home: Path) -> None:
+    (home / "config.toml").write_text("[scanner]\nsecond_opinion = true\n")
+
+
+def test_without_the_setting_our_scanner_judges_alone(home: Path) -> None:
+    service = open_memory(environ(home), "test", upkeep=False)
+    service.remember(NOTE)
+    service.close()
+
+
+def test_with_the_setting_a_write_is_refused_for_either_opinion(home: Path) -> None:
+    switch_on(home)
+    service = open_memory(environ(home), "test", upkeep=False)
+    with pytest.raises(SecretFound, match="detect-secrets"):
+        service.remember(NOTE)
+    service.close()
+
+
+def test_missing_package_refuses_nothing_and_is_told_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    switch_on(home)
+    monkeypatch.setitem(sys.modules, "detect_secrets", None)  # as an import finds a package that is not there
+    service = open_memory(environ(home), "test", upkeep=False)
+    service.remember(NOTE)
+    assert [notice for notice in service.notices() if "detect-secrets is missing" in notice] == service.notices()[:1]
+    service.close()
+
+
+def test_damaged_baseline_weakens_nothing_and_is_told(home: Path) -> None:
+    switch_on(home)
+    Path(".secrets.baseline").write_text("{")
+    service = open_memory(environ(home), "test", upkeep=False)
+    with pytest.raises(SecretFound):
+        service.remember(NOTE)
+    assert any("no baseline" in notice for notice in service.notices())
+    service.close()
+
+
+def test_project_file_does_not_touch_the_scanner(home: Path) -> None:
+    Path(".keepmum.toml").write_text("[scanner]\nsecond_opinion = false\n")
+    with pytest.raises(SettingsError, match="may not stand in this file"):
+        open_memory(environ(home), "test", upkeep=False)
