@@ -36,6 +36,8 @@ def find(found: Iterable[Token], context: Context, scorer: Scorer = learned) -> 
             if looks_issued(whole, context):
                 yield ("secret.unnamed", whole.start, whole.end, THRESHOLD)
             continue
+        if is_words(whole.plain):  # what it says was judged
+            continue
         token = _behind_name(whole, context) if context.mentions else whole
         features = measure(token, context)
         if features is None:
@@ -102,7 +104,7 @@ _GUARDS = (
 
 def passes(token: Token, features: Features) -> bool:
     """Whether `token` has a shape that no secret has."""
-    if any(guard(token.text) for guard in _GUARDS) or is_words(token.plain):
+    if any(guard(token.text) for guard in _GUARDS):
         return True
     if features.naming != ASSIGNED and shapes.is_slug(token.text):
         return True
