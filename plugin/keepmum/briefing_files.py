@@ -16,7 +16,7 @@ from keepmum.retention import DAY_MS
 from keepmum.stores.base import Store
 from keepmum_hooks import places
 
-__all__ = ["BriefingFiles", "told"]
+__all__ = ["BriefingFiles", "discard", "told"]
 
 _SEEN_WITHIN = 90 * DAY_MS
 _PER_SECTION = 40
@@ -47,6 +47,14 @@ class BriefingFiles:
             with contextlib.suppress(OSError):
                 # A folder that nobody comes to has none, rather than one that goes stale.
                 _replace(places.briefing_file(self._home, root), rendered[owner] if root in alive else "")
+
+
+def discard(home: str) -> None:
+    """Remove every briefing, those of folders long forgotten too."""
+    folder = places.briefings_folder(home)
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
 
 
 def told(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:

@@ -70,7 +70,8 @@ class Eraser:
     def field(self, name: str, value: JsonValue) -> JsonValue:
         """A field's value without secrets, still of its type and within its limit."""
         if isinstance(value, str):
-            return _fitted(name, self.text(value))
+            text = self.text(value)
+            return value if text == value else _fitted(name, text)
         cleaned = self._json(value, "")
         if any(intake.findings(text, self._scan) for text in intake.strings(cleaned)):
             cleaned = {} if isinstance(value, Mapping) else []  # one that is spread over several values
@@ -205,7 +206,7 @@ def _without(text: str, found: Sequence[intake.Finding]) -> str:
 
 def _fitted(name: str, text: str) -> str:
     """`text` within the limit of its field: a placeholder may be longer than what it stands for."""
-    if name == "text":
+    if name in {"text", "detail"}:
         return text.encode()[: LIMITS.text].decode(errors="ignore")
     return text[: _LONGEST.get(name, LIMITS.name)]
 

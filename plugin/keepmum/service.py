@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from keepmum import briefing, exchange, ids, intake, lifecycle, masking, ranking, references, retention
-from keepmum.briefing_files import BriefingFiles, told
+from keepmum.briefing_files import BriefingFiles, discard, told
 from keepmum.errors import Ambiguous, ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
 from keepmum.journal import Journal
 from keepmum.memory import (
@@ -37,6 +37,8 @@ from keepmum.memory import (
 )
 from keepmum.stores import STORES, StaleWrite, Store
 
+TYPE_CHECKING = False
+
 __all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Wanted", "open_service"]
 
 _ATTEMPTS = 12  # against other processes that change the same memory at the same moment
@@ -45,6 +47,9 @@ _SWEPT_AT_ONCE = 500
 _ADOPTED_AT_ONCE = 10_000
 _UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
 _WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
+if TYPE_CHECKING:
+    from keepmum.audit import Report as AuditReport
+
 _Answer = TypeVar("_Answer")
 Resolve = Callable[[Store, str, Sequence[str], str | None, int], Memory]
 
@@ -131,6 +136,7 @@ class MemoryService:
         self._origin = origin
         self._default_scope: Scope = default_scope
         self._policy = policy
+        self._home = home
         self._masker = masking.Masker(scan, self._note_masked)
         self._briefings = (
             BriefingFiles(home, briefing_tokens, self._masker.memory) if home and briefing_tokens else None
@@ -361,6 +367,29 @@ class MemoryService:
         except StaleWrite:
             return 0  # somebody is at work on these: the next sweep
         return len(steps)
+
+    def audit(self, progress: Callable[[int], None] = lambda _: None) -> AuditReport:
+        """What the rules of today find in the whole store, whatever its status or project.
+
+        Raises: StoreError, intake.ScannerFailed.
+        """
+        from keepmum import audit  # seldom wanted, and no server needs it to start
+
+        self._journal.flush()
+        return audit.survey(self.store, self._scan, progress)
+
+    def cleanse(self, report: AuditReport, *, purge: bool) -> list[str]:
+        """Take out of the store for good what an audit found, or the memories that hold it; the copies removed.
+
+        Raises: StaleWrite when a memory was changed meanwhile, StoreError, intake.ScannerFailed.
+        """
+        from keepmum import audit
+
+        removed = audit.cleanse(self.store, self._scan, report, self._agent, self._clock(), purge=purge)
+        if self._home:
+            discard(self._home)
+        self._refresh(None)
+        return removed
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["Capabilities", "StaleWrite", "Store"]
+__all__ = ["Capabilities", "Clean", "StaleWrite", "Store"]
+
+# What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
+Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
 
 
 class StaleWrite(StoreError):
@@ -44,6 +47,12 @@ class Store(Protocol):
         A purge takes the words of a memory out of its history and out of earlier activity as well.
 
         Raises: StaleWrite when the store no longer holds what a change takes for given.
+        """
+
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
+        """Apply changes as `commit` does, put all that is kept of the past through `clean`, and keep no byte of before.
+
+        Copies that may hold it are removed (their names are the answer), and one new backup is made.
         """
 
     def get(self, ids: Sequence[str]) -> list[Memory]:

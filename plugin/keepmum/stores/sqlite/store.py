@@ -14,8 +14,8 @@ from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.retention import DAY_MS
-from keepmum.stores.base import Capabilities
-from keepmum.stores.sqlite import edits, files, rows, schema
+from keepmum.stores.base import Capabilities, Clean
+from keepmum.stores.sqlite import edits, files, rows, schema, scrub
 from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
 from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
@@ -82,6 +82,22 @@ class SqliteStore:
             purged = edits.write(db, changes, activity)
         if purged:
             self._checkpoint(at=0)  # the file is overwritten now, not when the WAL is next folded in
+
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
+        """Apply changes, clean the past with them, and leave nothing of before in file, WAL, index or backups."""
+        with self._writing() as db:
+            edits.write(db, changes, activity)
+            scrub.rewrite_past(db, clean)
+        with self._thread, self._guarded("rewrite"), contextlib.ExitStack() as stack:
+            if self._lock is not None:
+                stack.enter_context(self._lock.hold())
+            schema.remake_index(self._db)
+            self._db.execute("VACUUM")
+            if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise StoreBusy("another process is reading, so the old words are still in the file; run it again")
+            removed = scrub.remove_copies(self.path)
+            files.back_up(self._db, self.path, time.time())
+        return removed
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
         """Note that these memories were loaded at `now`."""

@@ -1,0 +1,110 @@
+"""`keepmum audit`: what is kept already, judged by the rules of today."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import asdict
+
+from keepmum import allowing, audit_files, masking
+from keepmum.commands import console
+from keepmum_hooks import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.audit import Report
+    from keepmum.service import MemoryService
+
+__all__ = ["register"]
+
+_CLEAN, _FOUND = 0, 1
+_STEP = 100  # memories between two words of progress
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    audit = commands.add_parser("audit", help="look for secrets in what is kept already: the whole store, or files")
+    audit.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the store when missing")
+    audit.add_argument("--json", action="store_true", help="every place, for programs")
+    how = audit.add_mutually_exclusive_group()
+    how.add_argument("--redact", action="store_true", help="replace them in the store, its history and its backups")
+    how.add_argument("--purge", action="store_true", help="remove the memories that hold them, with all traces")
+    audit.add_argument("--yes", action="store_true", help="do not ask")
+    audit.set_defaults(run=_audit, usage_error=audit.error)
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    if not arguments.paths:
+        return _store(arguments)
+    if arguments.redact or arguments.purge:
+        arguments.usage_error("--redact and --purge are for the store; files are yours to change")
+    if not all(map(os.path.lexists, arguments.paths)):
+        arguments.usage_error("a PATH does not exist")
+    return _files(arguments)
+
+
+def _files(arguments: argparse.Namespace) -> int:
+    judge = allowing.Judge(places.home(os.environ))
+    named = masking.Eraser(judge, {})
+    found: list[audit_files.Spot] = []
+    unread = 0
+    for path in audit_files.files_of(arguments.paths):
+        result = audit_files.audit(path, judge)
+        if isinstance(result, audit_files.Unread):
+            unread += result.wanted
+            if result.wanted:
+                console.tell(f"{named.text(path)}: {result.reason}; it was not looked at")
+            continue
+        found += result
+        for spot in () if arguments.json else result:
+            console.say(named.text(str(spot)))
+    if arguments.json:
+        console.print_json([{**asdict(spot), "file": named.text(spot.file)} for spot in found])
+    if judge.problem:
+        console.tell(judge.problem)
+    return _FOUND if found or unread else _CLEAN
+
+
+def _store(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        report = memory.audit(_progress)
+        _end_progress()
+        if arguments.json:
+            console.print_json([asdict(place) for place in report.places])
+        for place in () if arguments.json else report.places:
+            console.say(str(place))
+        console.tell(f"{len(report.places)} places with secrets, among {report.looked_at} memories")
+        if not report.places:
+            return _CLEAN
+        if not (arguments.redact or arguments.purge):
+            console.tell("`keepmum audit --redact` replaces them, `keepmum audit --purge` removes the memories")
+            return _FOUND
+        return _cleanse(arguments, memory, report)
+
+
+def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Report) -> int:
+    done = "removed" if arguments.purge else "redacted"
+    if not arguments.yes:
+        console.ask(
+            f"{len(report.memories)} memories will be {done} for good, in history and log too; all backups and damaged "
+            "files set aside will be deleted, and one new backup made. Go on?"
+        )
+    removed = memory.cleanse(report, purge=arguments.purge)
+    console.tell(f"{len(report.memories)} memories {done}; the index was made anew and the file rewritten")
+    console.tell(f"deleted, since they may hold it: {', '.join(removed) or 'nothing'}; a new backup was made")
+    left = memory.audit().places
+    if left:
+        console.tell(f"{len(left)} places are left: something else writes them; run it again")
+    return _FOUND if left else _CLEAN
+
+
+def _progress(done: int) -> None:
+    if done % _STEP == 0 and sys.stderr.isatty():
+        sys.stderr.write(f"\rkeepmum: {done:,} memories")
+        sys.stderr.flush()
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K")

@@ -1,0 +1,94 @@
+"""`keepmum audit` as a process: a folder, a store, and the exit status that programs go by."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LETTERS, DIGITS = "kQzWvRtYbNmP", "482917365084"
+SECRET = "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip(LETTERS, DIGITS, strict=True))
+LIMIT = 60  # seconds
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(root: Path, tmp_path: Path) -> Run:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *words]
+        environ = {**os.environ, "KEEPMUM_HOME": str(tmp_path / "home")}
+        return subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=LIMIT, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def planted(run: Run, tmp_path: Path) -> Path:
+    """The home of a store into which a secret came past the one door."""
+    run("remember", "an ordinary value", "--key", "known")
+    with contextlib.closing(sqlite3.connect(tmp_path / "home" / "memory.db")) as db, db:
+        db.execute("UPDATE memories SET text = ?", (f"deploy with {SECRET}",))
+    return tmp_path / "home"
+
+
+def leaks(home: Path) -> list[str]:
+    pieces = [SECRET[at : at + 5].encode().lower() for at in range(len(SECRET) - 4)]
+    contents = {path.name: path.read_bytes().lower() for path in home.rglob("*") if path.is_file()}
+    return sorted(name for name, content in contents.items() if any(piece in content for piece in pieces))
+
+
+def test_a_clean_store_and_a_clean_folder_pass(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("an ordinary line", encoding="utf-8")
+    run("remember", "an ordinary value")
+    assert (run("audit").returncode, run("audit", "CLAUDE.md").returncode) == (0, 0)
+
+
+def test_a_file_is_told_by_place_and_rule(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".memories").mkdir()
+    (tmp_path / ".memories" / "a.md").write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
+    done = run("audit", ".memories")
+    assert (done.returncode, done.stdout) == (1, f"{Path('.memories', 'a.md')}:2:5: github.token\n")
+    (told,) = json.loads(run("audit", "--json", ".memories").stdout)
+    assert (told["line"], told["rule"]) == (2, "github.token")
+
+
+def test_a_store_is_told_and_left_as_it_is(run: Run, planted: Path) -> None:
+    done = run("audit")
+    assert (done.returncode, ":text:1: github.token" in done.stdout) == (1, True)
+    assert SECRET not in done.stdout + done.stderr
+    assert leaks(planted)
+
+
+def test_nothing_is_repaired_without_a_yes(run: Run, planted: Path) -> None:
+    assert run("audit", "--redact").returncode == 1
+    assert leaks(planted)
+
+
+@pytest.mark.parametrize("how", ["--redact", "--purge"])
+def test_what_is_repaired_is_found_nowhere_under_the_home(run: Run, planted: Path, how: str) -> None:
+    done = run("audit", how, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert leaks(planted) == []
+    assert run("audit").returncode == 0
+
+
+def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path) -> None:
+    done = run("recall", "--json")
+    assert SECRET not in done.stdout
+    assert "1 place masked: run `keepmum audit`" in done.stderr
+    assert planted.exists()
+
+
+@pytest.mark.parametrize("words", [("--redact", "--purge"), ("--redact", "."), ("nowhere.md",)])
+def test_wrong_usage_is_told_apart(run: Run, words: tuple[str, ...]) -> None:
+    assert run("audit", *words).returncode == 2
