@@ -48,7 +48,7 @@ class Report:
 def survey(store: Store, scan: intake.Scan, progress: Progress = lambda _: None) -> Report:
     """What the rules find in every memory of any status, in the history, the activity log and the known folders.
 
-    Raises: StoreError, intake.ScannerFailed.
+    Raises: StoreError, ScannerFailed.
     """
     report = Report()
     for memory in _every(store):
@@ -75,7 +75,7 @@ def cleanse(  # noqa: PLR0913 - the one caller has all of them
 
     Nothing of it is left in the rows, the history, the activity, the index, the file itself or a backup.
 
-    Raises: StaleWrite when a memory was changed meanwhile, StoreError, intake.ScannerFailed.
+    Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
     """
 
     def clean(memory: str | None, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -55,7 +55,7 @@ def files_of(paths: Sequence[str]) -> Iterator[str]:
 def audit(path: str, scan: intake.Scan) -> list[Spot] | Unread:
     """What is found in the file at `path`, or why it was not judged.
 
-    Raises: intake.ScannerFailed.
+    Raises: ScannerFailed.
     """
     try:
         about = os.stat(path)

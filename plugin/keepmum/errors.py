@@ -5,6 +5,7 @@ KeepmumError                 expected: told to the user in one sentence
 ├── NotFound                 no memory goes by that id, prefix or key
 ├── Ambiguous                a prefix fits several memories
 ├── SecretFound              the text holds a secret; nothing was stored
+├── ScannerFailed            the scanner could not judge; nothing was stored, and nothing is shown
 ├── SettingsError            a settings file or variable is wrong
 ├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
 └── StoreError               the store refused or failed
@@ -16,18 +17,26 @@ Messages say what happened, where, and what to do next. None of them holds a sec
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the server imports this before its handshake
+    from collections.abc import Sequence
+
 __all__ = [
     "Ambiguous",
     "ConfirmationNeeded",
     "InvalidInput",
     "KeepmumError",
     "NotFound",
+    "ScannerFailed",
     "SecretFound",
     "SettingsError",
     "StoreBusy",
     "StoreError",
     "StoreReadOnly",
 ]
+
+
+_ALLOWING = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
 
 
 class KeepmumError(Exception):
@@ -54,16 +63,26 @@ class Ambiguous(KeepmumError):
 class SecretFound(KeepmumError):
     """The text holds what looks like a secret; nothing was stored.
 
-    `places` holds one `(field, rule, line)` a finding, never the text.
+    `places` holds one `(field, rule, line)` a finding, never the text; `fingerprints` are what a person who knows
+    that it is no secret can allow it by.
     """
 
-    def __init__(self, places: list[tuple[str, str, int]]) -> None:
-        self.places = places
+    def __init__(self, places: Sequence[tuple[str, str, int]], fingerprints: Sequence[str] = ()) -> None:
+        self.places = list(places)
+        self.fingerprints = list(fingerprints)
         where = "; ".join(f"{rule} in {field}, line {line}" for field, rule, line in places)
+        known = f" {_ALLOWING} Fingerprint: {', '.join(fingerprints)}." if fingerprints else ""
         super().__init__(
-            f"refused, nothing stored: {where}. "
-            "Say where the secret is kept (a vault path, a variable's name) instead of what it is, and try again."
+            f"refused, nothing stored: {where}. Say where the secret is kept (a vault path, a variable's name) "
+            f"instead of what it is, and try again.{known}"
         )
+
+
+class ScannerFailed(KeepmumError):
+    """The scanner could not judge a text; what is not judged is neither kept nor shown."""
+
+    def __init__(self) -> None:
+        super().__init__("the scanner failed; nothing was stored; run `keepmum doctor`")
 
 
 class SettingsError(KeepmumError):

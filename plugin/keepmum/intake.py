@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypedDict, TypeVar
 
-from keepmum.errors import InvalidInput, KeepmumError, SecretFound
+from keepmum.errors import InvalidInput, ScannerFailed, SecretFound
 from keepmum.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Memory, default_tier
 
 __all__ = [
     "Fields",
     "Finding",
-    "Refused",
     "Scan",
-    "ScannerFailed",
     "clean",
     "clean_data",
     "clean_tags",
@@ -82,28 +80,6 @@ class Finding(Protocol):
 
 
 Scan = Callable[[str], Sequence[Finding]]
-
-
-class ScannerFailed(KeepmumError):
-    """The scanner could not judge a text; what is not judged is neither kept nor shown."""
-
-    def __init__(self) -> None:
-        super().__init__("the scanner failed; nothing was stored; run `keepmum doctor`")
-
-
-class Refused(SecretFound):
-    """A refused write, with what a person needs who knows that it is no secret."""
-
-    def __init__(self, places: list[tuple[str, str, int]], fingerprints: list[str]) -> None:
-        super().__init__(places)
-        self.fingerprints = fingerprints
-
-    def __str__(self) -> str:
-        known = ", ".join(self.fingerprints)
-        return f"{super().__str__()}{f' {_ALLOWING} Fingerprint: {known}.' if known else ''}"
-
-
-_ALLOWING = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
 
 
 def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line: bool = False) -> str:
@@ -223,7 +199,7 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
     ]
     if found:
         places = list(dict.fromkeys(place for place, _ in found))
-        raise Refused(places, list(dict.fromkeys(name for _, name in found if name)))
+        raise SecretFound(places, list(dict.fromkeys(name for _, name in found if name)))
 
 
 def findings(text: str, scan: Scan) -> Sequence[Finding]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepmum import exchange, ids, intake
+from keepmum.errors import ScannerFailed
 from keepmum.memory import LIMITS, Activity, JsonValue, Memory, Revision
 
 __all__ = ["FIELDS", "Eraser", "Masker", "Spot", "mask"]
@@ -42,7 +43,7 @@ class Spot:
 def mask(values: Mapping[str, JsonValue], scan: intake.Scan) -> tuple[dict[str, JsonValue], list[Spot], Eraser]:
     """The fields of a memory that hold a secret, without it; where that was; and what takes the same out elsewhere.
 
-    Raises: intake.ScannerFailed.
+    Raises: ScannerFailed.
     """
     spots: list[Spot] = []
     secrets: dict[str, str] = {}
@@ -80,7 +81,7 @@ class Eraser:
     def text(self, text: str) -> str:
         """`text` without secrets; where something is left that looks like one, the rule's name alone.
 
-        Raises: intake.ScannerFailed.
+        Raises: ScannerFailed.
         """
         found = intake.findings(text, self._scan)
         cleaned = self._without_known(_without(text, found))
@@ -140,7 +141,7 @@ class Masker:
         if changed is None:
             try:
                 changed = self._judged(memory, values)
-            except intake.ScannerFailed:
+            except ScannerFailed:
                 self._failed = True
                 return _withheld(memory)
             if len(self._verdicts) >= _KEPT:
@@ -152,7 +153,7 @@ class Masker:
         """A revision as it may be shown."""
         try:
             changed = mask(revision.before, self._scan)[0]
-        except intake.ScannerFailed:
+        except ScannerFailed:
             self._failed = True
             changed = {name: _WITHHELD for name in FIELDS if isinstance(revision.before.get(name), str)}
             changed |= {"data": None, "git": None, "tags": ()}
@@ -169,7 +170,7 @@ class Masker:
         """`text` as it may be shown."""
         try:
             return Eraser(self._scan, {}).text(text)
-        except intake.ScannerFailed:
+        except ScannerFailed:
             self._failed = True
             return _WITHHELD
 

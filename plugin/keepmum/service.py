@@ -14,7 +14,16 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from keepmum import briefing, exchange, ids, intake, lifecycle, masking, ranking, references, retention
 from keepmum.briefing_files import BriefingFiles, discard, told
-from keepmum.errors import Ambiguous, ConfirmationNeeded, InvalidInput, KeepmumError, NotFound, SecretFound, StoreError
+from keepmum.errors import (
+    Ambiguous,
+    ConfirmationNeeded,
+    InvalidInput,
+    KeepmumError,
+    NotFound,
+    ScannerFailed,
+    SecretFound,
+    StoreError,
+)
 from keepmum.journal import Journal
 from keepmum.memory import (
     KINDS,
@@ -146,7 +155,7 @@ class MemoryService:
         self._checked_out = checked_out  # branch and commit of a folder
         try:
             intake.refuse_secrets({"agent": agent}, scan)
-        except intake.ScannerFailed:  # no text will be kept, but memories can still be listed and forgotten
+        except ScannerFailed:  # no text will be kept, but memories can still be listed and forgotten
             self._agent = "unknown"
         self._journal = Journal(store, self._agent, clock)
 
@@ -371,7 +380,7 @@ class MemoryService:
     def audit(self, progress: Callable[[int], None] = lambda _: None) -> AuditReport:
         """What the rules of today find in the whole store, whatever its status or project.
 
-        Raises: StoreError, intake.ScannerFailed.
+        Raises: StoreError, ScannerFailed.
         """
         from keepmum import audit  # seldom wanted, and no server needs it to start
 
@@ -381,7 +390,7 @@ class MemoryService:
     def cleanse(self, report: AuditReport, *, purge: bool) -> list[str]:
         """Take out of the store for good what an audit found, or the memories that hold it; the copies removed.
 
-        Raises: StaleWrite when a memory was changed meanwhile, StoreError, intake.ScannerFailed.
+        Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
         """
         from keepmum import audit
 
@@ -585,7 +594,7 @@ class MemoryService:
         except SecretFound as refusal:
             self._journal.hold_back(self._refusal(refusal))
             raise
-        except intake.ScannerFailed:
+        except ScannerFailed:
             self._journal.hold_back(self._journal.entry("refused", detail="the scanner failed"))
             raise
 
@@ -620,7 +629,7 @@ class MemoryService:
             words = (
                 "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
             )
-        except intake.ScannerFailed:
+        except ScannerFailed:
             words = "a query that was not kept, the scanner failed"
         return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
 

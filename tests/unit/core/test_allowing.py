@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from keepmum import application, cli, intake
+from keepmum import application, cli
 from keepmum.allowing import Allowed, AllowList, Judge
-from keepmum.errors import SettingsError
+from keepmum.errors import ScannerFailed, SecretFound, SettingsError
 
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
@@ -26,10 +26,10 @@ def keepmum_home(home: Path) -> Path:
     return home / ".keepmum"
 
 
-def refusal(text: str = NOTE) -> intake.Refused:
+def refusal(text: str = NOTE) -> SecretFound:
     service = application.open_memory(os.environ, "claude-code", upkeep=False)
     try:
-        with pytest.raises(intake.Refused) as refused:
+        with pytest.raises(SecretFound) as refused:
             service.remember(text)
         return refused.value
     finally:
@@ -140,7 +140,7 @@ def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
     keepmum_home.mkdir()
     (keepmum_home / "allow.toml").write_text("[[allowed]", encoding="utf-8")
     service = application.open_memory(os.environ, "claude-code", upkeep=False)
-    with pytest.raises(intake.Refused):
+    with pytest.raises(SecretFound):
         service.remember(NOTE)
     assert any("allow.toml" in notice for notice in service.notices())
     service.close()
@@ -149,7 +149,7 @@ def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
 def test_a_scanner_without_its_tables_refuses_the_write(monkeypatch: pytest.MonkeyPatch) -> None:
     service = application.open_memory(os.environ, "claude-code", upkeep=False)
     monkeypatch.setitem(sys.modules, "keepmum_scanner", None)  # as if its files were gone
-    with pytest.raises(intake.ScannerFailed):
+    with pytest.raises(ScannerFailed):
         service.remember("an ordinary value")
     service.close()
 

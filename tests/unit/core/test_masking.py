@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from keepmum import briefing, exchange, intake
+from keepmum.errors import ScannerFailed
 from keepmum.masking import Masker, mask
 from keepmum.memory import Memory
 from keepmum.service import MemoryService
@@ -181,7 +182,7 @@ def failing(text: str) -> Sequence[intake.Finding]:
 def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkeypatch: pytest.MonkeyPatch) -> None:
     service = open_memory()
     monkeypatch.setattr(service, "_scan", failing)
-    with pytest.raises(intake.ScannerFailed) as refusal:
+    with pytest.raises(ScannerFailed) as refusal:
         service.remember("an ordinary value of deploys")
     assert str(refusal.value) == "the scanner failed; nothing was stored; run `keepmum doctor`"
     assert "an ordinary value" not in repr((refusal.value.__cause__, refusal.value.args))
