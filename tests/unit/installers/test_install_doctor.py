@@ -47,7 +47,7 @@ class Probes:
         return self.chosen
 
     def project(self) -> tuple[str, str, str, str]:
-        return "id", "api", "/work/api", "git remote"
+        return "id", "api", "/projects/api", "git remote"
 
 
 def _findings(wish: Wish, machine: Machine, about: str, probes: Probes | None = None) -> list[Finding]:
@@ -81,15 +81,15 @@ def test_store_that_refuses_is_a_problem_in_its_own_words(wish: Wish, machine: M
 
 
 def test_what_is_off_is_told_with_the_place_that_says_so(wish: Wish, machine: Machine) -> None:
-    probes = Probes(chosen=[("capture.enabled", "False", "/work/.keepmum.toml"), ("scope", "project", "default")])
+    probes = Probes(chosen=[("capture.enabled", "False", "/projects/.keepmum.toml"), ("scope", "project", "default")])
     (finding,) = _findings(wish, machine, "settings", probes)
-    assert (finding.level, "/work/.keepmum.toml" in finding.says) == ("note", True)
+    assert (finding.level, "/projects/.keepmum.toml" in finding.says) == ("note", True)
 
 
 @pytest.mark.parametrize(
     ("source", "step"),
     [
-        pytest.param("/work/.keepmum.toml:3", "Take that line out.", id="a project file, which may never say true"),
+        pytest.param("/projects/.keepmum.toml:3", "Take that line out.", id="a project file, which may never say true"),
         pytest.param("KEEPMUM_ENABLED", "Unset that variable.", id="a variable"),
     ],
 )

@@ -37,7 +37,7 @@ SHAPES: dict[str, Callable[[random.Random], str]] = {
         (encoded('{"alg":"HS256"}'), encoded(f'{{"sub":"{drawn(c, ALNUM, 9)}"}}'), drawn(c, ALNUM, 43))
     ),
     "MailchimpDetector": lambda c: "mailchimp key " + drawn(c, HEX, 32) + "-us7",
-    "NpmDetector": lambda c: "//registry.npmjs.org/:_authToken=np" + "m_" + drawn(c, ALNUM, 36),
+    "NpmDetector": lambda c: "//registry.example/:_authToken=np" + "m_" + drawn(c, ALNUM, 36),
     "OpenAIDetector": lambda c: "sk-" + drawn(c, ALNUM, 20) + "T3BlbkFJ" + drawn(c, ALNUM, 20),
     "PrivateKeyDetector": lambda c: "-----BEGIN RSA PRIVATE " + "KEY-----\n" + drawn(c, ALNUM, 64),
     "PypiTokenDetector": lambda c: "py" + "pi-AgEIcHlwaS5vcmc" + drawn(c, ALNUM + "_-", 80),
