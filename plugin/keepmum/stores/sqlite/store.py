@@ -290,15 +290,6 @@ class SqliteStore:
                 raise
             return {}
 
-    def rebuild_index(self) -> None:
-        """Make the full-text index anew from the rows."""
-        with self._thread, self._guarded("rebuild the index"):
-            if self._lock is None:
-                raise StoreReadOnly(f"{self._capabilities.reason}. Nothing was changed.")
-            with self._lock.hold():
-                self._follow_replaced_file()
-                schema.remake_index(self._db)
-
     def close(self) -> None:
         """Leave everything on disk and let go."""
         with self._thread:
