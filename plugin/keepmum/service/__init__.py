@@ -1,0 +1,128 @@
+"""The one door to the memory: every write is cleaned, held to its limits and scanned here before a store sees it.
+
+Callers get values and typed errors; what a model or a person is shown is made in `keepmum.briefing`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+from keepmum import intake, lifecycle
+from keepmum.briefing_files import discard
+from keepmum.errors import StoreError
+from keepmum.memory import STATUSES, Change, Filter, JsonValue
+from keepmum.service.context import Place, Wanted
+from keepmum.service.forgetting import Forgetting, Forgotten
+from keepmum.service.keeping import Keeping, Remembered
+from keepmum.service.reading import Reading
+from keepmum.stores import STORES, StaleWrite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.audit import Report as AuditReport
+
+__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Wanted", "open_service"]
+
+_ADOPTED_AT_ONCE = 10_000
+_UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
+
+
+def open_service(path: str, scan: intake.Scan, *, backend: str = "sqlite", **context: Any) -> MemoryService:
+    """A service over the store at `path`; `context` is passed on to `MemoryService`.
+
+    Raises: StoreError when the store can be neither read nor made.
+    """
+    store = STORES[backend](path)
+    try:
+        return MemoryService(store, scan, **context)
+    except BaseException:
+        store.close()
+        raise
+
+
+class MemoryService(Keeping, Reading, Forgetting):
+    """Remembers, finds, shows and forgets memories, for one agent in one place."""
+
+    def settle(self) -> None:
+        """Make this place known, and render its briefing."""
+        root, project = self.place.root, self.place.project
+        if self.store.capabilities.writable and root and project:
+            self._adopt(root, project)
+            self.store.remember_root(root, project, self.place.name, self._clock())
+            self._refresh(project)
+
+    def upkeep(self) -> None:
+        """What is to be done now and then: let time pass, back up, prune the log."""
+        if self.store.capabilities.writable:
+            self.sweep()
+            self.store.upkeep(self._clock())
+
+    def notices(self) -> list[str]:
+        """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
+        return [
+            notice
+            for notice in (*self._notices(), self._masker.notice, self.store.capabilities.reason, self.store.notice)
+            if notice
+        ]
+
+    def now(self) -> int:
+        """The time by this service's clock."""
+        return self._clock()
+
+    def audit(self, progress: Callable[[int], None] = lambda _: None) -> AuditReport:
+        """What the rules of today find in the whole store, whatever its status or project.
+
+        Raises: StoreError, ScannerFailed.
+        """
+        from keepmum import audit  # seldom wanted, and no server needs it to start
+
+        self._journal.flush()
+        return audit.survey(self.store, self._scan, progress)
+
+    def cleanse(self, report: AuditReport, *, purge: bool) -> list[str]:
+        """Take out of the store for good what an audit found, or the memories that hold it; the copies removed.
+
+        Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
+        """
+        from keepmum import audit
+
+        removed = audit.cleanse(self.store, self._scan, report, self._agent, self._clock(), purge=purge)
+        if self._home:
+            discard(self._home)
+        self._refresh(None)
+        return removed
+
+    def health(self) -> dict[str, JsonValue]:
+        """Facts about the store for the doctor."""
+        return self.store.health()
+
+    def close(self) -> None:
+        """Leave everything on disk and let go."""
+        with contextlib.suppress(StoreError):
+            self._journal.flush()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _adopt(self, root: str, project: str) -> None:
+        """Take along what was kept while this folder had no name but its path, before its first remote."""
+        former = next((known for folder, known, _ in self.store.roots(0) if folder == root), project)
+        if former == project or not former.startswith(_UNNAMED):
+            return
+        now = self._clock()
+        wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
+        changes = []
+        for memory in self.store.browse(wanted, limit=_ADOPTED_AT_ONCE):
+            moved = replace(lifecycle.touched(memory, now, self._agent), project=project)
+            if moved.key and self.store.by_key(moved.space, moved.key) is not None:
+                moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says
+            changes.append(Change(memory, moved))
+        with contextlib.suppress(StaleWrite):  # another session of this folder is doing the same
+            self._commit(changes)

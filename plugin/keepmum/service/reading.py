@@ -1,0 +1,120 @@
+"""Reading: what fits a question, what a name means, what a session should know."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Unpack
+
+from keepmum import briefing, intake, ranking
+from keepmum.briefing_files import told
+from keepmum.errors import NotFound, ScannerFailed, StoreError
+from keepmum.memory import LIMITS, Action, Activity, Match, Memory, Order, Revision
+from keepmum.service.context import Context, Wanted
+
+__all__ = ["Reading"]
+
+_CANDIDATES = 50  # of the full-text leg, from which the ranking picks
+_WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
+
+
+class Reading(Context):
+    """The part of the service that reads: nothing is shown that today's rules would refuse."""
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        order: Order = "updated",
+        **wanted: Unpack[Wanted],
+    ) -> list[Match]:
+        """The memories that fit best, best first; without a query those that pass the filters, latest first.
+
+        Nothing is reinforced by being found.
+
+        Raises: InvalidInput, StoreError.
+        """
+        text = intake.clean("query", query or "", LIMITS.query)
+        looked_at = self._filter(wanted)
+        if not text:
+            found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
+            return [Match(self._masker.memory(memory), 0.0, "latest") for memory in found]
+        candidates = self.store.search(ranking.terms(text), looked_at, max(_CANDIDATES, limit + offset))
+        ranked = ranking.rank(candidates, looked_at)[offset : offset + limit]
+        matches = [replace(match, memory=self._masker.memory(match.memory)) for match in ranked]
+        self._journal.hold_back(self._query(text, len(matches)))
+        return matches
+
+    def load(self, references: Sequence[str]) -> list[Memory]:
+        """These memories in full, and note that they were used: the only read that reinforces.
+
+        Raises: NotFound, Ambiguous naming the reference.
+        """
+        memories, now = self._named(references), self._clock()
+        for memory in memories:
+            if memory.status == "active" and not memory.is_visible(now):
+                raise NotFound(f"{memory.id} has expired; `forget` with `undo` brings it back")
+        if self.store.capabilities.writable:
+            with contextlib.suppress(StoreError):  # a full disk must not keep anyone from reading
+                self.store.reinforce([memory.id for memory in memories], now)
+        shown = [self._masker.memory(memory) for memory in memories]
+        self._journal.hold_back(*(self._journal.entry("loaded", memory) for memory in shown))
+        return shown
+
+    def find(self, reference: str) -> Memory:
+        """The one memory that goes by a key, an id in either spelling, or the beginning of an id.
+
+        Raises: NotFound, Ambiguous.
+        """
+        return self._masker.memory(self._find(reference))
+
+    def resume(self, tokens: int = 1000) -> str:
+        """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
+        memories = self._told()
+        events = self.store.activity(50, self.place.project)
+        lately = [event for event in events if event.action in _WORTH_TELLING][:5]
+        return briefing.resume(self.place.name, memories, [self._masker.activity(event) for event in lately], tokens)
+
+    def brief(self, tokens: int = 1000) -> str:
+        """The index of what a session should know from its start, in at most `tokens`."""
+        memories = self._told()
+        return briefing.brief(self.place.name, memories, tokens)
+
+    def history(self, reference: str) -> list[Revision]:
+        """What a memory was before each change, latest first."""
+        return [self._masker.revision(past) for past in self.store.history(self._find(reference).id)]
+
+    def activity(self, limit: int = 50) -> list[Activity]:
+        """Who did what here lately, latest first."""
+        self._journal.flush()
+        return [self._masker.activity(event) for event in self.store.activity(limit, self.place.project)]
+
+    def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
+        """Every memory that is neither trashed nor superseded, for an export."""
+        wanted = replace(self._filter({"statuses": ("active", "archived", "tombstoned")}), everywhere=everywhere)
+        offset = 0
+        while found := self.store.browse(wanted, order="created", limit=page, offset=offset):
+            yield from map(self._masker.memory, found)
+            offset += len(found)
+
+    def count(self) -> int:
+        """How many memories a recall here looks through."""
+        return self.store.count(self._filter())
+
+    def _told(self) -> list[Memory]:
+        """What a session should know of, as it may be shown."""
+        found = told(self.store, self._clock(), self.place.project, self.place.user)
+        return [self._masker.memory(memory) for memory in found]
+
+    def _query(self, query: str, found: int) -> Activity:
+        """The entry of a search, without its words when they look like a secret."""
+        try:
+            words = (
+                "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
+            )
+        except ScannerFailed:
+            words = "a query that was not kept, the scanner failed"
+        return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
