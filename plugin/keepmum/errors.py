@@ -8,6 +8,8 @@ KeepmumError                 expected: told to the user in one sentence
 ├── ScannerFailed            the scanner could not judge; nothing was stored, and nothing is shown
 ├── SettingsError            a settings file or variable is wrong
 ├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
+├── EmbeddingError           no vector could be made; search goes on by words
+│   └── ModelMissing         the local model is not installed, or its files are damaged
 └── StoreError               the store refused or failed
     ├── StoreReadOnly        it can be read and not written
     └── StoreBusy            another process held it too long; may be tried again
@@ -24,8 +26,10 @@ if TYPE_CHECKING:  # the server imports this before its handshake
 __all__ = [
     "Ambiguous",
     "ConfirmationNeeded",
+    "EmbeddingError",
     "InvalidInput",
     "KeepmumError",
+    "ModelMissing",
     "NotFound",
     "ScannerFailed",
     "SecretFound",
@@ -91,6 +95,14 @@ class SettingsError(KeepmumError):
 
 class ConfirmationNeeded(KeepmumError):
     """The call would remove several memories; nothing was removed yet."""
+
+
+class EmbeddingError(KeepmumError):
+    """No vector could be made; what is kept, and the search by words, is unharmed."""
+
+
+class ModelMissing(EmbeddingError):
+    """The local model is not installed, or its files are damaged; the message says which command mends that."""
 
 
 class StoreError(KeepmumError):

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from keepmum.embedding import Background, Embedder
+from keepmum.embedding.fake import FakeEmbedder
+from keepmum.errors import ModelMissing
+
+LIMIT = 20.0  # seconds that no wait of a test may take
+
+
+def test_nothing_is_opened_before_it_is_asked_for() -> None:
+    background = Background(FakeEmbedder)
+    assert (background.ready(), background.problem) == (None, "")
+
+
+def test_whoever_asks_while_it_opens_is_not_kept_waiting() -> None:
+    go_on = threading.Event()
+
+    def slowly() -> Embedder:
+        assert go_on.wait(LIMIT)
+        return FakeEmbedder()
+
+    background = Background(slowly)
+    background.start()
+    assert background.ready() is None
+    go_on.set()
+    assert background.wait(LIMIT) is background.ready() is not None
+
+
+def test_it_is_opened_once() -> None:
+    opened: list[int] = []
+
+    def counted() -> Embedder:
+        opened.append(1)
+        return FakeEmbedder()
+
+    background = Background(counted)
+    background.start()
+    background.start()
+    background.wait(LIMIT)
+    assert opened == [1]
+
+
+def test_what_is_missing_is_told_with_what_to_do() -> None:
+    def missing() -> Embedder:
+        raise ModelMissing("there is no model; run `keepmum model install`")
+
+    background = Background(missing)
+    assert background.wait(LIMIT) is None
+    assert background.problem == "there is no model; run `keepmum model install`"
+
+
+def test_a_bug_in_an_embedder_is_told_without_its_words() -> None:
+    def broken() -> Embedder:
+        raise RuntimeError("words that may quote a memory")
+
+    background = Background(broken)
+    assert background.wait(LIMIT) is None
+    assert "RuntimeError" in background.problem
+    assert "quote" not in background.problem
+
+
+@pytest.mark.parametrize("text", ["", "   ", "word", "word word word"])
+def test_the_fake_gives_rows_of_length_one(text: str) -> None:
+    rows = FakeEmbedder(16).embed([text])
+    assert rows.shape == (1, 16)
+    assert np.linalg.norm(rows[0]) == pytest.approx(1)
+
+
+def test_the_fake_puts_texts_of_the_same_words_near_each_other() -> None:
+    query, near, far = FakeEmbedder().embed(["release notes", "notes of the release", "a cat sat"])
+    assert query @ near > query @ far + 0.3
