@@ -5,9 +5,9 @@ Looked up for single candidates in a short window of their own line, so the cost
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CUE, mentions
 from keepmum_scanner.pem import blocks
 
@@ -21,21 +21,21 @@ NEAR = 1  # a credential word stands in the window
 ASSIGNED = 2  # a credential word is given the value: by sign, by quotes, by "is" or "to"
 
 # Words that make a value the name or digest of a thing.
-_NAMING = re.compile(
+_NAMING = compiled(
     r"\b(?:commits?|sha\d*|digest|checksum|md5|hash|revision|rev|etag|uuid|guid|trace|thread|request|message|build|image|"
     r"branch|tree|blob|merge[sd]?|cherry|bump|pin(?:ned)?|diff|snapshot|fingerprint|integrity|version|"
     r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b"
 )
-_COUNTED = re.compile(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
-_GIVEN = re.compile(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
-_SENTENCE_END = re.compile(r"[.;!?]\s|\w\s*\|")
-_NEARER = re.compile(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
-_ID = re.compile(
+_COUNTED = compiled(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
+_GIVEN = compiled(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
+_SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
+_NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
+_ID = compiled(
     r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
+_HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 
 class Context:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import binascii
-import re
 
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.shapes import is_hex
 from keepmum_scanner.surprise import surprise
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_ESCAPE = re.compile(r"%[2-7][0-9A-Fa-f]")  # ASCII, as keys are
+_BASE64 = compiled(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_ESCAPE = compiled(r"%[2-7][0-9A-Fa-f]")  # ASCII, as keys are
 _SHORTEST = 16  # characters of an encoding worth undoing …
 _SHORTEST_TEXT = 12  # … and of a text that stands on its own
 _WORDS = 6.0  # bits

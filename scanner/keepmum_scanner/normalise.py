@@ -6,10 +6,11 @@ purpose. Detectors see the plain spelling only, so each rule is written once.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
-_UNUSUAL = re.compile(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
+from keepmum_scanner.expressions import compiled
+
+_UNUSUAL = compiled(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
 
 # Rendered as nothing, though Unicode files them as letters and marks: joiners, fillers, variation selectors.
 _INVISIBLE = frozenset((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
@@ -40,6 +41,8 @@ class View:
 
     def _measure(self, resized: dict[str, int]) -> None:
         """Note where the distance between plain and original place changes."""
+        import re  # for an expression of this text alone
+
         self._resized = None
         starts, shifts = self._starts, self._shifts
         shift = 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from keepmum_scanner.expressions import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from keepmum_scanner.suspect import Suspect
@@ -14,10 +15,10 @@ GUARD = "-----BEGIN "
 _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes 12,700
 
 # Source: https://rfcinfo.com/rfc-7468/10-textual-encoding-of-pkcs-8, read 2026-11-21
-_MARK = re.compile(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
+_MARK = compiled(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
 # An unclosed body: key lines, with what quoting adds between them: escaped breaks, quotes, commas, comment marks.
-_BODY = re.compile(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16}")
+_BODY = compiled(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
+_KEY_LINE = compiled(r"[A-Za-z0-9+/=]{16}")
 
 
 class Block:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from keepmum_scanner.checksum import CHECKS
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefix_table import FACTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
@@ -12,6 +11,7 @@ from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
     from keepmum_scanner.suspect import Suspect
@@ -28,7 +28,7 @@ ALPHABETS = {
     "upper-dash": "A-Z0-9-",
     "urlsafe": "A-Za-z0-9_-",
 }
-_TAILS = {name: re.compile(f"[{characters}]*") for name, characters in ALPHABETS.items()}
+_TAILS = {name: compiled(f"[{characters}]*") for name, characters in ALPHABETS.items()}
 _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 
@@ -37,9 +37,10 @@ def _starts() -> re.Pattern[str]:
     """An expression for the first two characters of every prefix; a key begins where a stretch of characters does."""
     seconds: dict[str, str] = {}
     for start in FACTS:
-        seconds[start[0]] = seconds.get(start[0], "") + start[1]
-    pairs = "|".join(f"{first}[{re.escape(second)}]" for first, second in sorted(seconds.items()))
-    return re.compile(f"(?<![A-Za-z0-9])(?:{pairs})")
+        second = start[1] if start[1].isalnum() else f"\\{start[1]}"
+        seconds[start[0]] = seconds.get(start[0], "") + second
+    pairs = "|".join(f"{first}[{second}]" for first, second in sorted(seconds.items()))
+    return compiled(f"(?<![A-Za-z0-9])(?:{pairs})")
 
 
 _START = _starts()

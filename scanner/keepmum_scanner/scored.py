@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from keepmum_scanner import shapes
 from keepmum_scanner.context import ASSIGNED, UNNAMED, Context
 from keepmum_scanner.decode import is_words
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD, Features, learned
 from keepmum_scanner.surprise import surprise
 from keepmum_scanner.suspect import FLOOD
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
 
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_RUN = compiled(r"[A-Za-z0-9]+")
+_SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SHORTEST = 16  # characters of a token that gives itself away without a name
 _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it

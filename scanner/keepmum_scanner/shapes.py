@@ -6,24 +6,23 @@ UUID may well be a key when the text says that it is one.
 
 from __future__ import annotations
 
-import re
-
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
-_TIME = re.compile(r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?")  # 20251121T093000Z and its kin
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-_HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
+_TIME = compiled(r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?")  # 20251121T093000Z and its kin
+_UUID = compiled(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_HEX = compiled(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 # Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
 # Of 48 bits of milliseconds the first digit stays 0 until the year 3084.
-_ULID = re.compile(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
+_ULID = compiled(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
 # Public addresses: Ethereum, Bitcoin, IPFS.
-_ADDRESS = re.compile(
+_ADDRESS = compiled(
     r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}"
 )
 # Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
-_OBJECT = re.compile(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
+_OBJECT = compiled(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
 # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
-_RESOURCE = re.compile(r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}")
+_RESOURCE = compiled(r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}")
 _KINDS = frozenset(
     "acct asst batch build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl event evt "
     "file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product project "
@@ -31,20 +30,19 @@ _KINDS = frozenset(
     "user usr wf workflow".split()
 )
 _SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
-_TYPED = re.compile(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
+_TYPED = compiled(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
-_DIGEST = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
+_DIGEST = compiled(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
 _LONGEST_PLACEHOLDER = 128  # characters
-_PLACEHOLDER = re.compile(
-    r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
-    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$",
-    re.IGNORECASE,
+_PLACEHOLDER = compiled(
+    r"(?i)x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
+    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$"
 )
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_SWITCH = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
-_HUMP = re.compile(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
+_NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
 _HUMP_LENGTH = 4  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
@@ -155,16 +153,16 @@ def _ends_slug(part: str) -> bool:
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
-_ADVISORY = re.compile(r"GHSA(?:-[0-9a-z]{4}){3}")
-_FILE = re.compile(
+_ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}")
+_FILE = compiled(
     r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so|sql|svg|toml|txt|"
     r"webp|whl|woff2?|xml|ya?ml|zip)$"
 )
-_JOINTS = re.compile(r"[-_./+]")
+_JOINTS = compiled(r"[-_./+]")
 _PIECE = 6  # characters of a version, a size, a counter
 _CUT = 12  # hexadecimal digits of a cut digest
 
-_REFERENCE = re.compile(
+_REFERENCE = compiled(
     r"\$\w+|\$?\{\{?[^{}]*\}?\}|\$\([^()]*\)|%\w+%|%\(\w+\)s|%[sdr]|<[^<>]*>|\[[^\[\]]*\]|:[A-Za-z_]\w*|@\w+@|[*•.…_xX#-]+"
 )
 

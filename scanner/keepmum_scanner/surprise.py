@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from keepmum_scanner.surprise_table import FIRST, ROWS, STEPS_PER_BIT, SYMBOLS
 
+_PLACES = {symbol: place for place, symbol in enumerate(SYMBOLS)}
+
 
 class _Costs(dict[tuple[str, str], float]):
-    """Bits by pair of symbols; a pair with a letter beyond ASCII has no row and costs what an average word does."""
+    """Bits by pair of symbols, each worked out when it is first asked for: a note needs few of three thousand.
+
+    A pair with a letter beyond ASCII has no row and costs what an average word does.
+    """
 
     def __missing__(self, pair: tuple[str, str]) -> float:
-        return 4.0
+        row, column = map(_PLACES.get, pair)
+        if row is None or column is None:
+            return 4.0
+        self[pair] = bits = (ord(ROWS[row][column]) - FIRST) / STEPS_PER_BIT
+        return bits
 
 
-_BITS = _Costs(
-    ((left, right), (ord(cell) - FIRST) / STEPS_PER_BIT)
-    for left, row in zip(SYMBOLS, ROWS)
-    for right, cell in zip(SYMBOLS, row)
-)
+_BITS = _Costs()
 _SAMPLE = 48  # characters; of a longer token both ends are looked at
 _SYMBOL_OF = {code: chr(code) if chr(code) in SYMBOLS else "_" for code in range(128)}
 _SYMBOL_OF.update(dict.fromkeys(range(ord("0"), ord("9") + 1), "0"))

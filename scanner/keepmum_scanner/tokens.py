@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from keepmum_scanner.decode import decoded
+from keepmum_scanner.expressions import compiled
 
 MINIMUM = 12  # shorter pieces are looked at only where a credential word points at them
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
-_TOKEN = re.compile(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}(?:={1,2}(?![A-Za-z0-9]))?")
+_TOKEN = compiled(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}(?:={1,2}(?![A-Za-z0-9]))?")
 
 
 class Token:

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import re
-
 from keepmum_scanner import shapes
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
 # Values that only code writes; matched at the start of the value.
-_CODE = re.compile(
-    r"""
+_CODE = compiled(
+    r"""(?x)
     [\w.\[\]]+\(                                              # get_token(
     | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$   # settings.password, self->key
     | \w+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
     | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
     | --?\w | [!@]\w | [\#&|] | \$[\w(]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
-    """,
-    re.VERBOSE,
+    """
 )
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _OPERATORS = ("=>", "->", "==", "!=", ">=", "<=")
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
-_IDENTIFIER = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
-_NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
+_IDENTIFIER = compiled(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
+_NUMBERED = compiled(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
 _DIGITS = 3  # … or has more of them
 _SIGNS = 5  # different ones
-_SLOT = re.compile(r"[{<\[(]\s*\w{2,}\s*[}>\])]")  # "{name}", "<key>", "(value)"
-_RARE = re.compile(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
-_WORDS = re.compile(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
+_SLOT = compiled(r"[{<\[(]\s*\w{2,}\s*[}>\])]")  # "{name}", "<key>", "(value)"
+_RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
+_WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
 def trimmed(value: str) -> str:
