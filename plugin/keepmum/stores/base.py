@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from keepmum.errors import StoreError
@@ -25,6 +25,7 @@ class Capabilities:
 
     writable: bool = True
     reason: str = ""  # why it is not writable, with the next step
+    cannot: Mapping[str, str] = field(default_factory=dict)  # a promise that it does not keep, and a sentence on that
 
 
 class Store(Protocol):
