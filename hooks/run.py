@@ -56,7 +56,9 @@ def _give_up(error: BaseException) -> int:
     """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written."""
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, which was not made" if code else "a hook gave up"
-    try:  # noqa: SIM105 - contextlib would have to be imported
+    try:
+        if code == 0 and "cursor" in sys.argv:  # it takes an empty answer for a failure
+            calls.write(1, b"{}")
         calls.write(2, f"keepmum: {why} ({type(error).__name__})\n".encode())
     except OSError:
         pass
@@ -70,7 +72,9 @@ def _may_write_memory() -> bool:
         seen += chunk
     text = seen.lower().replace(b"\\\\", b"/")
     tool = text.partition(b'"tool_name"')[2].partition(b'"')[2].partition(b'"')[0]
-    if tool.startswith(b"mcp__"):
+    if b'"mcp_server_name"' in text:  # Cursor names server and tool apart
+        tool = b"mcp__" + tool + text.rpartition(b'"mcp_server_name"')[2].partition(b'"')[2].partition(b'"')[0]
+    if tool.startswith((b"mcp__", b"mcp:")):
         words = b"mem graph entit relat observ note episode".split()
         return b"keepmum" not in tool and any(word in tool for word in words)
     files = b"claude.md claude.local.md agents.md agents.override.md gemini.md memory.md"

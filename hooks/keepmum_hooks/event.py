@@ -31,7 +31,7 @@ if TYPE_CHECKING:
             """The JSON with which the client forbids the call, and tells the model why."""
 
 
-__all__ = ["CLIENTS", "GUARD", "KINDS", "SESSION_START", "STOP", "Event", "detect"]
+__all__ = ["CLIENTS", "GUARD", "KINDS", "SESSION_START", "SILENCE", "STOP", "Event", "detect"]
 
 STOP = "stop"
 SESSION_START = "session-start"
@@ -48,6 +48,7 @@ class Event:
         "ends_turn",
         "kind",
         "lasting",
+        "once",
         "prompt",
         "reporting",
         "session",
@@ -68,6 +69,7 @@ class Event:
         reporting: tuple[str, ...] = (),
         lasting: tuple[str, ...] = (),
         version: tuple[int, ...] = (),
+        once: bool = False,
     ) -> None:
         self.kind = kind  # STOP or SESSION_START
         self.session = session  # the client's id of the conversation, as sent
@@ -79,6 +81,7 @@ class Event:
         self.reporting = reporting  # ids of running tasks that will come back with a result: subagents
         self.lasting = lasting  # ids of running tasks that may never end: shells, monitors
         self.version = version  # the client's, or () when it does not say
+        self.once = once  # True where only the first of several hooks that tell of it in a session may answer
 
 
 def _claude_code() -> Client:
@@ -87,7 +90,16 @@ def _claude_code() -> Client:
     return claude_code
 
 
-CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code}
+def _cursor() -> Client:
+    from keepmum_hooks import cursor
+
+    return cursor
+
+
+CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code, "cursor": _cursor}
+
+# What a hook says that has nothing to say. Cursor takes an empty answer for a hook that failed.
+SILENCE: Mapping[str, str] = {"cursor": "{}"}
 
 
 def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:

@@ -95,7 +95,10 @@ class Guarded:
         A tool of a server is judged by its name; any other call by whether a guarded file is mentioned anywhere.
         """
         text = raw.decode("utf-8", "replace").replace("\\\\", "/")
-        tool = text.partition('"tool_name"')[2].partition('"')[2].partition('"')[0]
+        tool = _first_string(text.partition('"tool_name"')[2])
+        server = _first_string(text.rpartition('"mcp_server_name"')[2]) if '"mcp_server_name"' in text else ""
+        if server or tool.startswith("MCP:"):  # Cursor's spelling
+            tool = f"{_SERVER_TOOL}{server}__{tool}"
         if tool.startswith(_SERVER_TOOL):
             return self._is_memory_tool(tool)
         lower = text.lower()
@@ -135,6 +138,11 @@ class Guarded:
         if path == "~" or path.startswith("~/"):
             return self._user + path[1:]
         return path if path.startswith(("/", "\\")) or path[1:2] == ":" else f"{cwd}/{path}"
+
+
+def _first_string(text: str) -> str:
+    """What stands between the first two quotes."""
+    return text.partition('"')[2].partition('"')[0]
 
 
 def _speaks_of_memory(name: str) -> bool:

@@ -13,7 +13,7 @@ __all__ = ["answer", "main"]
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
-    """What to print for `EVENT --client NAME` with the payload on standard input; empty for nothing.
+    """What to print for `EVENT --client NAME` with the payload on standard input.
 
     Raises: whatever goes wrong; the caller's duty is to keep it from the client.
     """
@@ -21,8 +21,10 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
     if kind == events.GUARD:
         from keepmum_hooks.guard import guard
 
-        return guard(hint, environ)
-    return answer(kind, hint, payload.read_stdin(), environ)
+        said = guard(hint, environ)
+    else:
+        said = answer(kind, hint, payload.read_stdin(), environ)
+    return said or events.SILENCE.get(hint, "")
 
 
 def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) -> str:

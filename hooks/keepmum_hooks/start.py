@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum_hooks import files, places, system
+from keepmum_hooks import files, places, system, turns
 from keepmum_hooks.payload import parse, quote
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ def start(event: Event, switches: Switches, home: str) -> str | None:
 
     Leaves the session's note either way: the server reads from it which folder a session works in.
     """
-    has_it = event.source == "resume" and _was_briefed(home, event.session)
+    has_it = _is_repeated(home, event) if event.once else event.source == "resume" and _was_briefed(home, event.session)
     briefing = _briefing(home, event.cwd) if switches.briefing and not has_it else None
     _leave_note(home, event, briefed=has_it or briefing is not None)
     if files.seconds_since_change(f"{home}/state/swept") > _DAY:
@@ -33,6 +33,18 @@ def start(event: Event, switches: Switches, home: str) -> str | None:
 
         sweep.sweep(home)
     return briefing
+
+
+def _is_repeated(home: str, event: Event) -> bool:
+    """Whether another hook was told of this start: our plugin may have come to the client by two ways.
+
+    Both run at once, so the first to append to the session's log is the one to answer.
+    """
+    try:
+        log = files.append(places.turns_file(home, event.session), turns.STARTED, turns.LOG_CAP)
+    except OSError:
+        return False  # a briefing that is given twice is better than none
+    return log.count(turns.STARTED) > 1
 
 
 def _briefing(home: str, cwd: str) -> str | None:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = ["stop"]
 
-_LOG_CAP = 256 << 10  # bytes: some six thousand turns; a longer or a foreign file is begun anew
-
 
 def stop(event: Event, switches: Switches, home: str) -> str | None:
     """The reminder for the model when this Stop is the one to carry it, else None.
@@ -23,7 +21,7 @@ def stop(event: Event, switches: Switches, home: str) -> str | None:
         return None
     record = turns.record(event, silent=not (event.attended or switches.unattended))
     path = places.turns_file(home, event.session)
-    is_due, checkpoint = turns.replay(files.append(path, record, _LOG_CAP), switches.every)
+    is_due, checkpoint = turns.replay(files.append(path, record, turns.LOG_CAP), switches.every)
     if checkpoint:
         _add(checkpoint, path)
     if not is_due:
@@ -35,6 +33,6 @@ def stop(event: Event, switches: Switches, home: str) -> str | None:
 
 def _add(checkpoint: bytes, path: str) -> None:
     try:
-        files.append(path, checkpoint, _LOG_CAP)
+        files.append(path, checkpoint, turns.LOG_CAP)
     except OSError:
         return  # the next reader has more to read, and comes to the same

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from keepmum_hooks.event import Event
 
-__all__ = ["record", "replay"]
+__all__ = ["LOG_CAP", "STARTED", "record", "replay"]
+
+LOG_CAP = 256 << 10  # bytes: some six thousand turns; a longer or a foreign file is begun anew
+STARTED = b"\nS ."  # a hook was told that the session starts; no turn, and so skipped here
 
 _UNKNOWN = b"?"  # no prompt id: each record is a turn of its own
 _MOST_TASKS = 64  # keeps a record within a page

@@ -42,11 +42,7 @@ def test_the_first_sign_names_the_client(payload: dict[str, object], environ: di
     assert event.detect(HINT, payload, environ) == client
 
 
-def test_claude_code_is_registered() -> None:
-    assert list(event.CLIENTS) == ["claude-code"]
-
-
-def test_a_client_reads_and_renders() -> None:
-    client = event.CLIENTS["claude-code"]()
-    assert callable(client.read)
-    assert callable(client.render)
+@pytest.mark.parametrize("name", sorted(event.CLIENTS))
+def test_a_client_reads_and_answers(name: str) -> None:
+    client = event.CLIENTS[name]()
+    assert all(callable(each) for each in (client.read, client.render, client.read_call, client.refuse))

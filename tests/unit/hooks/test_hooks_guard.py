@@ -250,6 +250,6 @@ def test_an_unreadable_payload_is_let_through_where_the_guard_is_off(scene: Scen
     assert scene.objection(scene.payload("mcp__memory__add", None)) == ""
 
 
-@pytest.mark.parametrize("changes", [{"hook_event_name": "PostToolUse"}, {"cursor_version": "2.0"}])
-def test_what_is_no_call_of_this_client_is_let_through(scene: Scene, changes: dict[str, object]) -> None:
-    assert scene.objection(scene.payload("mcp__memory__add", {"text": token()}, **changes)) == ""
+def test_what_is_no_call_is_let_through(scene: Scene) -> None:
+    raw = scene.payload("mcp__memory__add", {"text": token()}, hook_event_name="PostToolUse")
+    assert scene.objection(raw) == ""
