@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepmum_installers import files
+from keepmum_installers.blocks import Mark, take_out
 from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
-from keepmum_installers.journal import Called, Edited, Journal, Kept, Linked, Made, Record, Wrote
+from keepmum_installers.journal import Called, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.machine import NOT_FOUND, Machine
 from keepmum_installers.merge import Undo, is_blank, parse, strip
 from keepmum_installers.plan import Call, Change, Link, Step
@@ -36,15 +37,19 @@ def carry_out(steps: Sequence[Step], journal: Journal, machine: Machine) -> None
 
 def _change(change: Change, journal: Journal) -> None:
     folder = os.path.dirname(change.path)
-    if not os.path.isdir(folder):
-        _make(folder, journal)
+    for missing in files.missing(folder):
+        _make(missing, journal)
     if change.undo is None:
         files.replace(change.path, change.before, change.after, change.mode)
         journal.add(Wrote(change.path, files.digest(change.after) or ""))
         return
     backup = journal.back_up(change.path, files.read(change.path))
     files.replace(change.path, change.before, change.after, change.mode)
-    journal.add(Edited(change.path, change.undo, created=change.before is None, backup=backup))
+    created = change.before is None
+    if isinstance(change.undo, Mark):
+        journal.add(Inserted(change.path, change.undo, created=created, backup=backup))
+    else:
+        journal.add(Edited(change.path, change.undo, created=created, backup=backup))
 
 
 def _link(link: Link, journal: Journal) -> None:
@@ -114,7 +119,7 @@ def undo(
 def describe(record: Record) -> str:
     """What undoing the record would do, in a few words."""
     match record:
-        case Edited(path) | Kept(path):
+        case Edited(path) | Inserted(path) | Kept(path):
             return f"restore {path}"
         case Called(client, _, arguments):
             return f"run for {client}: {' '.join(arguments)}"
@@ -132,7 +137,7 @@ def _undo(record: Record, machine: Machine, program: Callable[[str], str | None]
             return _unwrite(path, after)
         case Linked(path, target):
             return _unlink(path, target)
-        case Edited():
+        case Edited() | Inserted():
             return _unedit(record)
         case Kept():
             return _restore(record)
@@ -157,24 +162,38 @@ def _unlink(path: str, target: str) -> str:
     return f"removed {path}"
 
 
-def _unedit(record: Edited) -> str:
+def _unedit(record: Edited | Inserted) -> str:
     now = files.read(record.path)
     if now is None:
         return ""
+    without, is_empty = _without_block(record, now) if isinstance(record, Inserted) else _without_keys(record, now)
+    after = None if record.created and is_empty else without
+    _put(record.path, now, after)
+    _drop_backup(record.backup, after)
+    return f"restored {record.path}" if after is not None else f"removed {record.path}"
+
+
+def _without_keys(record: Edited, now: bytes) -> tuple[bytes, bool]:
+    """The content without our keys, and whether nothing else is in it.
+
+    Raises: InstallError when it is no plain JSON any more.
+    """
     try:
         text = now.decode("utf-8")
         for step in reversed(record.undo):
             text = strip(text, step)
-        empty = is_blank(text) or parse(text) == {}
+        return text.encode(), is_blank(text) or parse(text) == {}
     except (UnicodeDecodeError, NotPlainJson):
         keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
         raise InstallError(
             f"{record.path} is no longer plain JSON, so it was left alone", f"Remove {keys} by hand."
         ) from None
-    after = None if record.created and empty else text.encode()
-    _put(record.path, now, after)
-    _drop_backup(record.backup, after)
-    return f"restored {record.path}" if after is not None else f"removed {record.path}"
+
+
+def _without_block(record: Inserted, now: bytes) -> tuple[bytes, bool]:
+    """The content without our block, and whether nothing else is in it; what is no UTF-8 any more keeps its bytes."""
+    text = take_out(now.decode("utf-8", "surrogateescape"), record.mark)
+    return text.encode("utf-8", "surrogateescape"), is_blank(text)
 
 
 def _restore(record: Kept) -> str:

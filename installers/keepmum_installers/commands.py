@@ -45,7 +45,7 @@ def register_installation(subparsers: _Subparsers) -> None:
         type=_client,
         dest="clients",
         metavar="NAME",
-        help="only this client; may be repeated",
+        help="only this client, and not every one that is found; may be repeated",
     )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
@@ -79,7 +79,6 @@ def _guarded(command: Callable[[], int]) -> int:
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    from keepmum_installers.clients import CLIENTS
     from keepmum_installers.install import Options, install
     from keepmum_installers.machine import Machine
     from keepmum_installers.product import bundle_root, installed
@@ -88,7 +87,7 @@ def _install(arguments: argparse.Namespace) -> int:
     options = Options(
         scope=arguments.scope,
         source=arguments.source,
-        clients=tuple(arguments.clients or CLIENTS),
+        clients=tuple(dict.fromkeys(arguments.clients or ())),
         runtime=arguments.runtime,
         dry_run=arguments.dry_run,
     )

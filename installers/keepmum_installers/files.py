@@ -10,7 +10,7 @@ import secrets
 from keepmum_installers.errors import FileChanged, InstallError
 from keepmum_installers.locking import locked
 
-__all__ = ["digest", "lies_in", "private_folder", "read", "remove", "replace", "write"]
+__all__ = ["digest", "lies_in", "missing", "private_folder", "read", "remove", "replace", "write"]
 
 
 def read(path: str) -> bytes | None:
@@ -79,19 +79,20 @@ def private_folder(path: str) -> None:
     """
     try:
         # makedirs gives its mode to the last folder alone.
-        for folder in _missing(path):
+        for folder in missing(path):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(folder, 0o700)
     except OSError as error:
         raise _refused("make", path, error) from None
 
 
-def _missing(path: str) -> list[str]:
-    missing: list[str] = []
+def missing(path: str) -> list[str]:
+    """The folders that have to be made before there is one at path, in the order in which to make them."""
+    folders: list[str] = []
     while not os.path.isdir(path) and path != os.path.dirname(path):
-        missing.insert(0, path)
+        folders.insert(0, path)
         path = os.path.dirname(path)
-    return missing
+    return folders
 
 
 def _replace(path: str, before: str | None, after: bytes, mode: int) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from keepmum_installers import apply, command, demo, files, runtime
+from keepmum_installers import apply, command, demo, files, runtime, team
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import FileChanged, InstallError
@@ -32,15 +32,19 @@ class Options:
 
     scope: Scope = "user"
     source: str | None = None
-    clients: tuple[str, ...] = tuple(CLIENTS)
+    clients: tuple[str, ...] = ()
+    """Their names; none stands for every client that is found."""
     runtime: bool = True
     dry_run: bool = False
 
 
 def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
-    """The exit code: 0 when everything that was asked for is in place and the main job works here."""
+    """The exit code: 0 when everything that was asked for is in place and the main job works here.
+
+    Raises: InstallError when a client that was named cannot be installed for that scope.
+    """
     voice.say(f"Keepmum {product.version}")
-    planned, failed = _planned(_client_planners(options, product, root, machine), voice)
+    planned, failed = _planned(_planners(options, product, root, machine), voice)
     if failed and not planned:
         return 1
     if root is not None:
@@ -58,9 +62,36 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     return 1 if failed else 0
 
 
-def _client_planners(options: Options, product: Product, root: str | None, machine: Machine) -> Iterator[_Planner]:
+def _planners(options: Options, product: Product, root: str | None, machine: Machine) -> list[_Planner]:
+    """What makes the plan of each client, and of what they share."""
     wish = Wish(product, root, options.scope, options.source)
-    return (partial(CLIENTS[name].plan, wish, machine) for name in options.clients)
+    chosen = _chosen(options, machine)
+    planners: list[_Planner] = [partial(CLIENTS[name].plan, wish, machine) for name in chosen]
+    if options.scope == "project":
+        planners.append(partial(team.plan, machine))
+    return planners or [lambda: _NO_CLIENT]
+
+
+def _chosen(options: Options, machine: Machine) -> tuple[str, ...]:
+    """The clients that were named; else those that are found; else, for a repository, all that can be set up there."""
+    able = [name for name, client in CLIENTS.items() if options.scope in client.scopes]
+    for name in options.clients:
+        if name not in able:
+            raise InstallError(
+                f"{CLIENTS[name].title} cannot be set up with --scope {options.scope}; nothing was done",
+                f"Use --scope {' or '.join(CLIENTS[name].scopes)}.",
+            )
+    found = [name for name in able if CLIENTS[name].is_here(machine)]
+    return options.clients or tuple(found if found or options.scope == "user" else able)
+
+
+_TITLES = ", ".join(client.title for client in CLIENTS.values())
+_NO_CLIENT = Plan(
+    notes=(
+        f"No client was found, so none has the plugin yet. Keepmum knows: {_TITLES}.",
+        "When one is there, run this installer again; --client NAME says what to type where that does not help.",
+    )
+)
 
 
 def _planned(planners: Iterable[_Planner], voice: Voice) -> tuple[list[tuple[_Planner, Plan]], bool]:

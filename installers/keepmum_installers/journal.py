@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from keepmum_installers import files
+from keepmum_installers.blocks import Mark
 from keepmum_installers.errors import InstallError
 from keepmum_installers.merge import Undo
 
-__all__ = ["Called", "Edited", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
+__all__ = ["Called", "Edited", "Inserted", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,16 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True)
+class Inserted:
+    """A block of ours in somebody else's file; `created` when the file exists only because of it."""
+
+    path: str
+    mark: Mark
+    created: bool
+    backup: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A copy of a file that a client's command was about to write; backup is None when there was no file."""
 
@@ -69,8 +80,10 @@ class Called:
     undo: tuple[str, ...]
 
 
-Record = Made | Wrote | Linked | Edited | Kept | Called
-_KINDS: dict[str, type[Record]] = {kind.__name__.lower(): kind for kind in (Made, Wrote, Linked, Edited, Kept, Called)}
+Record = Made | Wrote | Linked | Edited | Inserted | Kept | Called
+_KINDS: dict[str, type[Record]] = {
+    kind.__name__.lower(): kind for kind in (Made, Wrote, Linked, Edited, Inserted, Kept, Called)
+}
 
 
 class Journal:
@@ -157,4 +170,6 @@ def _record(value: dict[str, Any]) -> Record:
         undo = value["undo"]
         made = tuple(Undo(**{**each, "path": tuple(each["path"])}) for each in undo) if kind is Edited else tuple(undo)
         value["undo"] = made
+    if "mark" in value:
+        value["mark"] = Mark(**value["mark"])
     return kind(**value)

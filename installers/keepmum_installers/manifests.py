@@ -25,7 +25,7 @@ def render(root: str) -> dict[str, str]:
     texts = {"plugin/keepmum/version.py": _VERSION_MODULE.format(version=product.version)}
     for client in CLIENTS.values():
         for path, value in client.manifests(product).items():
-            texts[path] = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+            texts[path] = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     return texts
 
 

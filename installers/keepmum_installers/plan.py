@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepmum_installers import files
+from keepmum_installers.blocks import Block, Mark, put
 from keepmum_installers.errors import InstallError, NotPlainJson
 from keepmum_installers.merge import Undo, merge
 
-__all__ = ["Call", "Change", "Link", "Plan", "Step", "edit_json", "own_file"]
+__all__ = ["Call", "Change", "Link", "Plan", "Step", "add_block", "edit_json", "own_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,8 @@ class Change:
     after: bytes
     why: str
     mode: int = 0o644
-    undo: tuple[Undo, ...] | None = None
-    """How to take our keys out again; None when the whole file is ours."""
+    undo: tuple[Undo, ...] | Mark | None = None
+    """How to take our keys or our block out again; None when the whole file is ours."""
 
     def __str__(self) -> str:
         return f"{'create' if self.before is None else 'edit'} {self.path}: {self.why}"
@@ -102,6 +103,22 @@ def edit_json(path: str, wanted: Sequence[tuple[Sequence[str], object]], why: st
     if text == original:
         return None
     return Change(path, files.digest(before), text.encode(), why, undo=tuple(undo))
+
+
+def add_block(path: str, block: Block, why: str) -> Change | None:
+    """The change that puts a block of ours into the file, and keeps every other byte; None when it is there.
+
+    Raises: InstallError when the file is no UTF-8 text.
+    """
+    before = files.read(path)
+    try:
+        text = (before or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        raise InstallError(
+            f"{path} was left alone: not UTF-8 text", f"Mend it and run this again, or add by hand:\n{block.lines}"
+        ) from None
+    text, mark = put(text, block)
+    return None if mark is None else Change(path, files.digest(before), text.encode(), why, undo=mark)
 
 
 def _by_hand(path: str, reason: str, wanted: Sequence[tuple[Sequence[str], object]]) -> InstallError:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from keepmum_installers import apply, files, leftovers
+from keepmum_installers import apply, files, leftovers, team
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
-from keepmum_installers.journal import Edited, Journal, Made, Record
+from keepmum_installers.journal import Called, Journal, Kept, Linked, Record
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
+from keepmum_installers.repository import repository
 from keepmum_installers.voice import Voice
 
 __all__ = ["Options", "uninstall"]
@@ -63,10 +64,26 @@ def _wanted(scope: Scope | None, machine: Machine) -> Callable[[Record], bool]:
     if scope is None:
         return lambda _: True
     if scope == "user":
-        return lambda record: not isinstance(record, (Edited, Made)) or record.path.startswith(machine.home + os.sep)
-    paths = {client.settings_file(scope, machine) for client in CLIENTS.values()}
-    folders = {os.path.dirname(path) for path in paths}
-    return lambda record: isinstance(record, (Edited, Made)) and record.path in paths | folders
+        own = (machine.home, *(client.folder(machine) for client in CLIENTS.values()))
+        return lambda record: (
+            isinstance(record, (Called, Kept, Linked)) or any(_is_within(record.path, folder) for folder in own)
+        )
+    able = [client for client in CLIENTS.values() if scope in client.scopes]
+    paths = {path for client in able for path in client.repository_files(scope, machine)}
+    paths.update(team.common_files(machine) if scope == "project" else ())
+    paths.update(folder for path in tuple(paths) for folder in _folders_of(path, repository(machine)))
+    return lambda record: not isinstance(record, (Called, Kept, Linked)) and record.path in paths
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """By name alone: a settings file may be a link to somewhere else."""
+    return path == folder or path.startswith(folder + os.sep)
+
+
+def _folders_of(path: str, top: str) -> Iterator[str]:
+    """The folders between the repository's top and the file."""
+    while _is_within(path := os.path.dirname(path), top) and path != top:
+        yield path
 
 
 def _undo(machine: Machine, wanted: Callable[[Record], bool], voice: Voice) -> bool:

@@ -35,20 +35,33 @@ class Client(Protocol):
     def title(self) -> str:
         """The client's name as its users write it."""
 
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Whom it can be installed for."""
+
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """The JSON value of each file that the client reads from the bundle, by path below its root."""
+        """Each file that the client reads from the bundle, by path below its root: a JSON value, or text as it is."""
 
     def program(self, machine: Machine) -> str | None:
         """The full path of the client's command; None when it is not on this machine."""
 
+    def is_here(self, machine: Machine) -> bool:
+        """Whether somebody uses the client on this machine; an app may have no command."""
+
+    def folder(self, machine: Machine) -> str:
+        """The folder of everything that the client keeps for this user."""
+
     def plan(self, wish: Wish, machine: Machine) -> Plan:
         """What has to be done so that the wish is met; no steps when it is.
 
-        Raises: InstallError when it cannot be met.
+        Raises: InstallError when it cannot be met: the client is missing, too old, or its files cannot be edited.
         """
 
-    def settings_file(self, scope: Scope, machine: Machine) -> str:
-        """The client's settings file for that scope, in the repository around the working folder if it is not user."""
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
+        """The files that `plan` writes for that scope, which is not user, in the repository around the working folder.
+
+        What several clients share is not among them: see `keepmum_installers.team`.
+        """
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """What is still installed after everything of ours was undone, and how to take it out.

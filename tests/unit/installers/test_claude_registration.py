@@ -84,9 +84,9 @@ def test_copy_that_the_client_keeps_is_no_source(wish: Wish, machine: Machine, h
 
 
 def test_missing_client_is_told_with_what_to_type(wish: Wish, without_client: Machine) -> None:
-    plan = registration.plan(wish, without_client)
-    assert plan.steps == ()
-    assert f"  /plugin marketplace add {wish.root}" in plan.notes
+    with pytest.raises(InstallError, match="not found on PATH") as caught:
+        registration.plan(wish, without_client)
+    assert f"  /plugin marketplace add {wish.root}" in caught.value.next_step
 
 
 def test_client_is_found_where_its_own_installer_puts_it(

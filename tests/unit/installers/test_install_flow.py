@@ -14,6 +14,7 @@ import pytest
 
 from fake_claude import FakeClaude
 from keepmum_installers import install as installing
+from keepmum_installers import team
 from keepmum_installers import uninstall as removing
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
@@ -160,6 +161,49 @@ def test_repository_gets_its_bytes_back(
     assert install(scope="project", source="team/keepmum") == 0
     assert uninstall() == 0
     assert (sorted(repository.rglob("*")), _tree(repository)) == before
+
+
+def test_paragraph_for_all_agents_stands_once(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path
+) -> None:
+    (repository / "AGENTS.md").write_bytes(b"# Rules\r\n\r\nBe brief.")
+    install(scope="project", source="team/keepmum")
+    install(scope="project", source="team/keepmum")
+    assert (repository / "AGENTS.md").read_text().count("## Memory") == 1
+    uninstall(scope="project")
+    assert (repository / "AGENTS.md").read_bytes() == b"# Rules\r\n\r\nBe brief."
+
+
+def test_folder_of_a_client_is_made_with_what_is_missing_above_it(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = repository / ".other" / "rules" / "keepmum.md"
+    monkeypatch.setattr(team, "_agents", lambda _: str(deep))
+    install(scope="project", source="team/keepmum")
+    assert deep.exists()
+    uninstall(scope="project")
+    assert not (repository / ".other").exists()
+
+
+def test_client_that_was_not_named_is_left_alone_where_it_is_not_found(
+    wish: Wish, without_client: Machine, heard: Heard
+) -> None:
+    assert installing.install(installing.Options(), wish.product, None, without_client, heard) == 0
+    assert "No client was found" in heard.out.getvalue()
+
+
+def test_client_that_was_named_and_is_missing_is_an_error(wish: Wish, without_client: Machine, heard: Heard) -> None:
+    options = installing.Options(clients=("claude-code",))
+    assert installing.install(options, wish.product, None, without_client, heard) == 1
+    assert "Claude Code was not found" in heard.err.getvalue()
+
+
+def test_team_gets_every_client_where_none_is_found(
+    wish: Wish, without_client: Machine, heard: Heard, repository: Path
+) -> None:
+    options = installing.Options(scope="project", source="team/keepmum")
+    assert installing.install(options, wish.product, None, without_client, heard) == 0
+    assert (repository / ".claude" / "settings.json").exists()
 
 
 def test_repository_keeps_what_the_team_added_since(

@@ -18,6 +18,7 @@ class ClaudeCode:
     """Claude Code on the command line."""
 
     title = "Claude Code"
+    scopes: tuple[Scope, ...] = ("user", "project", "local")
 
     def manifests(self, product: Product) -> Mapping[str, object]:
         """The plugin's and the marketplace's manifest, the MCP servers and the hooks."""
@@ -27,13 +28,21 @@ class ClaudeCode:
         """The path of `claude`."""
         return command_line.program(machine)
 
+    def is_here(self, machine: Machine) -> bool:
+        """Whether there is a `claude`."""
+        return self.program(machine) is not None
+
+    def folder(self, machine: Machine) -> str:
+        """`~/.claude`, or where the user moved it."""
+        return places.settings_folder(machine)
+
     def plan(self, wish: Wish, machine: Machine) -> Plan:
         """For the user: the client's commands. For a project: an edit of the repository's settings."""
         return registration.plan(wish, machine) if wish.scope == "user" else repository.plan(wish, machine)
 
-    def settings_file(self, scope: Scope, machine: Machine) -> str:
-        """The client's settings file for that scope."""
-        return places.settings_file(scope, machine)
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
+        """The settings file of that scope."""
+        return (places.settings_file(scope, machine),)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """What to do about a plugin that somebody else installed."""

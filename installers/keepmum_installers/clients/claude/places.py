@@ -6,8 +6,9 @@ import os
 
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.machine import Machine
+from keepmum_installers.repository import repository
 
-__all__ = ["EVENTS", "NAME", "repository", "settings_file", "settings_folder"]
+__all__ = ["EVENTS", "NAME", "settings_file", "settings_folder"]
 
 NAME = "claude-code"
 """The client's name in our own commands, files and settings."""
@@ -28,14 +29,3 @@ def settings_file(scope: Scope, machine: Machine) -> str:
 def settings_folder(machine: Machine) -> str:
     """The folder of everything that the client keeps for this user."""
     return machine.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.user_home, ".claude")
-
-
-def repository(machine: Machine) -> str:
-    """The top folder of the repository around the working folder, else the working folder itself."""
-    at = os.path.realpath(machine.cwd)
-    while not os.path.exists(os.path.join(at, ".git")):
-        above = os.path.dirname(at)
-        if above == at:
-            return os.path.realpath(machine.cwd)
-        at = above
-    return at

@@ -8,6 +8,7 @@ from functools import partial
 from keepmum_installers import files
 from keepmum_installers.clients.claude import command_line, health, places
 from keepmum_installers.clients.client import Wish
+from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Call, Plan
 from keepmum_installers.product import MARKETPLACE, PLUGIN
@@ -19,10 +20,13 @@ _USER = ("--scope", "user")
 
 
 def plan(wish: Wish, machine: Machine) -> Plan:
-    """The commands that register the plugin for the user, or what to type where the client is not found."""
+    """The commands that register the plugin for the user.
+
+    Raises: InstallError when the client is not found; it says what to type in it.
+    """
     source, claude = source_of(wish, machine), command_line.program(machine)
     if claude is None:
-        return Plan(notes=_by_hand(source))
+        raise InstallError("Claude Code was not found on PATH, so the plugin is not registered yet", _by_hand(source))
     calls = (*_marketplace_calls(claude, source, machine), *_plugin_calls(claude, source, wish, machine))
     return Plan(calls, tuple(_notes(claude, source, machine)))
 
@@ -91,12 +95,11 @@ def _own_entry(claude: str, machine: Machine) -> dict[str, object] | None:
     return next((entry for entry in entries if entry.get("id") == PLUGIN and entry.get("scope") == "user"), None)
 
 
-def _by_hand(source: Source) -> tuple[str, ...]:
+def _by_hand(source: Source) -> str:
     return (
-        "Claude Code was not found on PATH, so the plugin is not registered yet.",
-        "When it is there, run this installer again, or type in Claude Code:",
-        f"  /plugin marketplace add {source.where}",
-        f"  /plugin install {PLUGIN}",
+        "When it is there, run this installer again, or type in Claude Code:\n"
+        f"  /plugin marketplace add {source.where}\n"
+        f"  /plugin install {PLUGIN}"
     )
 
 

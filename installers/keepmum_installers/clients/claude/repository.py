@@ -14,6 +14,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_json
 from keepmum_installers.product import MARKETPLACE, PLUGIN
+from keepmum_installers.repository import repository
 from keepmum_installers.source import Source, github, parse_source
 
 __all__ = ["plan"]
@@ -24,7 +25,7 @@ def plan(wish: Wish, machine: Machine) -> Plan:
 
     Raises: InstallError when the folder is the user's home, or the source would be of no use to others.
     """
-    top = places.repository(machine)
+    top = repository(machine)
     if os.path.realpath(os.path.join(top, ".claude")) == os.path.realpath(places.settings_folder(machine)):
         raise InstallError(f"{top} is your home, not a project", "Go to the project's folder, or use --scope user.")
     source = _source(wish, machine, top)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from keepmum_installers.clients.claude import places
 from keepmum_installers.guard_entry import ServerList
 from keepmum_installers.machine import Machine
+from keepmum_installers.repository import repository
 
 __all__ = ["server_lists"]
 
@@ -20,10 +20,10 @@ _SERVERS = "mcpServers"
 def server_lists(machine: Machine) -> Iterator[ServerList]:
     """The lists of servers that hold in the working folder, the weakest last: local, project, user."""
     own = _own_file(machine)
-    folders = dict.fromkeys((machine.cwd, os.path.realpath(machine.cwd), places.repository(machine)))
+    folders = dict.fromkeys((machine.cwd, os.path.realpath(machine.cwd), repository(machine)))
     for folder in folders:
         yield ServerList("local", own, ("projects", folder, _SERVERS))
-    yield ServerList("project", os.path.join(places.repository(machine), ".mcp.json"), (_SERVERS,))
+    yield ServerList("project", os.path.join(repository(machine), ".mcp.json"), (_SERVERS,))
     yield ServerList("user", own, (_SERVERS,))
 
 

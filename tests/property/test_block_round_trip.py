@@ -1,0 +1,28 @@
+"""Whatever stands in a text: our block goes in and comes out without a trace."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from keepmum_installers.blocks import Block, Mark, put, take_out
+
+LINES = st.lists(
+    st.one_of(st.text(max_size=20), st.sampled_from(["", "[table]", "# keepmum: end", "a = 1", Block("").first])),
+    max_size=8,
+)
+TEXTS = st.builds(lambda lines, end: end.join(lines), LINES, st.sampled_from(["\n", "\r\n"]))
+BLOCK = Block("[ours]\nx = 1")
+
+
+@given(TEXTS)
+def test_taking_out_gives_the_bytes_back(text: str) -> None:
+    assume(take_out(text, Mark(BLOCK.first, BLOCK.last)) == text)  # else it is an older block, which is renewed
+    with_block, mark = put(text, BLOCK)
+    assert take_out(with_block, mark) == text
+
+
+@given(TEXTS)
+def test_a_second_time_changes_nothing(text: str) -> None:
+    once, _ = put(text, BLOCK)
+    assert put(once, BLOCK) == (once, None)

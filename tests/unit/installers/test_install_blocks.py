@@ -1,0 +1,53 @@
+"""Our block in somebody else's text: found again, renewed in its place, and taken out without a trace."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepmum_installers.blocks import Block, put, take_out
+
+BLOCK = Block("[plugins.ours]\nenabled = true")
+
+
+def test_block_stands_at_the_end_behind_an_empty_line() -> None:
+    text, _ = put("a = 1\n", BLOCK)
+    assert text.startswith("a = 1\n\n# keepmum: begin")
+    assert text.endswith("enabled = true\n# keepmum: end\n")
+
+
+def test_block_that_is_there_changes_nothing() -> None:
+    text, _ = put("a = 1\n", BLOCK)
+    assert put(text, BLOCK) == (text, None)
+
+
+def test_older_block_is_renewed_in_its_place() -> None:
+    older, _ = put("a = 1\n", Block("[plugins.ours]\nenabled = false"))
+    newer, _ = put(older + "\n[theirs]\n", BLOCK)
+    assert newer == put("a = 1\n", BLOCK)[0] + "\n[theirs]\n"
+
+
+def test_markdown_has_comments_of_its_own() -> None:
+    text, _ = put("", Block("words", markdown=True))
+    assert text.startswith("<!-- keepmum: begin")
+
+
+def test_line_ends_are_those_of_the_file() -> None:
+    text, _ = put("a = 1\r\n", BLOCK)
+    assert "\n" not in text.replace("\r\n", "")
+
+
+def test_lines_that_were_added_below_stay_lines() -> None:
+    text, mark = put("last line without an end", BLOCK)
+    assert take_out(text + "below\n", mark).splitlines() == ["last line without an end", "", "below"]
+
+
+def test_what_was_changed_inside_goes_with_the_block() -> None:
+    text, mark = put("a = 1\n", BLOCK)
+    assert take_out(text.replace("true", "false"), mark) == "a = 1\n"
+
+
+@pytest.mark.parametrize("harm", ["# keepmum: end", "# keepmum: begin"])
+def test_half_a_block_is_left_alone(harm: str) -> None:
+    text, mark = put("a = 1\n", BLOCK)
+    broken = text.replace(harm, "# something else")
+    assert take_out(broken, mark) == broken
