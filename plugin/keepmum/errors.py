@@ -12,6 +12,9 @@ KeepmumError                 expected: told to the user in one sentence
 │   └── ModelMissing         the local model is not installed, or its files are damaged
 └── StoreError               the store refused or failed
     ├── StoreReadOnly        it can be read and not written
+    ├── StoreUnavailable     a server cannot be reached just now; may be tried again
+    ├── KeyRefused           a server does not take the key; trying again does not help
+    ├── Unsupported          the store cannot do this; the message says what it can
     └── StoreBusy            another process held it too long; may be tried again
 
 Messages say what happened, where, and what to do next. None of them holds a secret or the text around one.
@@ -29,6 +32,7 @@ __all__ = [
     "EmbeddingError",
     "InvalidInput",
     "KeepmumError",
+    "KeyRefused",
     "ModelMissing",
     "NotFound",
     "ScannerFailed",
@@ -37,6 +41,8 @@ __all__ = [
     "StoreBusy",
     "StoreError",
     "StoreReadOnly",
+    "StoreUnavailable",
+    "Unsupported",
 ]
 
 
@@ -111,6 +117,26 @@ class StoreError(KeepmumError):
 
 class StoreReadOnly(StoreError):
     """The store can be read and not written."""
+
+
+class StoreUnavailable(StoreError):
+    """A server cannot be reached or cannot serve just now; trying again is safe.
+
+    `sure` says that nothing reached it, and `wait` how many seconds it asked for.
+    """
+
+    def __init__(self, message: str, *, sure: bool = False, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.sure = sure
+        self.wait = wait
+
+
+class KeyRefused(StoreError):
+    """A server does not take the key, or not for this project; trying again does not help."""
+
+
+class Unsupported(StoreError):
+    """The store cannot do what was asked; the message says what it can."""
 
 
 class StoreBusy(StoreError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from keepmum.errors import StoreError
 from keepmum.memory import Action, Activity, Change, Memory
-from keepmum.stores import Store
+from keepmum.stores import Receipt, Store
 
 __all__ = ["Journal"]
 
@@ -39,14 +39,15 @@ class Journal:
             detail=detail or (told.title if told else ""),
         )
 
-    def commit(self, changes: Sequence[Change], entries: Sequence[Activity]) -> None:
+    def commit(self, changes: Sequence[Change], entries: Sequence[Activity]) -> Receipt:
         """Apply all changes and write their entries, with those that were held back, or do nothing.
 
         Raises: StaleWrite, StoreError.
         """
         held = len(self._held_back)
-        self._store.commit(changes, [*self._held_back, *entries])
+        receipt = self._store.commit(changes, [*self._held_back, *entries])
         del self._held_back[:held]
+        return receipt
 
     def hold_back(self, *entries: Activity) -> None:
         """Keep entries for the next write."""

@@ -85,7 +85,8 @@ def _remember(arguments: argparse.Namespace) -> int:
             ttl_seconds=arguments.ttl_seconds,
             source=arguments.source,
         )
-    console.say(f"{answer.action or 'known already'}: {briefing.index_line(answer.memory)[2:]}")
+    done = f"queued ({answer.queued} waiting for the server)" if answer.queued else answer.action
+    console.say(f"{done or 'known already'}: {briefing.index_line(answer.memory)[2:]}")
     return 0
 
 
@@ -152,7 +153,8 @@ def _forget(arguments: argparse.Namespace) -> int:
         if (not arguments.ids or arguments.mode == "purge") and not arguments.yes:
             console.ask(f"{len(listed.memories)} will be {listed.action}. Go on?")
         done = memory.forget(arguments.ids, **wanted, confirmation=listed.confirmation)
-    console.say(f"{len(done.memories)} {done.action}")
+    waiting = f"; queued, {done.queued} waiting for the server" if done.queued else ""
+    console.say(f"{len(done.memories)} {done.action}{waiting}")
     return 0
 
 

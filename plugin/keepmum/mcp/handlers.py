@@ -134,6 +134,8 @@ class MemoryHandlers:
             return "No memories match, nothing was removed."
         count = len(forgotten.memories)
         listed = briefing.block(briefing.index_line(memory) for memory in forgotten.memories)
+        if forgotten.queued:
+            return f"{_queued(forgotten.queued)}: {count} will be removed there.\n{listed}"
         if forgotten.done:
             return f"{count} {forgotten.action}; `forget` with `undo` brings them back within 30 days.\n{listed}"
         return (
@@ -148,10 +150,15 @@ class MemoryHandlers:
 def _kept(answer: Remembered) -> str:
     """One line on what a write did, and one on what it replaced."""
     memory = answer.memory
-    said = f"{_SAID[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
+    said = f"{_queued(answer.queued) or _SAID[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
     if answer.previous is None or answer.action == "restored":
         return said
     return f"{said}\n{_replaced(memory, answer.previous, conflict=answer.action == 'conflict')}"
+
+
+def _queued(count: int) -> str:
+    """What is said of a write that waits for the server; nothing of one that is stored."""
+    return f"Queued, not stored yet (the server cannot be reached; {count} waiting)" if count else ""
 
 
 def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:

@@ -6,8 +6,9 @@ Callers get values and typed errors; what a model or a person is shown is made i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Self
 
 from keepmum import intake, lifecycle
@@ -30,12 +31,19 @@ _ADOPTED_AT_ONCE = 10_000
 _UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
 
 
-def open_service(path: str, scan: intake.Scan, *, backend: str = "sqlite", **context: Any) -> MemoryService:
-    """A service over the store at `path`; `context` is passed on to `MemoryService`.
+def open_service(
+    path: str,
+    scan: intake.Scan,
+    *,
+    backend: str = "sqlite",
+    options: Mapping[str, Any] = MappingProxyType({}),
+    **context: Any,
+) -> MemoryService:
+    """A service over the store at `path`; `options` are the store's own, `context` is passed on to `MemoryService`.
 
     Raises: StoreError when the store can be neither read nor made.
     """
-    store = STORES[backend](path)
+    store = STORES[backend](path, **options)
     try:
         return MemoryService(store, scan, **context)
     except BaseException:
@@ -119,7 +127,7 @@ class MemoryService(Keeping, Reading, Forgetting):
         now = self._clock()
         wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
         changes = []
-        for memory in self.store.browse(wanted, limit=_ADOPTED_AT_ONCE):
+        for memory in self.store.at_hand.browse(wanted, limit=_ADOPTED_AT_ONCE):
             moved = replace(lifecycle.touched(memory, now, self._agent), project=project)
             if moved.key and self.store.by_key(moved.space, moved.key) is not None:
                 moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says

@@ -25,7 +25,7 @@ from keepmum.memory import (
     Status,
     space_of,
 )
-from keepmum.stores import StaleWrite, Store
+from keepmum.stores import Receipt, StaleWrite, Store
 
 __all__ = ["Context", "Place", "Wanted"]
 
@@ -56,6 +56,7 @@ class Wanted(TypedDict, total=False):
     since: int | None
     until: int | None
     statuses: tuple[Status, ...]
+    project: str | None  # the name or id of one project, instead of the one here
 
 
 class Context:
@@ -101,13 +102,14 @@ class Context:
     def _filter(self, wanted: Wanted | None = None) -> Filter:
         place, given = self.place, wanted or {}
         scope = given.get("scope")
+        named = given.get("project")
         return Filter(
             now=self._clock(),
-            project=place.project,
+            project=place.project if named in {None, place.name} else named,
             session=place.session,
             user=place.user,
             everywhere=scope == "all",
-            scopes=() if scope in {None, "all"} else (intake.one_of("scope", scope or "", SCOPES),),
+            scopes=_scopes(scope, named),
             kinds=tuple(intake.one_of("kinds", kind, KINDS) for kind in given.get("kinds", ())),
             tags=intake.clean_tags(given.get("tags", ())),
             all_tags=given.get("all_tags", False),
@@ -167,16 +169,17 @@ class Context:
         """Log that a memory was masked, by rules and id."""
         self._journal.hold_back(self._journal.entry("refused", shown, f"masked where it is shown: {rules}"))
 
-    def _commit(self, changes: Sequence[Change], *entries: Activity) -> None:
+    def _commit(self, changes: Sequence[Change], *entries: Activity) -> Receipt:
         """One transaction, and the briefings brought up to date with it."""
-        self._journal.commit(changes, entries)
+        receipt = self._journal.commit(changes, entries)
         touched = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
         for project in {None if memory.scope == "global" else memory.project for memory in touched}:
             self._refresh(project)
+        return receipt
 
     def _refresh(self, project: str | None) -> None:
         if self._briefings is not None:
-            self._briefings.refresh(self.store, self._clock(), project, self.place.user)
+            self._briefings.refresh(self.store.at_hand, self._clock(), project, self.place.user)
 
     def _retrying(self, attempt: Callable[[], _Answer]) -> _Answer:
         """Decide again on fresh facts when another process was faster."""
@@ -186,3 +189,10 @@ class Context:
             except StaleWrite:
                 continue
         raise KeepmumError("other agents keep changing this memory; nothing was stored, try again")
+
+
+def _scopes(scope: str | None, project: str | None) -> tuple[Scope, ...]:
+    """The scopes that a read looks into; none for all of them. A project that was named is what is looked into."""
+    if scope in {None, "all"}:
+        return () if project is None else ("project", "shared")
+    return (intake.one_of("scope", scope or "", SCOPES),)

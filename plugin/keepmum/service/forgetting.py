@@ -10,7 +10,7 @@ from keepmum import intake, lifecycle, ranking, retention
 from keepmum.errors import ConfirmationNeeded, InvalidInput
 from keepmum.memory import LIMITS, Action, Activity, Change, Memory, Status
 from keepmum.service.context import Context
-from keepmum.stores import StaleWrite
+from keepmum.stores import Receipt, StaleWrite
 
 __all__ = ["Forgetting", "Forgotten"]
 
@@ -25,6 +25,7 @@ class Forgotten:
     action: Action
     done: bool
     confirmation: str = ""  # what to send back to have just these removed
+    queued: int = 0  # writes that wait for a server, these among them; 0: it is done
 
 
 class Forgetting(Context):
@@ -61,8 +62,8 @@ class Forgetting(Context):
             )
         if dry_run or not victims or not (named or confirmation):
             return Forgotten(self._shown(victims), action, done=False, confirmation=token)
-        self._retrying(lambda: self._remove([self._find(memory.id) for memory in victims], status, action))
-        return Forgotten(self._shown(victims), action, done=True)
+        receipt = self._retrying(lambda: self._remove([self._find(memory.id) for memory in victims], status, action))
+        return Forgotten(self._shown(victims), action, done=True, queued=receipt.queued)
 
     def sweep(self) -> int:
         """Trash what has expired, lay down what has faded, purge what was in the trash for 30 days; how many.
@@ -93,10 +94,10 @@ class Forgetting(Context):
         found = self.store.search(sorted(words), wanted, 1000)
         return [m for m, _ in found if words <= set(ranking.terms(f"{m.title}\n{m.text}\n{m.key or ''}", limit=None))]
 
-    def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> None:
+    def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> Receipt:
         now = self._clock()
         changes = [self._change(memory, status, now) for memory in victims]
-        self._commit(changes, *(self._entry(action, memory) for memory in victims))
+        return self._commit(changes, *(self._entry(action, memory) for memory in victims))
 
     def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:
         """What time does to a memory, if anything."""

@@ -22,6 +22,7 @@ class Remembered:
     memory: Memory
     action: Action | None  # None: the very same was kept already, and nothing was written
     previous: Memory | None = None  # what it replaced, if anything
+    queued: int = 0  # writes that wait for a server, this one among them; 0: it is stored
 
 
 class Keeping(Context):
@@ -39,6 +40,15 @@ class Keeping(Context):
         self._refuse_secrets({"text": text, "supersedes": supersedes, **_texts(fields)}, draft)
         kept = self._retrying(lambda: self._keep(text, fields, self._find(supersedes) if supersedes else None, now))
         return self._answer(kept)
+
+    def revise(self, reference: str, text: str, **fields: Unpack[intake.Fields]) -> Remembered:
+        """Give one memory a new text, and the fields that are given; whatever else it says stays.
+
+        Raises: NotFound, Ambiguous, InvalidInput, SecretFound, StoreError. Nothing is stored in part.
+        """
+        present = self._find(reference)
+        self._refuse_secrets({"text": text, **_texts(fields)}, intake.revise(present, text, fields))
+        return self._answer(self._retrying(lambda: self._revise(self._find(present.id), text, fields)))
 
     def restore(self, reference: str) -> Remembered:
         """Bring back a memory that was archived, trashed, superseded or tombstoned.
@@ -72,10 +82,10 @@ class Keeping(Context):
         if present:
             return self._answer(Remembered(present[0], None))
         try:
-            self._commit([Change(None, incoming)], self._journal.entry("imported", incoming))
+            receipt = self._commit([Change(None, incoming)], self._journal.entry("imported", incoming))
         except StaleWrite:
             raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
-        return Remembered(incoming, "imported")
+        return Remembered(receipt.settled(incoming), "imported", queued=receipt.queued)
 
     def _blank(self, now: int) -> Memory:
         scope = self._default_scope
@@ -103,6 +113,16 @@ class Keeping(Context):
             return Remembered(present, None)
         return self._commit_new(after, present, old, now)
 
+    def _revise(self, present: Memory, text: str, fields: intake.Fields) -> Remembered:
+        now = self._clock()
+        if not present.is_visible(now):
+            raise InvalidInput("id", f"{present.id} was removed; `forget` with `undo` brings it back")
+        base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
+        after = _placed(intake.revise(base, text, fields))
+        if lifecycle.says_the_same(after, present):
+            return Remembered(present, None)
+        return self._commit_new(after, present, None, now)
+
     def _present(self, new: Memory, now: int) -> Memory | None:
         """The memory that a write is a new value of: the one under its key, or one that says just the same."""
         holder = self.store.by_key(new.space, new.key) if new.key else None
@@ -128,8 +148,8 @@ class Keeping(Context):
             entries.append(self._entry("superseded", old))
         changes.append(Change(present, after))
         entries.append(self._entry(action, after))
-        self._commit(changes, *entries)
-        return Remembered(after, action, present or old)
+        receipt = self._commit(changes, *entries)
+        return Remembered(receipt.settled(after), action, present or old, receipt.queued)
 
     def _restore(self, memory: Memory) -> Remembered:
         now = self._clock()
@@ -160,8 +180,8 @@ class Keeping(Context):
                     "key", f"{self._masker.text(after.key or '')!r} is now held by {holder.id}; forget that one first"
                 )
             changes.insert(0, self._change(holder, "trashed", after.updated_at))  # it has expired
-        self._commit(changes, self._entry("restored", after))
-        return Remembered(after, "restored", memory)
+        receipt = self._commit(changes, self._entry("restored", after))
+        return Remembered(receipt.settled(after), "restored", memory, receipt.queued)
 
     def _answer(self, kept: Remembered) -> Remembered:
         """An answer to a write as it may be shown: what it replaced may be older than the rules."""

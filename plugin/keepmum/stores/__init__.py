@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from keepmum.stores import sqlite
-from keepmum.stores.base import Capabilities, StaleWrite, Store
+from keepmum.stores.base import STORED, Capabilities, Receipt, StaleWrite, Store
 
-__all__ = ["STORES", "Capabilities", "StaleWrite", "Store"]
+__all__ = ["STORED", "STORES", "Capabilities", "Receipt", "StaleWrite", "Store"]
 
-STORES: Mapping[str, Callable[[str], Store]] = {"sqlite": sqlite.open_store}
+STORES: Mapping[str, Callable[..., Store]] = {"sqlite": sqlite.open_store}

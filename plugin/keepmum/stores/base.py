@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Protocol
 
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["Capabilities", "Clean", "StaleWrite", "Store"]
+__all__ = ["STORED", "Capabilities", "Clean", "Receipt", "StaleWrite", "Store"]
 
 # What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
 Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -28,6 +29,21 @@ class Capabilities:
     cannot: Mapping[str, str] = field(default_factory=dict)  # a promise that it does not keep, and a sentence on that
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a transaction."""
+
+    ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # that a server gave in place of ours
+    queued: int = 0  # writes that wait for a server, these among them; 0: everything is stored
+
+    def settled(self, memory: Memory) -> Memory:
+        """`memory` under the id that it is kept by."""
+        return replace(memory, id=self.ids.get(memory.id, memory.id))
+
+
+STORED = Receipt()
+
+
 class Store(Protocol):
     """A place where memories live. Each method is one transaction; all are safe between processes.
 
@@ -42,7 +58,11 @@ class Store(Protocol):
     def notice(self) -> str:
         """What happened lately that the user should know, such as a repair; empty when nothing did."""
 
-    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
+    @property
+    def at_hand(self) -> Store:
+        """The same memories as far as they can be read without waiting: itself, or what is known here of a server."""
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply all changes, their search index, their history and the activity, or nothing.
 
         A purge takes the words of a memory out of its history and out of earlier activity as well.

@@ -241,3 +241,12 @@ def test_many_reads_are_logged_without_a_write_between(open_memory: OpenService)
 def test_activity_of_another_project_is_not_told(open_memory: OpenService) -> None:
     open_memory(place={"project": "beta"}).remember("zebra")
     assert open_memory().activity() == []
+
+
+def test_a_project_that_is_named_is_all_that_is_looked_into(open_memory: OpenService) -> None:
+    open_memory(place={"project": "beta", "name": "Beta"}).remember("zebra of beta")
+    here = open_memory()
+    here.remember("zebra of alpha")
+    here.remember("zebra of everywhere", scope="global")
+    assert texts(here, "zebra", project="beta") == ["zebra of beta"]
+    assert texts(here, "zebra", project="Alpha") == ["zebra of alpha"]

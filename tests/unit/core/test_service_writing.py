@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from keepmum.errors import InvalidInput, KeepmumError, NotFound
+from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.memory import KINDS, LASTING_KINDS, LIMITS, Change, Memory
 from keepmum.service import MemoryService, Remembered
+from keepmum.stores import Receipt
 from unit.core.service_parts import Clock, OpenService
 
 
@@ -296,10 +297,10 @@ def test_a_write_that_is_never_first_gives_up_in_words(open_memory: OpenService)
     memory = here.remember("value", key="k").memory
     commit = here.store.commit
 
-    def commit_late(changes: Any, activity: Any = ()) -> None:
+    def commit_late(changes: Any, activity: Any = ()) -> Receipt:
         present = there.store.get([memory.id])[0]
         there.store.commit([Change(present, replace(present, revision=present.revision + 1))])
-        commit(changes, activity)
+        return commit(changes, activity)
 
     here.store.commit = commit_late  # type: ignore[method-assign] # somebody is faster every time
     with pytest.raises(KeepmumError, match="nothing was stored, try again"):
@@ -314,3 +315,27 @@ def test_an_expired_memory_gives_its_key_up(service: MemoryService, clock: Clock
     assert new.action == "created"
     assert new.memory.id != old.id
     assert service.find(old.id).status == "trashed"
+
+
+# -- a new text for what is known
+
+
+def test_a_new_text_leaves_what_else_a_memory_says(service: MemoryService) -> None:
+    old = service.remember("Blue first", title="Pools", tags=["deploy"], kind="decision").memory
+    new = service.revise(old.id, "Green first")
+    assert (new.action, new.memory.id, new.memory.revision) == ("updated", old.id, 2)
+    assert (new.memory.title, new.memory.tags, new.memory.kind) == ("Pools", ("deploy",), "decision")
+
+
+def test_a_new_text_with_a_secret_is_refused(service: MemoryService) -> None:
+    old = service.remember("Blue first").memory
+    with pytest.raises(SecretFound):
+        service.revise(old.id, "The job signs in with " + "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21")
+    assert service.find(old.id).text == "Blue first"
+
+
+def test_what_was_removed_gets_no_new_text(service: MemoryService) -> None:
+    old = service.remember("Blue first").memory
+    service.forget([old.id])
+    with pytest.raises(InvalidInput, match="was removed"):
+        service.revise(old.id, "Green first")

@@ -14,7 +14,7 @@ from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.retention import DAY_MS
-from keepmum.stores.base import Capabilities, Clean
+from keepmum.stores.base import STORED, Capabilities, Clean, Receipt
 from keepmum.stores.sqlite import edits, files, rows, schema, scrub
 from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
 from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_error
@@ -76,12 +76,18 @@ class SqliteStore:
 
     # -- writing
 
-    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
+    @property
+    def at_hand(self) -> SqliteStore:
+        """The store itself: nobody waits for a file."""
+        return self
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply all changes with their history and the activity, or nothing."""
         with self._writing() as db:
             purged = edits.write(db, changes, activity)
         if purged:
             self._checkpoint(at=0)  # the file is overwritten now, not when the WAL is next folded in
+        return STORED
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
         """Apply changes, clean the past with them, and leave nothing of before in file, WAL, index or backups."""
