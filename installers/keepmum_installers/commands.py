@@ -29,6 +29,13 @@ def register(subparsers: _Subparsers, probes: Probes) -> None:
     status.set_defaults(run=lambda _: _guarded(lambda: _status(probes)))
     check = subparsers.add_parser("doctor", help="find what is wrong, and say what to do about it")
     check.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    check.add_argument(
+        "--live",
+        nargs="*",
+        type=_client,
+        metavar="CLIENT",
+        help="run the clients (or these) in a home that is thrown away, and see what reaches their model",
+    )
     check.set_defaults(run=lambda arguments: _guarded(lambda: _doctor(probes, arguments)))
 
 
@@ -113,6 +120,8 @@ def _status(probes: Probes) -> int:
 
 
 def _doctor(probes: Probes, arguments: argparse.Namespace) -> int:
-    from keepmum_installers.report import show_findings
+    from keepmum_installers.report import show_findings, show_trials
 
+    if arguments.live is not None:
+        return show_trials(arguments.live, as_json=arguments.json)
     return show_findings(probes, as_json=arguments.json)

@@ -17,6 +17,7 @@ from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.journal import Journal, Wrote
+from keepmum_installers.live import records
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
@@ -53,8 +54,10 @@ def examine(product: Product, root: str | None, machine: Machine, probes: Probes
     findings += _of_core(probes)
     findings += _session(machine)
     findings += _leftovers(machine)
-    for client in CLIENTS.values():
+    proofs = records.kept(machine)
+    for name, client in CLIENTS.items():
         findings += client.checks(machine, product)
+        findings += records.findings(name, proofs[name]) if name in proofs else ()
     return findings
 
 

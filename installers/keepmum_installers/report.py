@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from keepmum_installers import doctor
@@ -13,7 +13,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 from keepmum_installers.voice import Voice
 
-__all__ = ["show_findings", "show_status"]
+__all__ = ["show_findings", "show_status", "show_trials"]
 
 _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "problem"}
 
@@ -41,21 +41,29 @@ def show_status(probes: doctor.Probes) -> int:
 def show_findings(probes: doctor.Probes, *, as_json: bool) -> int:
     """Says every finding of the doctor; gives 1 when one is a problem, else 0."""
     root = bundle_root()
-    findings = doctor.examine(installed(root), root, Machine.this(), probes)
-    well = all(finding.level != "problem" for finding in findings)
-    if as_json:
-        value = {"ok": well, "findings": [asdict(finding) for finding in findings]}
-        Voice().say(json.dumps(value, ensure_ascii=False, indent=2))
-    else:
-        _show(findings)
-    return 0 if well else 1
+    return _show(doctor.examine(installed(root), root, Machine.this(), probes), as_json=as_json)
 
 
-def _show(findings: Sequence[Finding]) -> None:
-    voice = Voice()
+def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
+    """Says what live trials of these clients (or of all) show; gives 1 when something is a problem, else 0."""
+    from keepmum_installers.live import command
+
+    return _show(command.examine(clients, bundle_root(), Machine.this()), as_json=as_json)
+
+
+def _show(findings: Iterable[Finding], *, as_json: bool) -> int:
+    """Says findings, each when it is there, or all in one JSON object; gives the exit code."""
+    voice, shown = Voice(), []
     for finding in findings:
-        voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
-        if finding.next_step:
-            voice.say(f"         → {finding.next_step}")
-    count = sum(finding.level == "problem" for finding in findings)
-    voice.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
+        shown.append(finding)
+        if not as_json:
+            voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
+            if finding.next_step:
+                voice.say(f"         → {finding.next_step}")
+    count = sum(finding.level == "problem" for finding in shown)
+    if as_json:
+        value = {"ok": not count, "findings": [asdict(finding) for finding in shown]}
+        voice.say(json.dumps(value, ensure_ascii=False, indent=2))
+    else:
+        voice.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
+    return 1 if count else 0

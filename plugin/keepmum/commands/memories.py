@@ -85,6 +85,7 @@ def _remember(arguments: argparse.Namespace) -> int:
             ttl_seconds=arguments.ttl_seconds,
             source=arguments.source,
         )
+        memory.settle()  # the next session that starts here is told of it
     done = f"queued ({answer.queued} waiting for the server)" if answer.queued else answer.action
     console.say(f"{done or 'known already'}: {briefing.index_line(answer.memory)[2:]}")
     return 0

@@ -53,6 +53,12 @@ def test_what_was_remembered_is_recalled(keepmum: Command) -> None:
     assert "blue pool" in keepmum("recall", "which pool?").out
 
 
+def test_what_was_remembered_is_told_to_the_next_session_that_starts_here(keepmum: Command) -> None:
+    keepmum("remember", "--kind", "decision", "Deploys go through the blue pool first")
+    (briefing,) = (Path(os.environ["KEEPMUM_HOME"]) / "state" / "briefings").iterdir()
+    assert "blue pool" in briefing.read_text(encoding="utf-8")
+
+
 def test_words_need_no_quotes(keepmum: Command) -> None:
     keepmum("remember", "the", "blue", "pool")
     assert "the blue pool" in keepmum("recall").out

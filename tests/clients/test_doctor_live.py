@@ -1,0 +1,36 @@
+"""`keepmum doctor --live` with the real clients: everything that is meant for the model reaches it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.clients
+
+
+def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    """Exit code and findings of the command, run as by a user who has the client on PATH."""
+    environ = {"HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum"), "PATH": path, "LANG": "C.UTF-8"}
+    command = [sys.executable, "-I", "-S", str(product / "plugin" / "launch.py"), "doctor", "--json", *words]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, json.loads(done.stdout)["findings"]
+
+
+def test_everything_reaches_the_model_of_claude_code(claude_program: Path, product: Path, tmp_path: Path) -> None:
+    home, tools = tmp_path / "home", tmp_path / "bin"
+    home.mkdir()
+    tools.mkdir()
+    (tools / "claude").symlink_to(claude_program)
+    (tools / "python3").symlink_to(os.path.realpath(sys.executable))
+    path = os.pathsep.join([str(tools), "/usr/bin", "/bin"])
+    status, (finding,) = doctor(product, home, path, "--live", "claude-code")
+    assert (status, finding["level"]) == (0, "ok"), finding
+    assert sorted(os.listdir(home)) == [".keepmum"]  # whatever the client wrote, it wrote elsewhere
+    _, later = doctor(product, home, path)
+    assert finding in later
