@@ -1,11 +1,9 @@
 """A model that says what a test told it to: the Messages API on loopback, scripted, remembering each request.
 
-    with MockModel() as model:
-        model.will(Say("hello"), Call("Read", {"file_path": "/x"}), Say("done"))
-        ...  # run a client with its base URL at model.url
-        assert "context" in model.requests[0].text
-
-Source: https://platform.claude.com/docs/build-with-claude/streaming, read 2026-11-21.
+with MockModel() as model:
+    model.will(Say("hello"), Call("Read", {"file_path": "/x"}), Say("done"))
+    ...  # run a client with its base URL at model.url
+    assert "context" in model.requests[0].text
 """
 
 from __future__ import annotations
@@ -14,33 +12,19 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+
+from keepmum_installers.live.messages import Messages
+from keepmum_installers.live.model import Call, Reply, Say
 
 __all__ = ["Call", "MockModel", "Request", "Say"]
 
 Json = dict[str, Any]
 _LIMIT = 60  # seconds
-
-
-@dataclass(frozen=True)
-class Say:
-    """An answer that ends the turn."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Call:
-    """An answer that uses a tool."""
-
-    tool: str
-    input: Json = field(default_factory=dict)
-
-
-Reply = Say | Call
+_WIRE = Messages()
 
 
 @dataclass(frozen=True)
@@ -166,42 +150,6 @@ def _texts(messages: list[Json]) -> Iterator[str]:
                 yield from _texts([{"content": block.get("content")}])
 
 
-def _message(body: Json, reply: Reply, number: int) -> Json:
-    """A whole message as the API gives it."""
-    if isinstance(reply, Say):
-        block: Json = {"type": "text", "text": reply.text}
-    else:
-        block = {"type": "tool_use", "id": f"toolu_{number:08}", "name": reply.tool, "input": reply.input}
-    return {
-        "id": f"msg_{number:08}",
-        "type": "message",
-        "role": "assistant",
-        "model": body.get("model", "mock"),
-        "content": [block],
-        "stop_reason": "end_turn" if isinstance(reply, Say) else "tool_use",
-        "stop_sequence": None,
-        "usage": {"input_tokens": 100, "output_tokens": 10},
-    }
-
-
-def _events(message: Json) -> Iterator[Json]:
-    """The same message as the events of a stream."""
-    (block,) = message["content"]
-    yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
-    if block["type"] == "text":
-        empty: Json = {"type": "text", "text": ""}
-        delta: Json = {"type": "text_delta", "text": block["text"]}
-    else:
-        empty = {**block, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    yield {"type": "content_block_start", "index": 0, "content_block": empty}
-    yield {"type": "content_block_delta", "index": 0, "delta": delta}
-    yield {"type": "content_block_stop", "index": 0}
-    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": end, "usage": message["usage"]}
-    yield {"type": "message_stop"}
-
-
 def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -210,30 +158,20 @@ def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
             """Say nothing: the requests are remembered."""
 
         def do_HEAD(self) -> None:
-            self._send(b"", "text/plain")
+            self._send("text/plain", b"")
 
         def do_GET(self) -> None:
-            self._send(b'{"data": [], "has_more": false}', "application/json")
+            self._send("application/json", _WIRE.errand(self.path))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
             path = self.path.partition("?")[0]
-            if path == "/v1/messages/count_tokens":
-                self._send(b'{"input_tokens": 100}', "application/json")
-            elif path != "/v1/messages":
-                self._send(b"{}", "application/json")  # telemetry and the like
+            if path == "/v1/messages":
+                self._send(*_WIRE.answer(body, model.answer(body), len(model.requests)))
             else:
-                self._answer(body)
+                self._send("application/json", _WIRE.errand(path))  # telemetry and the like
 
-        def _answer(self, body: Json) -> None:
-            message = _message(body, model.answer(body), len(model.requests))
-            if not body.get("stream"):
-                self._send(json.dumps(message).encode(), "application/json")
-                return
-            stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _events(message))
-            self._send(stream.encode(), "text/event-stream")
-
-        def _send(self, data: bytes, kind: str) -> None:
+        def _send(self, kind: str, data: bytes) -> None:
             self.send_response(200)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(data)))
