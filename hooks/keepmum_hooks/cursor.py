@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["MCP_TOOL", "OWN_SERVER", "PLAIN_TOOLS", "read", "read_call", "refuse", "render"]
 
 MCP_TOOL = "MCP:"  # what the names of servers' tools begin with
-OWN_SERVER = "keepmum"  # the name of our server in this client, and of our plugin
+OWN_SERVER = "keepmum"  # the name of our server in this client
 # Built-in tools that write no file; commands and tools of servers have events of their own.
 PLAIN_TOOLS = ("Read", "Grep", "Glob", "LS", "Delete", "Task", "TodoWrite", "WebFetch", "WebSearch", "Shell")
 
@@ -110,15 +110,15 @@ def _path(value: object) -> str:
 def _server_tool(payload: Mapping[str, Any]) -> str:
     """The tool's name in the form that the guard knows: `mcp__<server>__<tool>`.
 
-    A server that came with a plugin is called `plugin-<plugin>-<server>`; where there is no name, what the client
-    starts or asks for stands in for it.
+    The client may put before the server's own name where it comes from, as in `plugin-keepmum-keepmum`; where there
+    is no name, what the client starts or asks for stands in for it.
     """
     tool = payload.get("tool_name")
     if not isinstance(tool, str):
         raise ValueError("no tool")  # noqa: TRY004 - as above
     named = (_text(payload.get(field)) for field in ("mcp_server_name", "mcp_server_url", "url", "command"))
     server = next(filter(None, named), "")
-    if server.startswith(f"plugin-{OWN_SERVER}-"):
+    if server.endswith(f"-{OWN_SERVER}"):
         server = OWN_SERVER
     return f"mcp__{server}__{tool.removeprefix(MCP_TOOL)}"
 

@@ -153,6 +153,7 @@ def test_a_servers_tool_is_named_by_server_and_tool_and_its_input_is_read() -> N
     ("changes", "tool"),
     [
         pytest.param({"mcp_server_name": "plugin-keepmum-keepmum"}, "mcp__keepmum__add", id="our own, from the plugin"),
+        pytest.param({"mcp_server_name": "project-0-web-keepmum"}, "mcp__keepmum__add", id="our own, of a project"),
         pytest.param({"mcp_server_name": None}, "mcp__npx server-memory__add", id="a server without a name"),
         pytest.param({"tool_name": "MCP:add"}, "mcp__memory__add", id="with the client's mark"),
     ],

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-import time
 from collections.abc import Iterator, Mapping
 
-from keepmum_hooks.places import heartbeat_file
 from keepmum_installers import files
+from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.claude import command_line, places
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
@@ -18,14 +16,11 @@ from keepmum_installers.merge import parse
 from keepmum_installers.product import PLUGIN, Product
 from keepmum_installers.source import Source
 
-__all__ = ["checks", "interpreter"]
+__all__ = ["checks"]
 
 _NAME = places.NAME
-_OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
-_SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
 _SCOPES: tuple[Scope, ...] = ("user", "project", "local")
-_SECONDS = 20
-_WEEK = 7 * 24 * 3600
+_SHOWN = "If you use Claude Code daily, see what /hooks shows in it."
 
 
 def checks(machine: Machine, product: Product) -> Iterator[Finding]:
@@ -35,11 +30,11 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield note(_NAME, "Claude Code was not found on PATH", "Install it, then run `keepmum install`.")
         return
     yield _version(claude, machine)
-    yield interpreter(machine)
+    yield interpreter(_NAME, machine)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
     for event, word in places.EVENTS.items():
-        yield _heartbeat(f"{_NAME} {event} hook", heartbeat_file(machine.home, _NAME, word))
+        yield heartbeat(_NAME, event, word, machine, _SHOWN)
 
 
 def _version(claude: str, machine: Machine) -> Finding:
@@ -51,20 +46,6 @@ def _version(claude: str, machine: Machine) -> Finding:
         before = f"; before {command_line.dotted(whole)} the capture request shows as a problem"
         return note(_NAME, says + before, "Run `claude update`.")
     return ok(_NAME, says)
-
-
-def interpreter(machine: Machine) -> Finding:
-    """Whether `python3` starts: the manifests can name no path, since they are the same on every machine."""
-    about, path = f"{_NAME} python3", machine.find("python3")
-    if path is None:
-        return problem(about, "hooks and server start as `python3`, which is not on PATH", "Put python3 on PATH.")
-    done = machine.run((path, "-I", "-S", "-c", _SAY_VERSION), _SECONDS)
-    found = re.fullmatch(r"(\d+)\.(\d+)", done.out.strip())
-    if done.code or not found:
-        return problem(about, f"{path} does not run: {done.sentence}", "Put a Python that works first on PATH.")
-    if (int(found[1]), int(found[2])) < _OLDEST:
-        return problem(about, f"{path} is {found[0]}, too old for the hooks", "Put 3.9 or newer first on PATH.")
-    return ok(about, f"{found[0]} at {path}")
 
 
 def _registration(claude: str, machine: Machine, product: Product) -> Iterator[Finding]:
@@ -131,20 +112,3 @@ def _enabled(settings: dict[str, object] | InstallError) -> object:
     """Whether the settings switch the plugin on or off; None when they do not mention it."""
     enabled = None if isinstance(settings, InstallError) else settings.get("enabledPlugins")
     return enabled.get(PLUGIN) if isinstance(enabled, dict) else None
-
-
-def _heartbeat(about: str, path: str) -> Finding:
-    try:
-        age = max(0.0, time.time() - os.stat(path).st_mtime)
-    except OSError:
-        return note(about, "has not run yet", "Start Claude Code in a folder that you trust, and say something.")
-    if age > _WEEK:
-        return note(about, f"last ran {_ago(age)}", "If you use Claude Code daily, see what /hooks shows in it.")
-    return ok(about, f"last ran {_ago(age)}")
-
-
-def _ago(seconds: float) -> str:
-    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return "just now" if seconds < 60 else "a minute ago"

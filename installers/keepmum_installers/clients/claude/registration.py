@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from keepmum_installers import files
-from keepmum_installers.clients.claude import command_line, health, places
+from keepmum_installers.clients.checks import interpreter
+from keepmum_installers.clients.claude import command_line, places
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
@@ -107,7 +108,7 @@ def _notes(claude: str, source: Source, machine: Machine) -> Iterator[str]:
     yield "Claude Code has Keepmum from its next session on; in one that is open, type /reload-plugins."
     if source.kind == "directory":
         yield f"It reads the plugin from {source.where}: keep that folder."
-    python = health.interpreter(machine)
+    python = interpreter(places.NAME, machine)
     if python.level != "ok":
         yield f"Before that: {python.says}. {python.next_step}"
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE

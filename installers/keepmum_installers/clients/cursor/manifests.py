@@ -21,7 +21,7 @@ from keepmum_installers.clients.cursor.places import EVENTS, NAME
 from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.product import MARKETPLACE, Product
 
-__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Start", "hooks", "plugin", "render", "server"]
+__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Start", "hooks", "plugin", "render", "servers"]
 
 MANIFEST = ".cursor-plugin/plugin.json"
 HOOKS = "hooks/cursor.json"

@@ -1,0 +1,51 @@
+"""What the doctor asks of every client whose hooks are processes: an interpreter that starts, and hooks that ran."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from keepmum_hooks.places import heartbeat_file
+from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.machine import Machine
+
+__all__ = ["heartbeat", "interpreter"]
+
+_OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
+_SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
+_SECONDS = 20
+_WEEK = 7 * 24 * 3600
+
+
+def interpreter(client: str, machine: Machine) -> Finding:
+    """Whether `python3` starts: the manifests can name no path, since they are the same on every machine."""
+    about, path = f"{client} python3", machine.find("python3")
+    if path is None:
+        return problem(about, "hooks and server start as `python3`, which is not on PATH", "Put python3 on PATH.")
+    done = machine.run((path, "-I", "-S", "-c", _SAY_VERSION), _SECONDS)
+    found = re.fullmatch(r"(\d+)\.(\d+)", done.out.strip())
+    if done.code or not found:
+        return problem(about, f"{path} does not run: {done.sentence}", "Put a Python that works first on PATH.")
+    if (int(found[1]), int(found[2])) < _OLDEST:
+        return problem(about, f"{path} is {found[0]}, too old for the hooks", "Put 3.9 or newer first on PATH.")
+    return ok(about, f"{found[0]} at {path}")
+
+
+def heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
+    """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
+    about = f"{client} {event} hook"
+    try:
+        age = max(0.0, time.time() - os.stat(heartbeat_file(machine.home, client, word)).st_mtime)
+    except OSError:
+        return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
+    if age > _WEEK:
+        return note(about, f"last ran {_ago(age)}", when_old)
+    return ok(about, f"last ran {_ago(age)}")
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now" if seconds < 60 else "a minute ago"

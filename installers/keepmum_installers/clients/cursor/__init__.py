@@ -1,0 +1,54 @@
+"""Cursor, where Keepmum is a plugin in the client's own folder, or from a marketplace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.cursor import health, local, manifests, places
+from keepmum_installers.finding import Finding
+from keepmum_installers.machine import Machine
+from keepmum_installers.plan import Plan
+from keepmum_installers.product import Product
+
+__all__ = ["Cursor"]
+
+
+class Cursor:
+    """Cursor, the editor, and its agent on the command line."""
+
+    title = "Cursor"
+    scopes: tuple[Scope, ...] = ("user",)
+
+    def manifests(self, product: Product) -> Mapping[str, object]:
+        """The plugin's and the marketplace's manifest, the MCP servers, the hooks and the rule."""
+        return manifests.render(product)
+
+    def program(self, machine: Machine) -> str | None:
+        """The path of `cursor-agent` or `cursor`; nothing of ours calls it."""
+        return machine.find("cursor-agent") or machine.find("cursor")
+
+    def is_here(self, machine: Machine) -> bool:
+        """Whether the client has a folder here, or a command."""
+        return os.path.isdir(places.config_folder(machine)) or self.program(machine) is not None
+
+    def folder(self, machine: Machine) -> str:
+        """`~/.cursor`."""
+        return places.config_folder(machine)
+
+    def plan(self, wish: Wish, machine: Machine) -> Plan:
+        """The files of the plugin in the client's own folder."""
+        return local.plan(wish, machine)
+
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
+        """None: it is installed for a user."""
+        return ()
+
+    def remains(self, machine: Machine) -> Iterable[str]:
+        """What to do about a plugin that somebody put there by hand."""
+        return local.remains(machine)
+
+    def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:
+        """Plugin, interpreter and heartbeats."""
+        return health.checks(machine, product)

@@ -1,0 +1,101 @@
+"""For one user: a plugin in the folder where Cursor looks for plugins that come from no marketplace.
+
+It is five small files. Hooks and server stay where the installer runs from, and are named by their full paths: the
+client refuses a symbolic link that leads out of its folder, and a copy of the code would be behind after each pull.
+
+Source: https://cursor.com/docs/plugins/building, read 2026-11-21; and the loader in `@cursor/sdk` 1.0.32.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from keepmum_installers import files
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.cursor import manifests, places
+from keepmum_installers.clients.cursor.rule import RULE
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine
+from keepmum_installers.plan import Plan, own_file
+from keepmum_installers.source import folder, parse_source
+
+__all__ = ["plan", "remains", "start"]
+
+_SKILL = "skills/memory/SKILL.md"
+
+
+def plan(wish: Wish, machine: Machine) -> Plan:
+    """The files that differ from what should be there; none where no folder of the bundle is there to read from.
+
+    Raises: InstallError when a source was named that is none.
+    """
+    root = _root(wish, machine)
+    if root is None:
+        return Plan(notes=_by_hand(wish))
+    steps = [
+        own_file(os.path.join(places.plugin_folder(machine), *name.split("/")), text, "a part of the plugin", 0o644)
+        for name, text in _texts(wish, root).items()
+    ]
+    notes = (
+        "Cursor has Keepmum from its next start on; in a window that is open: Developer: Reload Window.",
+        f"It reads the plugin's code from {root}: keep that folder.",
+    )
+    return Plan(tuple(step for step in steps if step), notes)
+
+
+def remains(machine: Machine) -> Iterator[str]:
+    """What to do about a plugin that was put there by hand."""
+    place = places.plugin_folder(machine)
+    if os.path.lexists(place):
+        yield f"Cursor still has a plugin of our name: {place} holds files that this installer did not write."
+        yield "  To take it out, remove that folder."
+
+
+def start(root: str) -> manifests.Start:
+    """How hooks and server of the bundle at root are started on this machine.
+
+    The interpreter is the one that this installer was found to run on; a virtual environment's own stands on it.
+    """
+    python = getattr(sys, "_base_executable", "") or sys.executable
+    return manifests.Start(root=root.replace(os.sep, "/"), python=python)
+
+
+def _root(wish: Wish, machine: Machine) -> str | None:
+    """The folder of the bundle; None when it lies in a repository that the client itself would have to fetch."""
+    if wish.source is not None:
+        source = parse_source(wish.source, machine.cwd)
+        return source.where if source.kind == "directory" else None
+    return folder(wish.root).where if wish.root else None
+
+
+def _texts(wish: Wish, root: str) -> dict[str, str]:
+    """The plugin's files by path, with forward slashes."""
+    made, how = manifests.plugin(wish.product), start(root)
+    return {
+        manifests.MANIFEST: _json(made),
+        manifests.SERVERS: _json(manifests.servers(how)),
+        manifests.HOOKS: _json(manifests.hooks(how)),
+        manifests.RULES: RULE,
+        _SKILL: _read(os.path.join(root, *_SKILL.split("/"))),
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _read(path: str) -> str:
+    content = files.read(path)
+    if content is None:
+        raise InstallError(f"{path} is missing, so this is no whole Keepmum", "Install from another clone.")
+    return content.decode("utf-8")
+
+
+def _by_hand(wish: Wish) -> tuple[str, ...]:
+    return (
+        "Cursor takes a plugin from a repository by itself, and this installer cannot tell it to. In Cursor:",
+        f"  Customize, Plugins, Add: {wish.source or wish.product.homepage}",
+    )

@@ -1,0 +1,318 @@
+"""Our hooks under the rules of Cursor's executor; and that the executor of these tests keeps to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cursor_executor import BadConfig, Executor, load
+from keepmum_hooks import places
+from keepmum_hooks.prompt import CAPTURE
+from keepmum_installers.clients.cursor import manifests
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the hooks of these tests start through a POSIX shell")
+
+Json = dict[str, Any]
+MEMORY = {"tool_name": "add", "mcp_server_name": "memory", "command": "npx server-memory"}
+
+
+def token() -> str:
+    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """What the client hands on: a home, and a PATH whose python3 is the one that runs these tests."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "python3").symlink_to(os.path.realpath(sys.executable))
+    path = os.pathsep.join([str(tools), "/usr/bin", "/bin"])
+    return {"PATH": path, "HOME": str(tmp_path), "KEEPMUM_HOME": str(tmp_path / "keepmum")}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "work space"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def cursor(root: Path, workspace: Path, environ: dict[str, str]) -> Executor:
+    """The client with our plugin as it lies in the repository."""
+    return Executor([root], workspace, environ)
+
+
+@pytest.fixture
+def twice(root: Path, tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Executor:
+    """The client with our plugin by two ways: its own folder, and what it took over from Claude Code."""
+    copy = tmp_path / "copy of the plugin"
+    for part in (".cursor-plugin", "hooks", "scanner"):
+        shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    return Executor([root, copy], workspace, environ)
+
+
+def brief(environ: dict[str, str], workspace: Path, text: str) -> None:
+    file = Path(places.briefing_file(environ["KEEPMUM_HOME"], str(workspace)))
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def remembering(text: str) -> Json:
+    return {**MEMORY, "tool_input": json.dumps({"note": text})}
+
+
+# -- our hooks -------------------------------------------------------------------------------------------------------
+
+
+def test_every_fifth_turn_is_followed_up_once(cursor: Executor) -> None:
+    assert [turn for turn in range(1, 17) if cursor.turn(turn) == [CAPTURE]] == [5, 10, 15]
+
+
+def test_loaded_twice_every_fifth_turn_is_still_followed_up_once(twice: Executor) -> None:
+    sent = {turn: twice.turn(turn) for turn in range(1, 11)}
+    assert {turn: followups for turn, followups in sent.items() if followups} == {5: [CAPTURE], 10: [CAPTURE]}
+
+
+def test_turns_that_were_cut_short_do_not_count(cursor: Executor) -> None:
+    for turn in range(1, 5):
+        cursor.turn(turn)
+    cursor.generation = "gen-aborted"
+    assert not cursor.run("stop", status="aborted", loop_count=0).followup
+    assert cursor.turn(5) == [CAPTURE]
+
+
+def test_a_session_starts_with_its_briefing(cursor: Executor, environ: dict[str, str], workspace: Path) -> None:
+    brief(environ, workspace, "- told")
+    assert cursor.run("sessionStart", is_background_agent=False).context == "- told"
+
+
+def test_loaded_twice_a_session_is_briefed_once(twice: Executor, environ: dict[str, str], workspace: Path) -> None:
+    brief(environ, workspace, "- told")
+    assert twice.run("sessionStart", is_background_agent=False).context == "- told"
+
+
+def test_without_a_folder_in_the_payload_the_project_is_still_known(
+    cursor: Executor, environ: dict[str, str], workspace: Path
+) -> None:
+    brief(environ, workspace, "- told")
+    cursor.roots = []
+    assert cursor.run("sessionStart", is_background_agent=False).context == "- told"
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte-order mark"])
+def test_a_secret_for_a_memory_is_refused_with_a_reason_for_the_agent(cursor: Executor, mark: bytes) -> None:
+    cursor.mark = mark
+    merged = cursor.run("beforeMCPExecution", **remembering(f"use {token()}"))
+    assert merged.permission == "deny"
+    assert "github.token in note, line 1" in merged.reason
+    assert token() not in json.dumps(merged.answers)
+
+
+def test_loaded_twice_a_secret_is_refused(twice: Executor) -> None:
+    assert twice.run("beforeMCPExecution", **remembering(token())).permission == "deny"
+
+
+CALLS: list[Any] = [
+    pytest.param("beforeMCPExecution", remembering("The pool is blue."), id="a memory without a secret"),
+    pytest.param("beforeMCPExecution", {**remembering(token()), "mcp_server_name": "browser"}, id="another server"),
+    pytest.param("beforeShellExecution", {"command": "ls", "cwd": "", "sandbox": False}, id="a command"),
+    pytest.param("preToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a.py", "content": "x"}}, id="write"),
+]
+
+
+@pytest.mark.parametrize(("event", "fields"), CALLS)
+def test_what_is_let_through_is_answered_with_one_empty_object(cursor: Executor, event: str, fields: Json) -> None:
+    merged = cursor.run(event, **fields)
+    assert (merged.permission, merged.answers) == ("allow", [{}])
+
+
+@pytest.mark.parametrize(
+    ("event", "fields"),
+    [
+        pytest.param(
+            "preToolUse",
+            {"tool_name": "Write", "tool_input": {"file_path": "AGENTS.md", "content": token()}},
+            id="a memory file",
+        ),
+        pytest.param(
+            "preToolUse",
+            {"tool_name": "EditNotebook", "tool_input": {"target_file": ".cursor/rules/a.mdc", "text": token()}},
+            id="a memory file, by a tool that we have not heard of",
+        ),
+        pytest.param(
+            "beforeShellExecution",
+            {"command": f"echo {token()} >> CLAUDE.md", "cwd": "", "sandbox": False},
+            id="a command that names a memory file",
+        ),
+    ],
+)
+def test_a_secret_for_a_memory_file_is_refused(cursor: Executor, event: str, fields: Json) -> None:
+    assert cursor.run(event, **fields).permission == "deny"
+
+
+@pytest.mark.parametrize("tool", ["Read", "Grep", "Shell", "MCP:add_memory", "MCP:add"])
+def test_tools_with_an_event_of_their_own_start_no_second_hook(cursor: Executor, tool: str) -> None:
+    assert cursor.run("preToolUse", tool_name=tool, tool_input={}).answers == []
+
+
+def test_each_servers_tool_starts_one_hook(cursor: Executor) -> None:
+    for tool in ("add_memory", "createEntities", "write-note", "click"):
+        assert len(cursor.run("beforeMCPExecution", tool_name=tool, tool_input="{}").answers) == 1
+
+
+# -- our hooks, broken -----------------------------------------------------------------------------------------------
+
+
+def test_where_no_python_starts_tools_of_memory_are_closed_and_all_else_is_open(
+    root: Path, workspace: Path, environ: dict[str, str]
+) -> None:
+    cursor = Executor([root], workspace, {**environ, "PATH": str(workspace)})
+    assert cursor.run("beforeMCPExecution", tool_name="add_memory", tool_input="{}").permission == "deny"
+    assert cursor.run("beforeMCPExecution", tool_name="click", tool_input="{}").permission == "allow"
+    assert cursor.run("beforeShellExecution", command="ls", cwd="", sandbox=False).permission == "allow"
+    assert cursor.turn(1) == []
+
+
+@pytest.fixture
+def broken(root: Path, tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Executor:
+    """The client with a plugin whose hooks cannot be imported."""
+    copy = tmp_path / "broken"
+    for part in (".cursor-plugin", "hooks"):
+        shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "hooks" / "keepmum_hooks" / "payload.py").write_text("raise OSError\n", encoding="utf-8")
+    return Executor([copy], workspace, environ)
+
+
+def test_a_broken_guard_refuses_what_may_be_a_memory_and_says_so(broken: Executor) -> None:
+    merged = broken.run("beforeMCPExecution", **remembering("The pool is blue."))
+    assert merged.permission == "deny"
+    assert "could not check" in merged.reason
+
+
+def test_a_broken_guard_lets_the_rest_through_with_an_object(broken: Executor) -> None:
+    fields = {"tool_name": "click", "tool_input": "{}", "mcp_server_name": "browser"}
+    merged = broken.run("beforeMCPExecution", **fields)
+    assert (merged.permission, merged.answers) == ("allow", [{}])
+
+
+def test_a_broken_stop_ends_the_turn_in_peace(broken: Executor) -> None:
+    assert broken.turn(1) == []
+
+
+# -- the executor of these tests -------------------------------------------------------------------------------------
+
+Make = Callable[..., Executor]
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Make:
+    """Makes the client with one plugin for each of the given lists of hook entries, all for one event."""
+
+    def make(*of_plugins: list[Json], event: str = "preToolUse", version: object = 1) -> Executor:
+        folders = []
+        for number, entries in enumerate(of_plugins):
+            folder = tmp_path / f"plugin {number}"
+            (folder / ".cursor-plugin").mkdir(parents=True)
+            (folder / ".cursor-plugin" / "plugin.json").write_text('{"name":"p","hooks":"h.json"}', encoding="utf-8")
+            config = {"version": version, "hooks": {event: entries}}
+            (folder / "h.json").write_text(json.dumps(config), encoding="utf-8")
+            folders.append(folder)
+        return Executor(folders, workspace, environ)
+
+    return make
+
+
+def says(text: str, code: int = 0) -> Json:
+    return {"command": f"cat >/dev/null; printf %s '{text}'; exit {code}"}
+
+
+def decided(cursor: Executor) -> tuple[str, str]:
+    merged = cursor.run("preToolUse", tool_name="Write", tool_input={})
+    return merged.permission, merged.reason
+
+
+@pytest.mark.parametrize(
+    ("entry", "permission"),
+    [
+        pytest.param(says("{}"), "allow", id="an empty object"),
+        pytest.param(says('{"permission":"deny","user_message":"no"}'), "deny", id="a denial"),
+        pytest.param(says('welcome {"permission":"deny"}'), "deny", id="noise of a shell before it"),
+        pytest.param(says("", 2), "deny", id="exit 2"),
+        pytest.param(says("", 1), "allow", id="another code"),
+        pytest.param({**says("", 1), "failClosed": True}, "deny", id="another code, closed"),
+        pytest.param(says("no JSON"), "deny", id="no JSON"),
+        pytest.param(says('{"permission":"maybe"}'), "deny", id="a word that is none"),
+        pytest.param(says(""), "allow", id="nothing"),
+        pytest.param({**says(""), "failClosed": True}, "deny", id="nothing, closed"),
+        pytest.param({"command": "exec sleep 9", "timeout": 0.1}, "allow", id="out of time"),
+        pytest.param({"command": "exec sleep 9", "timeout": 0.1, "failClosed": True}, "deny", id="out of time, closed"),
+        pytest.param({**says("no JSON"), "matcher": "^Read$"}, "allow", id="another tool"),
+        pytest.param(
+            says('{"hookSpecificOutput":{"permissionDecision":"deny"}}'), "allow", id="an answer in other words"
+        ),
+    ],
+)
+def test_an_outcome_counts_as_in_the_client(plugins: Make, entry: Json, permission: str) -> None:
+    assert decided(plugins([entry]))[0] == permission
+
+
+def test_hooks_run_at_once_and_a_denial_wins(plugins: Make, tmp_path: Path) -> None:
+    # Each waits for the other's sign: one after the other, the first would run out of time and be ignored.
+    first = {"command": f"touch '{tmp_path}/a'; until [ -e '{tmp_path}/b' ]; do :; done; echo '{{}}'", "timeout": 20}
+    deny = """'{"permission":"deny","user_message":"no"}'"""
+    second = {"command": f"touch '{tmp_path}/b'; until [ -e '{tmp_path}/a' ]; do :; done; echo {deny}", "timeout": 20}
+    assert decided(plugins([first], [second])) == ("deny", "no")
+
+
+def test_messages_of_several_hooks_are_joined(plugins: Make) -> None:
+    assert decided(plugins([says('{"permission":"deny","user_message":"a"}')] * 2)) == ("deny", "a\n\n---\n\na")
+
+
+def test_followups_end_at_the_limit_of_the_hook(plugins: Make) -> None:
+    cursor = plugins([{**says('{"followup_message":"more"}'), "loop_limit": 2}], event="stop")
+    assert cursor.turn(1) == ["more", "more"]
+
+
+@pytest.mark.parametrize(("event", "in_workspace"), [("stop", True), ("preToolUse", False)])
+def test_hooks_start_in_their_folder(
+    plugins: Make,
+    tmp_path: Path,
+    workspace: Path,
+    event: str,
+    in_workspace: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    entry = {"command": f'pwd > "{tmp_path}/cwd"; echo "$CURSOR_PLUGIN_ROOT" > "{tmp_path}/root"; echo "{{}}"'}
+    plugins([entry], event=event).run(event, status="completed", loop_count=0, tool_name="Write")
+    plugin = tmp_path / "plugin 0"
+    assert Path((tmp_path / "cwd").read_text(encoding="utf-8").strip()) == (workspace if in_workspace else plugin)
+    assert (tmp_path / "root").read_text(encoding="utf-8").strip() == str(plugin)
+
+
+@pytest.mark.parametrize(
+    ("event", "version", "entry"),
+    [
+        pytest.param("stop", "1", {}, id="a version that is no number"),
+        pytest.param("stop", None, {}, id="no version"),
+        pytest.param("Stop", 1, {}, id="an event of another client"),
+        pytest.param("stop", 1, {"command": None}, id="no command"),
+        pytest.param("stop", 1, {"loop_limit": 0}, id="a limit of nothing"),
+        pytest.param("stop", 1, {"timeout": 0}, id="no time"),
+        pytest.param("stop", 1, {"failClosed": "yes"}, id="a word for a truth"),
+    ],
+)
+def test_a_file_with_one_fault_is_refused_whole(plugins: Make, event: str, version: object, entry: Json) -> None:
+    with pytest.raises(BadConfig):
+        plugins([{**says("{}"), **entry}], event=event, version=version)
+
+
+def test_our_file_is_accepted(root: Path) -> None:
+    assert set(load(root)["hooks"]) == set(manifests.hooks(manifests.Start())["hooks"])  # type: ignore[call-overload]
