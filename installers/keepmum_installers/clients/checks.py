@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
 
 from keepmum_hooks.places import heartbeat_file
+from keepmum_installers import files
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 
-__all__ = ["heartbeat", "interpreter"]
+__all__ = ["heartbeat", "interpreter", "server"]
 
 _OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
 _SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
@@ -34,14 +36,34 @@ def interpreter(client: str, machine: Machine) -> Finding:
 
 def heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
     """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
-    about = f"{client} {event} hook"
-    try:
-        age = max(0.0, time.time() - os.stat(heartbeat_file(machine.home, client, word)).st_mtime)
-    except OSError:
+    about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
+    if age is None:
         return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
     if age > _WEEK:
         return note(about, f"last ran {_ago(age)}", when_old)
     return ok(about, f"last ran {_ago(age)}")
+
+
+def server(client: str, agent: str, machine: Machine) -> Finding:
+    """When the client, which the memory knows as `agent`, last opened it, and by what name and version."""
+    about, path = f"{client} server", heartbeat_file(machine.home, agent, "server")
+    age = _age(path)
+    if age is None:
+        return note(about, "has not been used yet", "Start the client, and look whether it lists the server.")
+    try:
+        said = json.loads(files.read(path) or b"{}")
+        who = f"{said['name']} {said['version']}".strip()
+    except (ValueError, KeyError, TypeError):
+        who = "a client that did not say who it is"
+    return ok(about, f"last used {_ago(age)}, by {who}")
+
+
+def _age(path: str) -> float | None:
+    """The seconds since the file was written; None when there is none."""
+    try:
+        return max(0.0, time.time() - os.stat(path).st_mtime)
+    except OSError:
+        return None
 
 
 def _ago(seconds: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from keepmum.agents import identify
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +21,13 @@ _MAX_LABEL = 80  # characters of a name: it stands in every memory that the clie
 class Client:
     """One client, as its `initialize` request introduces it. What is missing or of a wrong type counts as not said."""
 
-    __slots__ = ("agent", "agent_version", "batches", "has_roots", "protocol")
+    __slots__ = ("agent", "agent_version", "batches", "has_roots", "name", "protocol")
 
     def __init__(self, params: Mapping[str, object]) -> None:
         info = _mapping(params.get("clientInfo"))
         wanted = params.get("protocolVersion")
-        self.agent: Final = _label(info.get("name")) or "unknown"
+        self.name: Final = _label(info.get("name")) or "unknown"  # as it stands there
+        self.agent: Final = identify(self.name).id
         self.agent_version: Final = _label(info.get("version"))
         self.protocol: Final = wanted if isinstance(wanted, str) and wanted in VERSIONS else VERSIONS[0]
         self.batches: Final = self.protocol in _BATCHING

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from keepmum import application, briefing
 from keepmum.errors import InvalidInput, NotFound
-from keepmum.mcp import prompts, resources
+from keepmum.mcp import introduction, prompts, resources
 from keepmum.mcp.surface import Context
 from keepmum.memory import Memory
 from keepmum.service import MemoryService, Remembered
@@ -35,7 +35,9 @@ def open_handlers(context: Context) -> MemoryHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    return MemoryHandlers(application.open_memory(os.environ, context.agent, context.roots))
+    service = application.open_memory(os.environ, context.agent, context.roots)
+    introduction.note(context, os.environ)
+    return MemoryHandlers(service)
 
 
 class MemoryHandlers:

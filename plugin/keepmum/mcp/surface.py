@@ -179,19 +179,21 @@ class Context:
     the session hands out contexts that reach the client.
     """
 
-    __slots__ = ("agent", "agent_version", "meta", "protocol", "roots")
+    __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "roots")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one value with many facts
         self,
         *,
         agent: str = "unknown",
         agent_version: str = "",
+        client_name: str = "",
         protocol: str = "",
         roots: tuple[str, ...] = (),
         meta: Mapping[str, object] | None = None,
     ) -> None:
-        self.agent: Final = agent  # `clientInfo.name`, as in "claude-code"
+        self.agent: Final = agent  # the id of a known agent, as in "claude-code", else `clientInfo.name`
         self.agent_version: Final = agent_version
+        self.client_name: Final = client_name or agent  # `clientInfo.name` as it stands there
         self.protocol: Final = protocol  # the negotiated version
         self.roots: Final = roots  # the client's folders as paths of this machine; empty until it has told them
         self.meta: Final[Mapping[str, object]] = {} if meta is None else meta  # the request's `_meta`, unchecked

@@ -110,6 +110,7 @@ class _ClientContext(Context):
         super().__init__(
             agent=client.agent,
             agent_version=client.agent_version,
+            client_name=client.name,
             protocol=client.protocol,
             roots=roots,
             meta=meta if isinstance(meta, dict) else None,

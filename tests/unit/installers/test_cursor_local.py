@@ -199,3 +199,21 @@ def test_hooks_tell_when_they_ran(wish: Wish, machine: Machine, cursor_folder: P
     beat.parent.mkdir(parents=True)
     beat.touch()
     assert found(wish, machine, f" {event} hook").level == "ok"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param('{"name": "cursor-vscode", "version": "1.0.0"}', "by cursor-vscode 1.0.0", id="its own word"),
+        pytest.param("{", "did not say", id="half a note"),
+    ],
+)
+def test_the_doctor_says_who_used_the_server(
+    wish: Wish, machine: Machine, cursor_folder: Path, text: str, says: str
+) -> None:
+    assert cursor_folder.exists()
+    assert found(wish, machine, " server").level == "note"
+    beat = Path(heartbeat_file(machine.home, places.NAME, "server"))
+    beat.parent.mkdir(parents=True)
+    beat.write_text(text, encoding="utf-8")
+    assert says in found(wish, machine, " server").says

@@ -52,3 +52,8 @@ def test_roots_keep_their_order() -> None:
 @pytest.mark.parametrize("result", [None, {}, [], {"roots": None}, {"roots": {}}, {"roots": [None, 1, {"uri": 7}]}])
 def test_a_malformed_answer_about_roots_has_none(result: object) -> None:
     assert root_paths(result) == ()
+
+
+def test_a_known_client_is_one_agent_and_its_own_word_is_kept() -> None:
+    client = Client({"clientInfo": {"name": "cursor-vscode", "version": "1.0.0"}})
+    assert (client.agent, client.name, client.agent_version) == ("cursor", "cursor-vscode", "1.0.0")

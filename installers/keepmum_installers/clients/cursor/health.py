@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat
+from keepmum_installers.clients.checks import heartbeat, server
 from keepmum_installers.clients.cursor import manifests, places
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
@@ -42,6 +42,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield from _plugin(place, machine, product)
     for event, word in {**places.EVENTS, "guard": GUARD}.items():
         yield heartbeat(_NAME, event, word, machine, _SHOWN)
+    yield server(_NAME, _NAME, machine)
 
 
 def _plugin(place: str, machine: Machine, product: Product) -> Iterator[Finding]:
