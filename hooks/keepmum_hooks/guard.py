@@ -6,7 +6,7 @@ forbidden: clients take a hook that fails for one that has no objection.
 
 from __future__ import annotations
 
-from keepmum_hooks import deadline, event, files, payload, places, switches
+from keepmum_hooks import deadline, event, files, image, payload, places, switches
 from keepmum_hooks.guarded import Guarded
 
 TYPE_CHECKING = False
@@ -101,6 +101,7 @@ def _objection(call: Call) -> str:
 
 def _places(call: Call) -> list[str]:
     """Each finding by rule, field and line, once and in order; never by its text."""
+    image.enter("scanner")
     from keepmum_hooks.texts import texts
     from keepmum_scanner import scan
 

@@ -7,6 +7,7 @@ The one source of these paths; the server imports it too.
     <home>/state/sessions/<session>.json            the session's note: its working folder, whether it was briefed
     <home>/state/sessions/<session>.off             exists while the user has switched this session off
     <home>/state/heartbeat/<client>.<event>         its time says when that hook last ran
+    <home>/cache/images/                            what runs of hooks import, in one file each (`image`)
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = [
     "briefings_folder",
     "heartbeat_file",
     "home",
+    "images_folder",
     "off_marker",
     "plain_name",
     "session_note",
@@ -98,6 +100,11 @@ def off_marker(home: str, session: str) -> str:
 def heartbeat_file(home: str, client: str, event: str) -> str:
     """The file whose modification time says when this hook last ran in this client."""
     return f"{home}/state/heartbeat/{client}.{event}"
+
+
+def images_folder(home: str) -> str:
+    """The folder of the images of runs; `run.py`, which can import nothing before it has one, names it itself."""
+    return f"{home}/cache/images"
 
 
 def plain_name(text: str) -> str:

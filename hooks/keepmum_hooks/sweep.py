@@ -1,4 +1,4 @@
-"""The broom: removes what sessions left behind that nobody has resumed for two months."""
+"""The broom: removes what sessions left behind that nobody has resumed for two months, and images as old."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ _BATCH = 500  # files looked at in one sweep: some 2 ms, once a day
 
 
 def sweep(home: str) -> None:
-    """Remove old session files, and note that it was done; each day looks at another part where there are many."""
-    folder = places.sessions_folder(home)
+    """Remove old session files and images, and note that it was done; an image that is still in use is made anew."""
     try:
         files.touch(f"{home}/state/swept")
+    except OSError:
+        return
+    for folder in (places.sessions_folder(home), places.images_folder(home)):
+        _sweep(folder)
+
+
+def _sweep(folder: str) -> None:
+    """Remove old files; each day looks at another part where there are many."""
+    try:
         names = sorted(calls.listdir(folder))
     except OSError:
         return

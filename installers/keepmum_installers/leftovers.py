@@ -28,7 +28,8 @@ def clear(machine: Machine) -> None:
 
     Raises: InstallError when something may not be removed.
     """
-    trees = [os.path.join(machine.home, "cache", "pycache"), *(machine.state(name) for name in _STATE)]
+    caches = [os.path.join(machine.home, "cache", name) for name in ("pycache", "images")]
+    trees = [*caches, *(machine.state(name) for name in _STATE)]
     runtime = os.path.join(machine.home, "runtime")
     if os.path.isfile(os.path.join(runtime, "pyvenv.cfg")):
         trees.append(runtime)

@@ -63,3 +63,11 @@ def test_a_folder_among_the_sessions_is_left(tmp_path: Path, sessions: Path) -> 
     os.utime(sessions / "odd", (0, 0))
     sweep.sweep(str(tmp_path))
     assert (sessions / "odd").exists()
+
+
+def test_images_that_no_run_has_written_for_two_months_go(tmp_path: Path) -> None:
+    folder = Path(places.images_folder(str(tmp_path)))
+    folder.mkdir(parents=True)
+    old, new = leave(folder, "guard-old", 61), leave(folder, "guard-new", 1)
+    sweep.sweep(str(tmp_path))
+    assert (old.exists(), new.exists()) == (False, True)

@@ -1,0 +1,51 @@
+"""What expressions are compiled to, so that another process of the same interpreter need not compile them again.
+
+The compiler's parts are private to the standard library, so each code has to make the very pattern that `re.compile`
+makes; an expression for which it does not, or on an interpreter that is built otherwise, has no code.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+
+from keepmum_scanner.expressions import restored
+
+if sys.version_info >= (3, 11):
+    from re import _compiler as compiler  # type: ignore[attr-defined]  # private, no stub
+    from re import _parser as parser  # type: ignore[attr-defined]  # likewise
+else:
+    import sre_compile as compiler
+    import sre_parse as parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from keepmum_scanner.expressions import Code
+
+__all__ = ["codes_of"]
+
+
+def codes_of(expressions: Iterable[str]) -> dict[str, Code]:
+    """The code of each expression that has one; good for this version of the interpreter alone."""
+    found = {}
+    for expression in expressions:
+        try:
+            code = _code(expression)
+            if restored(expression, code) == re.compile(expression):  # compares codes, not spellings
+                found[expression] = code
+        except Exception:  # noqa: BLE001, S112, PERF203 - a private API may fail in any way: then it is compiled each time
+            continue
+    return found
+
+
+def _code(expression: str) -> Code:
+    tree = parser.parse(expression)
+    names = dict(tree.state.groupdict)
+    by_group: list[str | None] = [None] * tree.state.groups
+    for name, group in names.items():
+        by_group[group] = name
+    numbers = array("I", compiler._code(tree, 0))  # noqa: SLF001 - the reason for the check above
+    return (tree.state.flags, numbers.tobytes(), tree.state.groups - 1, names, tuple(by_group))
