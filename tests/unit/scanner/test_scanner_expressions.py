@@ -59,9 +59,9 @@ def test_every_expression_of_the_scanner_has_a_code_that_makes_the_same_pattern(
 def test_a_code_survives_its_way_to_another_process() -> None:
     code = codes_of([r"(?i)\b(?P<word>[a-zäöü]+)-\d{2,4}"])
     (expression, again), *_ = marshal.loads(marshal.dumps(code)).items()
-    match = restored(expression, again).search("see Größe-17")
+    match = restored(expression, again).search("see KÖLN-17")
     assert match is not None
-    assert match["word"] == "Größe"
+    assert match["word"] == "KÖLN"
 
 
 def test_an_expression_that_does_not_compile_has_no_code() -> None:
