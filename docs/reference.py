@@ -124,7 +124,9 @@ def _settings() -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    return {True: "true", False: "false", None: "not set", (): "none"}.get(value, str(value))  # type: ignore[call-overload, no-any-return]
+    if isinstance(value, bool):
+        return str(value).lower()
+    return {None: "not set", (): "none"}.get(value, str(value))  # type: ignore[call-overload, no-any-return]
 
 
 def _table(heads: tuple[str, ...], rows: object) -> Iterator[str]:

@@ -53,10 +53,10 @@ class Runtime:
 
 
 def needed(root: str) -> tuple[str, ...]:
-    """The names of the packages that the product depends on."""
+    """The names of the packages that the product depends on, each once: some have a line for each platform."""
     with open(os.path.join(root, "pyproject.toml"), "rb") as file:
         dependencies = tomllib.load(file)["project"]["dependencies"]
-    return tuple(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in dependencies)
+    return tuple(dict.fromkeys(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in dependencies))
 
 
 def look(root: str | None, machine: Machine) -> Runtime | None:

@@ -46,6 +46,7 @@ __all__ = [
     "Backend",
     "Briefing",
     "Capture",
+    "Embedding",
     "Guard",
     "Retention",
     "Scanner",
@@ -100,6 +101,15 @@ def _absolute_path(text: str) -> str:
     if "\0" in path or not os.path.isabs(path):
         raise ValueError("an absolute path, or one that begins with ~/")
     return os.path.normpath(path)
+
+
+def _url(text: str) -> str:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(text)
+    if not _ORIGIN.fullmatch(f"{parts.scheme}://{parts.netloc}") or parts.query or parts.fragment:
+        raise ValueError("https://host[:port]/path or http://host[:port]/path, without user, password or query")
+    return text.rstrip("/")
 
 
 def _pattern(text: str) -> str:
@@ -194,6 +204,33 @@ class Scanner:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedding:
+    """What turns texts into vectors, for search by meaning.
+
+    In the user's own file alone: whoever names a server here is sent every memory.
+    """
+
+    provider: str = setting(
+        'Who reads memories for search by meaning: the model on this machine, a server, or nobody ("none").',
+        default="local",
+        choices=("local", "openai-compatible", "none"),
+        variables=("KEEPMUM_EMBEDDING_PROVIDER",),
+    )
+    url: str | None = setting(
+        "The server's address up to /embeddings, such as https://host/v1.",
+        default=None,
+        check=_url,
+        variables=("KEEPMUM_EMBEDDING_URL",),
+    )
+    model: str | None = setting(
+        "The server's name for the model.", default=None, check=_person, variables=("KEEPMUM_EMBEDDING_MODEL",)
+    )
+    dimensions: int = setting(
+        "The length of the server's vectors; 0 for as many as it sends.", default=0, between=(0, 16_384)
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The values that hold in one place, and where each of them came from."""
 
@@ -243,6 +280,7 @@ class Settings:
     store: Store = field(default_factory=Store)
     backend: Backend = field(default_factory=Backend)
     scanner: Scanner = field(default_factory=Scanner)
+    embedding: Embedding = field(default_factory=Embedding)
     home: str | None = None  # the folder of Keepmum's state; None where the user has no home
     project_file: str | None = None  # the `.keepmum.toml` that was read
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)

@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
+from keepmum.embedding.registry import in_background, open_embedder
 
-__all__ = ["Background", "Embedder"]
+__all__ = ["Background", "Embedder", "in_background", "open_embedder"]

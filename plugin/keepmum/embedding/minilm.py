@@ -1,0 +1,70 @@
+"""all-MiniLM-L6-v2 on this machine: no torch, no network, and weights that the processes of a machine hold once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from keepmum.embedding.local_model import GRAPH, MINILM, VOCABULARY, LocalModel
+from keepmum.embedding.minilm_graph import INPUT
+from keepmum.embedding.wordpiece import WordPiece
+from keepmum.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+    from keepmum.embedding.base import Vectors
+
+__all__ = ["MiniLm"]
+
+_MOST_PIECES = 256  # Source: sentence_bert_config.json of the model
+_FATAL = 4  # the severity from which onnxruntime writes to stderr; what matters it raises as well
+
+
+class MiniLm:
+    """The model, open. One text is read at a time, so that its vector does not depend on its neighbours."""
+
+    def __init__(self, model: str, session: InferenceSession, spelling: WordPiece) -> None:
+        self.model = model
+        self.dimensions: int = session.get_outputs()[0].shape[1]
+        self._session = session
+        self._spelling = spelling
+
+    @classmethod
+    def open(cls, folder: str, model: LocalModel = MINILM) -> MiniLm:
+        """The model in a folder, whose every byte is checked first.
+
+        Raises: ModelMissing, or EmbeddingError when onnxruntime is missing or cannot open the model.
+        """
+        model.check(folder)
+        try:
+            import onnxruntime
+        except ImportError:
+            raise EmbeddingError(
+                "search by meaning needs the package onnxruntime, which is not here; `keepmum install` fetches it"
+            ) from None
+        onnxruntime.disable_telemetry_events()
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = _FATAL
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # a query is too short to be shared out
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # a long text leaves no memory behind
+        # Packed weights are a copy for each process: 10 MiB, to make a query a quarter faster and a long text not.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+        try:
+            session = onnxruntime.InferenceSession(
+                os.path.join(folder, GRAPH), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # noqa: BLE001 - its errors share no base of their own
+            raise EmbeddingError(f"onnxruntime cannot open the model in {folder} ({type(error).__name__})") from None
+        return cls(model.space, session, WordPiece.read(os.path.join(folder, VOCABULARY)))
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row of length 1 for each text, of which the first 256 word pieces are read."""
+        import numpy as np
+
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for number, text in enumerate(texts):
+            pieces = np.array([self._spelling.spell(text, _MOST_PIECES)], dtype=np.int64)
+            rows[number] = self._session.run(None, {INPUT: pieces})[0][0]
+        return rows

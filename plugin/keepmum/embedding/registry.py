@@ -1,0 +1,42 @@
+"""The embedders, by the name of their provider. A new one is one module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from keepmum.embedding.background import Background
+from keepmum.embedding.base import Embedder
+from keepmum.embedding.local_model import MINILM
+from keepmum.errors import ModelMissing
+from keepmum.settings import Settings
+
+__all__ = ["EMBEDDERS", "in_background", "open_embedder"]
+
+_Opener = Callable[[Settings, Mapping[str, str]], Embedder]
+
+
+def open_embedder(chosen: Settings, environ: Mapping[str, str]) -> Embedder:
+    """The embedder that the settings name; takes a while.
+
+    Raises: EmbeddingError when it cannot be had; nothing else is opened in its place, since its vectors would differ.
+    """
+    return EMBEDDERS[chosen.embedding.provider](chosen, environ)
+
+
+def in_background(chosen: Settings, environ: Mapping[str, str]) -> Background | None:
+    """The same, to be opened beside the work; None where the settings want none."""
+    if chosen.embedding.provider == _NONE:
+        return None
+    return Background(lambda: open_embedder(chosen, environ))
+
+
+def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:
+    from keepmum.embedding.minilm import MiniLm
+
+    if chosen.home is None:
+        raise ModelMissing("there is no folder for a model: set HOME, or KEEPMUM_HOME, to a full path")
+    return MiniLm.open(MINILM.folder(chosen.home))
+
+
+_NONE = "none"
+EMBEDDERS: Mapping[str, _Opener] = {"local": _local}
