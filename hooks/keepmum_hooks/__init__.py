@@ -5,7 +5,8 @@ the rest where it is needed. They run on Python 3.9, which is what macOS gives t
 
     main                    one hook run: payload in, answer out
     event                   the seam between clients: what happened, in one value
-    claude_code, cursor     each client's payloads and answers
+    claude_code, codex, cursor
+                            each client's payloads and answers
     switches, toml_lines    whether and how often, from environment, marker and files
     stop, turns, prompt     the reminder: when turns are due to it, and its words
     start, sweep            the briefing of a new session, and the broom for old ones

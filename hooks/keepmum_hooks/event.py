@@ -96,10 +96,20 @@ def _cursor() -> Client:
     return cursor
 
 
-CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code, "cursor": _cursor}
+def _codex() -> Client:
+    from keepmum_hooks import codex
+
+    return codex
+
+
+CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code, "codex": _codex, "cursor": _cursor}
 
 # What a hook says that has nothing to say. Cursor takes an empty answer for a hook that failed.
 SILENCE: Mapping[str, str] = {"cursor": "{}"}
+
+
+# Clients that read hook files of their own format, and that alone: what such a file claims is so.
+_OWN_FILES = ("codex",)
 
 
 def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
@@ -112,6 +122,10 @@ def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) ->
     Source: what runs of these clients showed in November 2026; for Gemini CLI also
     https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/index.md, read 2026-11-21.
     """
+    return hint if hint in _OWN_FILES else _by_signs(hint, payload, environ)
+
+
+def _by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     if "cursor_version" in payload:
         return "cursor"
     if environ.get("CLAUDE_CODE_SESSION_ID", "") == payload.get("session_id"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from keepmum_hooks.system import calls
 
-__all__ = ["append", "make_private", "mark", "read", "remove", "replace", "seconds_since_change", "touch"]
+__all__ = ["append", "make_private", "mark", "read", "read_end", "remove", "replace", "seconds_since_change", "touch"]
 
 # Windows has neither links to refuse nor pipes to wait for, and needs to be told that bytes are bytes.
 _LINKS = getattr(calls, "O_NOFOLLOW", 0)
@@ -16,7 +16,7 @@ for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _SAFELY |= getattr(calls, _flag, 0)
 _KIND, _REGULAR = 0o170000, 0o100000
 _CHUNK = 1 << 16
-_START, _HERE = 0, 1  # of lseek
+_START, _HERE, _END = 0, 1, 2  # of lseek
 
 
 def make_private(folder: str) -> None:
@@ -45,6 +45,21 @@ def read(path: str, limit: int, *, follow: bool = False) -> bytes | None:
         return None
     try:
         return _read_up_to(descriptor, limit) if _is_regular(descriptor) else None
+    finally:
+        calls.close(descriptor)
+
+
+def read_end(path: str, limit: int) -> bytes | None:
+    """The last `limit` bytes of a regular file, all of a shorter one, or None where there is none."""
+    try:
+        descriptor = calls.open(path, calls.O_RDONLY | _SAFELY)
+    except OSError:
+        return None
+    try:
+        if not _is_regular(descriptor):
+            return None
+        calls.lseek(descriptor, max(0, calls.lseek(descriptor, 0, _END) - limit), _START)
+        return _read_up_to(descriptor, limit)
     finally:
         calls.close(descriptor)
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from keepmum_installers import files
 from keepmum_installers.blocks import Mark, take_out
 from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
+from keepmum_installers.given_back import given_back
 from keepmum_installers.journal import Called, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.machine import NOT_FOUND, Machine
-from keepmum_installers.merge import Undo, is_blank, parse, strip
+from keepmum_installers.merge import is_blank, parse, strip
 from keepmum_installers.plan import Call, Change, Link, Step
 
 __all__ = ["Undone", "carry_out", "describe", "undo"]
@@ -75,6 +76,9 @@ def _make(folder: str, journal: Journal) -> None:
 def _call(call: Call, journal: Journal, machine: Machine) -> None:
     """Runs a command of the client; it is written down before, since it takes seconds in which a user may interrupt."""
     journal.keep(call.settings, files.read(call.settings))
+    for folder in call.leaves:
+        if not os.path.isdir(folder):
+            journal.add(Made(folder))
     record = Called(call.client, call.what, call.undo)
     is_new = bool(call.undo) and journal.add(record)
     done = machine.run((call.program, *call.arguments), _CALL_SECONDS)
@@ -197,28 +201,24 @@ def _without_block(record: Inserted, now: bytes) -> tuple[bytes, bool]:
 
 
 def _restore(record: Kept) -> str:
-    """Gives the client's settings file its bytes back, where it says what it said before.
-
-    The client writes the whole file in a layout of its own, and leaves empty objects behind when it takes things out.
-    """
+    """Gives the client's settings file its bytes and its mode back, where it says what it said before."""
     now = files.read(record.path)
     before = None if record.backup is None else files.read(record.backup)
-    if now is None or now == before:
-        _drop_backup(record.backup, now)
-        return ""
-    try:
-        text, values = now.decode("utf-8"), parse(now.decode("utf-8"))
-        known = {} if before is None else parse(before.decode("utf-8"))
-    except (UnicodeDecodeError, NotPlainJson):
-        return ""
-    if _said(values) == _said(known):
+    if now is not None and now != before:
+        try:
+            text, known = now.decode("utf-8"), None if before is None else before.decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
+        after = given_back(record.path, text, known)
+        if after != known:
+            _put(record.path, now, (after or "").encode())
+            return f"took Keepmum out of {record.path}; what changed there since was kept{_copy(record)}"
         _put(record.path, now, before)
-        _drop_backup(record.backup, before)
-        return f"restored {record.path}"
-    for key in (key for key, value in values.items() if value == {} and key not in known):
-        text = strip(text, Undo((key,), "{}", made=1))
-    _put(record.path, now, text.encode())
-    return f"took Keepmum out of {record.path}; what changed there since was kept{_copy(record)}"
+    _drop_backup(record.backup, before)
+    if before is not None and record.mode is not None:
+        with contextlib.suppress(OSError):
+            os.chmod(record.path, record.mode)
+    return "" if now is None or now == before else f"restored {record.path}"
 
 
 def _copy(record: Kept) -> str:
@@ -233,16 +233,15 @@ def _put(path: str, now: bytes, after: bytes | None) -> None:
         files.replace(path, files.digest(now), after, 0o600)
 
 
-def _said(values: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in values.items() if value != {}}
-
-
 def _drop_backup(backup: str | None, restored: bytes | None) -> None:
     """Removes the copy once the file holds the same again; a copy that differs is the user's last resort."""
     if backup is not None and restored is not None and files.read(backup) == restored:
         os.unlink(backup)
         with contextlib.suppress(OSError):
             os.rmdir(os.path.dirname(backup))
+
+
+_GONE = ("not found", "is not configured or installed")  # of Claude Code, of Codex
 
 
 def _uncall(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
@@ -252,7 +251,7 @@ def _uncall(program: str | None, arguments: Sequence[str], machine: Machine) -> 
         )
     done = machine.run((program, *arguments), _CALL_SECONDS)
     # What the user has taken out already need not be taken out again.
-    if done.code not in {0, NOT_FOUND} and "not found" not in done.sentence:
+    if done.code not in {0, NOT_FOUND} and not any(words in done.sentence for words in _GONE):
         raise InstallError(
             f"`{os.path.basename(program)} {' '.join(arguments)}` failed: {done.sentence}", "Run it yourself."
         )

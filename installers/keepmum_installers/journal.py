@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -69,6 +70,8 @@ class Kept:
 
     path: str
     backup: str | None
+    mode: int | None = None
+    """Its permissions, which a client's command may change as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,8 @@ class Journal:
     def keep(self, path: str, content: bytes | None) -> None:
         """Keeps a copy of a file as it was before the first command that wrote it."""
         if not any(isinstance(record, Kept) and record.path == path for record in self._records):
-            self.add(Kept(path, self.back_up(path, content)))
+            mode = None if content is None else stat.S_IMODE(os.stat(path).st_mode)
+            self.add(Kept(path, self.back_up(path, content), mode))
 
     def _save(self) -> None:
         if not self._records:

@@ -26,9 +26,10 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """The first line that the command said, errors first; at most 200 characters."""
+        """The line in which the command said what was wrong, else its first; at most 200 characters."""
         lines = [line.strip(" \t✘✔") for line in (self.err + "\n" + self.out).splitlines()]
-        return next((line[:200] for line in lines if line), f"it ended with code {self.code} and said nothing")
+        said = [line for line in lines if line.startswith("Error:")] + [line for line in lines if line]
+        return said[0][:200] if said else f"it ended with code {self.code} and said nothing"
 
 
 Runner = Callable[[Sequence[str], float], Outcome]

@@ -48,6 +48,8 @@ class Call:
     """The arguments of the command that undoes it; empty when it changed nothing that has to be undone."""
     settings: str
     """The file that the client writes settings to; it gets its bytes back when everything is undone."""
+    leaves: tuple[str, ...] = ()
+    """Folders that the client makes and does not take away again, outer ones first."""
 
     def __str__(self) -> str:
         return f"run `{os.path.basename(self.program)} {' '.join(self.arguments)}`: {self.why}"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.clients import claude, cursor
+from keepmum_installers.clients import claude, codex, cursor
 from keepmum_installers.clients.client import Client
 
 __all__ = ["CLIENTS", "Client"]
 
-CLIENTS: Mapping[str, Client] = {"claude-code": claude.ClaudeCode(), "cursor": cursor.Cursor()}
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": claude.ClaudeCode(),
+    "codex": codex.Codex(),
+    "cursor": cursor.Cursor(),
+}

@@ -1,0 +1,72 @@
+"""What the `codex` command says about itself and about our plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import MARKETPLACE, PLUGIN
+from keepmum_installers.source import Source, github
+
+__all__ = ["OLDEST", "dotted", "entry", "known_source", "program", "servers", "version"]
+
+OLDEST = (0, 150, 0)
+"""The oldest version that was seen to install a plugin with hooks by its own commands."""
+
+_SECONDS = 20
+_NEXT = "Run `codex update`, or `npm install -g @openai/codex`, then try again."
+
+
+def program(machine: Machine) -> str | None:
+    """The path of `codex`: on PATH, else where its own installer puts it; None when it is in neither."""
+    usual = os.path.join(machine.user_home, ".local", "bin", "codex")
+    return machine.find("codex") or (usual if os.access(usual, os.X_OK) else None)
+
+
+def version(codex: str, machine: Machine) -> tuple[int, ...] | None:
+    """The client's version; None when it does not say it."""
+    found = re.search(r"^codex-cli (\d+)\.(\d+)\.(\d+)", machine.run((codex, "--version"), _SECONDS).out, re.MULTILINE)
+    return tuple(map(int, found.groups())) if found else None
+
+
+def dotted(numbers: tuple[int, ...]) -> str:
+    """A version as people write it."""
+    return ".".join(map(str, numbers))
+
+
+def known_source(codex: str, machine: Machine) -> Source | None:
+    """Where the client gets a marketplace of our name from now; None when it knows none."""
+    for each in _listed(codex, ("plugin", "marketplace", "list", "--json"), "marketplaces", machine):
+        source = each.get("marketplaceSource")
+        where = source.get("source") if isinstance(source, dict) else None
+        if each.get("name") == MARKETPLACE and isinstance(source, dict) and isinstance(where, str):
+            if source.get("sourceType") == "local":
+                return Source("directory", os.path.realpath(where))
+            name = where.removeprefix("https://github.com/").removesuffix(".git")
+            return github(name) if re.fullmatch(r"[\w.-]+/[\w.-]+", name) else Source("git", where)
+    return None
+
+
+def entry(codex: str, machine: Machine) -> dict[str, object] | None:
+    """What the client knows of our plugin once it is installed; None when it is not."""
+    installed = _listed(codex, ("plugin", "list", "--json"), "installed", machine)
+    return next((each for each in installed if each.get("pluginId") == PLUGIN), None)
+
+
+def servers(codex: str, machine: Machine) -> frozenset[str]:
+    """The names of the MCP servers that the client knows, those of plugins among them."""
+    listed = _listed(codex, ("mcp", "list", "--json"), "", machine)
+    return frozenset(str(each.get("name")) for each in listed)
+
+
+def _listed(codex: str, arguments: tuple[str, ...], name: str, machine: Machine) -> list[dict[str, object]]:
+    done = machine.run((codex, *arguments), _SECONDS)
+    try:
+        value = json.loads(done.out)
+    except ValueError:
+        raise InstallError(f"`{' '.join(('codex', *arguments))}` gave no list: {done.sentence}", _NEXT) from None
+    found = value.get(name) if isinstance(value, dict) else value
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -1,0 +1,116 @@
+"""How Keepmum is doing in Codex: the client, the plugin, whether its hooks are trusted, and whether they ever ran."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from keepmum_hooks.event import GUARD
+from keepmum_installers.clients.checks import heartbeat, interpreter
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
+from keepmum_installers.errors import InstallError
+from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import PLUGIN, Product, bundle_root
+
+__all__ = ["checks"]
+
+_NAME = places.NAME
+_AGAIN = "Run `keepmum install --client codex`."
+_REVIEW = "Start `codex` and type /hooks to review them; unattended runs skip them without a word."
+_SHOWN = "If you use Codex daily, see what /hooks shows in it."
+
+
+def checks(machine: Machine, product: Product) -> Iterator[Finding]:
+    """Every finding about this client; one line where it is not installed."""
+    codex = command_line.program(machine)
+    if codex is None:
+        yield note(_NAME, "Codex was not found on PATH", "Install it, then run `keepmum install`.")
+        return
+    yield _version(codex, machine)
+    try:
+        settings = config.read(places.config_file(machine))
+        entry = command_line.entry(codex, machine)
+    except InstallError as error:
+        yield problem(f"{_NAME} plugin", str(error), error.next_step)
+        return
+    yield from _switches(settings, machine)
+    if entry is None:
+        yield problem(f"{_NAME} plugin", "the plugin is not installed", _AGAIN)
+        return
+    yield from _plugin(entry, machine, product)
+    yield from _trust(codex, machine)
+    for event, word in {**places.EVENTS, "guard": GUARD}.items():
+        yield heartbeat(_NAME, event, word, machine, _SHOWN)
+
+
+def _version(codex: str, machine: Machine) -> Finding:
+    version, oldest = command_line.version(codex, machine), command_line.OLDEST
+    if version is None:
+        return problem(_NAME, f"{codex} does not say its version", "Run `codex doctor`.")
+    says = f"version {command_line.dotted(version)} at {codex}"
+    if version < oldest:
+        return problem(_NAME, f"{says}, too old: {command_line.dotted(oldest)} is needed", "Run `codex update`.")
+    return ok(_NAME, says)
+
+
+def _switches(settings: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
+    """What the user's settings switch off or hide."""
+    about, path = f"{_NAME} settings", places.config_file(machine)
+    features, servers = settings.get("features"), settings.get("mcp_servers")
+    if isinstance(features, dict):
+        for name in ("hooks", "plugins"):
+            if features.get(name) is False:
+                yield problem(about, f"{path} switches all {name} off", f"Remove `{name} = false` under [features].")
+    if isinstance(servers, dict) and places.SERVER in servers:
+        says = f"{path} has a server of its own named {places.SERVER}, which hides the plugin's"
+        yield problem(about, says, f"Run `codex mcp remove {places.SERVER}`, or give it another name.")
+
+
+def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> Iterator[Finding]:
+    about = f"{_NAME} plugin"
+    version = str(entry.get("version") or "local")
+    copy = places.copy_of_plugin(machine, version)
+    if not entry.get("enabled"):
+        yield note(
+            about, "installed, and switched off", f'Set `enabled = true` under [plugins."{PLUGIN}"], or {_AGAIN}'
+        )
+    elif version != "local":
+        if version != product.version:
+            says = f"the client runs version {version}, this is {product.version}"
+            yield note(about, says, f"Run `codex plugin marketplace upgrade` and `codex plugin add {PLUGIN}`.")
+        else:
+            yield ok(about, f"version {version}, at {copy}")
+        yield interpreter(_NAME, machine)
+    elif not os.path.isfile(script := staging.script(copy) or "an unknown place"):
+        yield problem(about, f"its code at {script} is gone", f"{_AGAIN} Do so in another clone.")
+    elif (root := bundle_root()) is not None and staging.differs(
+        registration.wanted_texts(Wish(product, root), machine), copy
+    ):
+        yield note(about, f"{copy} is of another clone or version", _AGAIN)
+    else:
+        yield ok(about, f"version {product.version}, at {copy}")
+
+
+def _trust(codex: str, machine: Machine) -> Iterator[Finding]:
+    """How the user has judged our hooks, asked of the client itself."""
+    about = f"{_NAME} hooks"
+    try:
+        found = app_server.hooks(codex, machine)
+    except InstallError as error:
+        yield note(about, str(error), error.next_step)
+        return
+    if not found:
+        yield problem(about, "the client sees no hooks of the plugin", _AGAIN)
+    for trust in sorted({hook.trust for hook in found}):
+        names = ", ".join(dict.fromkeys(hook.event for hook in found if hook.trust == trust))
+        if trust in {"trusted", "managed"}:
+            yield ok(about, f"{trust}: {names}")
+        elif trust == "modified":
+            yield problem(about, f"changed since you trusted them, so they do not run: {names}", _REVIEW)
+        else:
+            yield problem(about, f"not trusted yet, so they do not run: {names}", _REVIEW)
+    off = [hook.event for hook in found if not hook.enabled]
+    if off:
+        yield note(about, f"switched off: {', '.join(off)}", "Type /hooks in Codex to switch them on.")

@@ -1,0 +1,189 @@
+"""Codex's payloads, as version 0.169.0 sends them, and its answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum_hooks import codex
+from keepmum_hooks.call import Call
+from keepmum_hooks.event import SESSION_START, STOP, Event, detect
+
+TURN = "01a1fca9-6313-7061-b942-ac8342c70cbc"
+COMMON: dict[str, Any] = {
+    "session_id": "01a1fca9-62e3-7070-8f01-1f0c9759b819",
+    "transcript_path": None,
+    "cwd": "/work",
+    "model": "gpt-5.5-codex",
+    "permission_mode": "default",
+}
+STOPPED = {
+    **COMMON,
+    "hook_event_name": "Stop",
+    "turn_id": TURN,
+    "stop_hook_active": False,
+    "last_assistant_message": "x",
+}
+STARTED = {**COMMON, "hook_event_name": "SessionStart", "source": "startup"}
+ASKED = {**COMMON, "hook_event_name": "PreToolUse", "turn_id": TURN, "tool_use_id": "c1"}
+PATCH = """\
+*** Begin Patch
+*** Add File: notes/new.md
++first
+*** Update File: AGENTS.md
+*** Move to: CLAUDE.md
+@@
+ stays
+-goes
++comes
+*** Delete File: old.md
+*** End Patch
+"""
+
+
+def stopped(**changes: object) -> Event:
+    event = codex.read(STOP, {**STOPPED, **changes}, {})
+    assert event is not None
+    return event
+
+
+def called(tool: str, given: dict[str, object]) -> Call:
+    call = codex.read_call({**ASKED, "tool_name": tool, "tool_input": given}, {})
+    assert call is not None
+    return call
+
+
+def test_a_stop_names_session_folder_and_turn() -> None:
+    event = stopped()
+    assert (event.session, event.cwd, event.prompt) == (COMMON["session_id"], "/work", TURN)
+
+
+def test_a_start_names_its_reason() -> None:
+    event = codex.read(SESSION_START, STARTED, {})
+    assert event is not None
+    assert event.source == "startup"
+
+
+@pytest.mark.parametrize("changes", [{"hook_event_name": "SubagentStop"}, {"session_id": ""}, {"session_id": 7}])
+def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> None:
+    assert codex.read(STOP, {**STOPPED, **changes}, {}) is None
+
+
+def test_what_follows_on_a_reminder_ends_no_turn() -> None:
+    assert not stopped(stop_hook_active=True).ends_turn
+
+
+def line(kind: str, **payload: object) -> str:
+    return json.dumps({"timestamp": "t", "type": kind, "payload": payload}, separators=(",", ":")) + "\n"
+
+
+def transcript(tmp_path: Path, begun_by: str, *triggers: str) -> str:
+    """A session's transcript; the last of its turns is the one that is asked about."""
+    ids = [*(f"other-{number}" for number in range(len(triggers) - 1)), TURN]
+    turns = [
+        line(
+            "event_msg", type="task_started", turn_attribution={"turn_id": turn, "turn_trigger": trigger}, turn_id=turn
+        )
+        for turn, trigger in zip(ids, triggers, strict=False)
+    ]
+    said = line("response_item", type="message", content=f'"turn_id":"{TURN}" "turn_trigger":"nonsense"')
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(line("session_meta", originator="codex", source=begun_by) + said + "".join(turns) + said)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("begun_by", "triggers", "attended"),
+    [
+        pytest.param("exec", ("exec",), False, id="codex exec"),
+        pytest.param("cli", ("user",), True, id="a terminal"),
+        pytest.param("cli", ("user", "exec"), False, id="codex exec goes on with a terminal's session"),
+        pytest.param("exec", ("exec", "user"), True, id="a terminal goes on with a session of codex exec"),
+        pytest.param("exec", (), False, id="a turn too long to see its begin, of codex exec"),
+        pytest.param("vscode", (), True, id="the same, of an editor"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+def test_the_transcript_tells_who_reads_the_answer(
+    tmp_path: Path, begun_by: str, triggers: tuple[str, ...], mode: str, *, attended: bool
+) -> None:
+    path = transcript(tmp_path, begun_by, *triggers)
+    assert stopped(transcript_path=path, permission_mode=mode).attended is attended
+
+
+@pytest.mark.parametrize(("mode", "attended"), [("bypassPermissions", False), ("default", True)])
+def test_without_a_transcript_a_run_that_asks_nobody_is_read_by_nobody(mode: str, *, attended: bool) -> None:
+    assert stopped(permission_mode=mode).attended is attended
+
+
+def test_a_transcript_of_many_megabytes_is_read_at_its_end(tmp_path: Path) -> None:
+    path = transcript(tmp_path, "cli", "exec")
+    text = Path(path).read_text()
+    Path(path).write_text(line("x", text="y" * 1000) * 5000 + text)
+    assert not stopped(transcript_path=path).attended
+
+
+def test_a_reminder_blocks_the_stop_once_with_a_reason() -> None:
+    assert json.loads(codex.render(stopped(), 'say "x"')) == {"decision": "block", "reason": 'say "x"'}
+
+
+def test_a_briefing_is_context_of_the_session() -> None:
+    event = codex.read(SESSION_START, STARTED, {})
+    assert event is not None
+    assert json.loads(codex.render(event, "b")) == {
+        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "b"}
+    }
+
+
+def test_a_refusal_denies_with_a_reason() -> None:
+    answer = json.loads(codex.refuse("why"))["hookSpecificOutput"]
+    assert (answer["permissionDecision"], answer["permissionDecisionReason"]) == ("deny", "why")
+
+
+def test_a_patch_names_the_files_that_it_writes() -> None:
+    assert called("apply_patch", {"command": PATCH}).paths == ("notes/new.md", "AGENTS.md", "CLAUDE.md")
+
+
+def test_of_a_patch_counts_what_it_adds_on_the_lines_where_it_stands() -> None:
+    text = called("apply_patch", {"command": PATCH}).input["patch"].split("\n")
+    assert {number: words for number, words in enumerate(text, start=1) if words} == {3: "first", 9: "comes"}
+
+
+def test_a_patch_that_cannot_be_read_is_judged_by_the_names_in_it() -> None:
+    call = called("apply_patch", {"command": "cat > AGENTS.md"})
+    assert (call.paths, call.command) == ((), "cat > AGENTS.md")
+
+
+@pytest.mark.parametrize("command", ["echo x >> AGENTS.md", ["bash", "-lc", "echo x >> AGENTS.md"]])
+def test_a_shell_command_is_one_text(command: object) -> None:
+    assert called("Bash", {"command": command}).command.endswith("echo x >> AGENTS.md")
+
+
+def test_a_servers_tool_keeps_its_arguments() -> None:
+    call = called("mcp__mem__store", {"command": "no shell reads this", "text": "t"})
+    assert (call.command, call.paths, call.input["text"]) == ("", (), "t")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"tool_name": None, "tool_input": {}}, id="no tool"),
+        pytest.param({"tool_name": "Bash", "tool_input": "x"}, id="no input"),
+        pytest.param({"tool_name": "Bash", "tool_input": {}}, id="a shell without a command"),
+        pytest.param({"tool_name": "apply_patch", "tool_input": {"command": [1]}}, id="a patch that is no text"),
+    ],
+)
+def test_a_call_that_does_not_say_what_it_does_is_an_error(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="no "):
+        codex.read_call({**ASKED, **changes}, {})
+
+
+def test_another_event_is_no_call() -> None:
+    assert codex.read_call({**ASKED, "hook_event_name": "PostToolUse"}, {}) is None
+
+
+def test_its_own_hook_file_names_it_whatever_is_around_it() -> None:
+    assert detect("codex", {"session_id": "s"}, {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "s"}) == "codex"
