@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 __all__ = [
     "KINDS",
@@ -18,7 +18,9 @@ __all__ = [
     "TIERS",
     "Action",
     "Activity",
+    "Candidate",
     "Change",
+    "Embedding",
     "Filter",
     "JsonValue",
     "Kind",
@@ -162,6 +164,30 @@ class Match:
     why: str  # which leg found it, for `explain`
 
 
+class Candidate(NamedTuple):
+    """A memory that may fit a query: what its place among the others depends on, and nothing else of it."""
+
+    id: str
+    kind: Kind
+    scope: Scope
+    project: str | None
+    tier: Tier
+    importance: float
+    updated_at: int
+    accessed_at: int | None
+    access_count: int
+    words: float = 0.0  # how well its words fit, greater is better; 0 where none does
+    meaning: float | None = None  # the cosine between its meaning and the query's; None where it is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A text as a point in the space of one model."""
+
+    model: str
+    vector: bytes  # of length 1, in half precision: 2 bytes a dimension, little-endian
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One step of a transaction: `before` None creates, `after` None purges, both replace.
@@ -171,6 +197,7 @@ class Change:
 
     before: Memory | None
     after: Memory | None
+    embedding: Embedding | None = None  # of what `after` says, where it is known by now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from keepmum.memory import Memory
+from keepmum.memory import Candidate, Memory
 
 __all__ = ["DAY_MS", "HALF_LIFE_DAYS", "TOMBSTONE_BELOW", "linear_importance", "prior", "retention", "stability"]
 
@@ -24,7 +24,7 @@ def stability(access_count: int) -> float:
     return 1.0 + math.log1p(access_count)
 
 
-def retention(memory: Memory, now: int) -> float:
+def retention(memory: Memory | Candidate, now: int) -> float:
     """The share of a memory that is left at `now`, from 1.0 down to 0.0; the long tier does not fade."""
     if memory.tier == "long":
         return 1.0
@@ -39,12 +39,12 @@ def linear_importance(memory: Memory, now: int) -> float:
     return memory.importance * (1.0 - _WEEKLY_LOSS) ** int(_idle_days(memory, now) // 7)
 
 
-def prior(memory: Memory, now: int) -> float:
+def prior(memory: Memory | Candidate, now: int) -> float:
     """The factor that fading may put on a relevance score: 0.9 to 1.0."""
     return 1.0 - _PRIOR_WEIGHT * (1.0 - retention(memory, now))
 
 
-def _idle_days(memory: Memory, now: int) -> float:
+def _idle_days(memory: Memory | Candidate, now: int) -> float:
     """Days since last load or change, never negative: a clock that was set back makes no memory younger than new."""
     last = max(memory.accessed_at or 0, memory.updated_at)
     return max(0, now - last) / DAY_MS

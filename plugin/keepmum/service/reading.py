@@ -10,7 +10,7 @@ from typing import Unpack
 from keepmum import briefing, intake, ranking
 from keepmum.briefing_files import told
 from keepmum.errors import NotFound, ScannerFailed, StoreError
-from keepmum.memory import LIMITS, Action, Activity, Match, Memory, Order, Revision
+from keepmum.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
 from keepmum.service.context import Context, Wanted
 
 __all__ = ["Reading"]
@@ -42,9 +42,8 @@ class Reading(Context):
         if not text:
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
             return [Match(self._masker.memory(memory), 0.0, "latest") for memory in found]
-        candidates = self.store.search(ranking.terms(text), looked_at, max(_CANDIDATES, limit + offset))
-        ranked = ranking.rank(candidates, looked_at)[offset : offset + limit]
-        matches = [replace(match, memory=self._masker.memory(match.memory)) for match in ranked]
+        candidates = self._candidates(text, looked_at, max(_CANDIDATES, limit + offset))
+        matches = self._matches(ranking.rank(candidates, looked_at)[offset : offset + limit])
         self._journal.hold_back(self._query(text, len(matches)))
         return matches
 
@@ -104,6 +103,21 @@ class Reading(Context):
         """How many memories a recall here looks through."""
         return self.store.count(self._filter())
 
+    def _candidates(self, text: str, wanted: Filter, limit: int) -> list[Candidate]:
+        words = ranking.terms(text)
+        if self.store.meaning is not None:
+            return self.store.meaning.find(words, None, wanted, limit)
+        return [_candidate(memory, relevance) for memory, relevance in self.store.search(words, wanted, limit)]
+
+    def _matches(self, places: Sequence[ranking.Place]) -> list[Match]:
+        """What was found, as it may be shown; what was purged meanwhile is left out."""
+        found = {memory.id: memory for memory in self.store.get([place.candidate.id for place in places])}
+        return [
+            Match(self._masker.memory(found[place.candidate.id]), place.score, place.why)
+            for place in places
+            if place.candidate.id in found
+        ]
+
     def _told(self) -> list[Memory]:
         """What a session should know of, as it may be shown."""
         found = told(self.store, self._clock(), self.place.project, self.place.user)
@@ -118,3 +132,9 @@ class Reading(Context):
         except ScannerFailed:
             words = "a query that was not kept, the scanner failed"
         return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
+
+
+def _candidate(memory: Memory, relevance: float) -> Candidate:
+    """A memory that a store found by its words."""
+    facts = {name: getattr(memory, name) for name in Candidate._fields[:-2]}
+    return Candidate(**facts, words=relevance)

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from keepmum.errors import StoreError
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+from keepmum.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["STORED", "Capabilities", "Clean", "Receipt", "StaleWrite", "Store"]
+__all__ = ["STORED", "Capabilities", "Clean", "Meaning", "Receipt", "StaleWrite", "Store"]
 
 # What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
 Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -44,6 +44,44 @@ class Receipt:
 STORED = Receipt()
 
 
+class Meaning(Protocol):
+    """What a store offers that finds memories by meaning as well as by words. All its vectors are of one model.
+
+    Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
+    """
+
+    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+        """Up to `limit` memories that hold any of `words`, and up to `limit` that are nearest to `question`, unordered.
+
+        Where the index of vectors is far behind and has yet to be brought up to date, by `prepare`, words alone count.
+        """
+
+    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest to a text, with the cosine between the two texts alone, nearest first."""
+
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
+        """Which of these memories say nearly the same (at least `cosine`) as one before them, and as which."""
+
+    @property
+    def problem(self) -> str:
+        """Why no meaning is searched, in a sentence, where that will not mend itself; empty otherwise."""
+
+    def other_model(self, model: str) -> str | None:
+        """Another model that vectors of this store are of, if any: these and those of `model` cannot be compared."""
+
+    def awaiting(self, model: str, limit: int) -> list[Memory]:
+        """Memories that have no vector of `model` yet."""
+
+    def count_awaiting(self, model: str) -> int:
+        """How many these are."""
+
+    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+        """Keep vectors of memories that say still what they said; how many these were."""
+
+    def prepare(self, model: str) -> None:
+        """Bring the index of vectors up to date, whatever time that takes."""
+
+
 class Store(Protocol):
     """A place where memories live. Each method is one transaction; all are safe between processes.
 
@@ -61,6 +99,10 @@ class Store(Protocol):
     @property
     def at_hand(self) -> Store:
         """The same memories as far as they can be read without waiting: itself, or what is known here of a server."""
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What searches this store by meaning; None where it goes by words alone."""
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply all changes, their search index, their history and the activity, or nothing.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from contract.stores import NOW, a_memory, wanted
-from keepmum.ranking import estimate_tokens, identifier_words, rank, terms
+from keepmum.memory import Candidate, Memory
+from keepmum.ranking import Place, estimate_tokens, hidden_words, rank, terms, told
 from keepmum.retention import DAY_MS
 
 
@@ -19,7 +22,7 @@ from keepmum.retention import DAY_MS
         pytest.param("user_service.py", ["user_service.py", "user", "service", "py"], id="snake case and dots"),
         pytest.param("don't panic", ["don't", "panic"], id="apostrophe"),
         pytest.param("zebra zebra ZEBRA", ["zebra"], id="each once"),
-        pytest.param("größe 数据库", ["größe", "数据库"], id="other scripts"),
+        pytest.param("größe 数据库", ["größe", "数据", "据库"], id="pairs of a script without spaces"),
         pytest.param('"(*:^', [], id="signs alone"),
     ],
 )
@@ -34,20 +37,49 @@ def test_a_question_has_no_more_words_than_are_looked_up() -> None:
 
 
 def test_plain_words_are_no_identifiers() -> None:
-    assert identifier_words("plain words, and a sentence. Then another") == ""
+    assert hidden_words("plain words, and a sentence. Then another") == ""
 
 
 def test_the_parts_of_identifiers_come_each_once() -> None:
-    assert identifier_words("user_id userId src/user/main.py") == "user id src main py"
+    assert hidden_words("user_id userId src/user/main.py") == "user id src main py"
+
+
+def candidate(memory: Memory, words: float = 0.0, meaning: float | None = None) -> Candidate:
+    facts = {name: getattr(memory, name) for name in Candidate._fields[:-2]}
+    return Candidate(**facts, words=words, meaning=meaning)
+
+
+def ranked(*candidates: Candidate, **asked: Any) -> list[str]:
+    return [place.candidate.id for place in rank(candidates, wanted(**asked))]
+
+
+def by_words(*relevances: float) -> list[Place]:
+    memories = [a_memory(str(number), tier="long") for number in range(len(relevances))]
+    return rank([candidate(memory, words) for memory, words in zip(memories, relevances, strict=True)], wanted())
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        pytest.param("数据库选择", "数据 据库 库选 选择", id="Chinese"),
+        pytest.param("データベース", "デー ータ タベ ベー ース", id="Japanese"),
+        pytest.param("데이터베이스를", "데이 이터 터베 베이 이스 스를", id="Korean"),
+        pytest.param("ฐานข้อมูล", "ฐา าน นข ขอ อม มล", id="Thai, without the marks that the index drops"),
+        pytest.param("用 Postgres 库", "用 库", id="lone characters"),
+        pytest.param("größe naïve", "", id="not in a script with spaces"),
+    ],
+)
+def test_a_script_without_spaces_is_found_by_pairs(text: str, hidden: str) -> None:
+    assert hidden_words(text) == hidden
 
 
 def test_the_most_relevant_comes_first() -> None:
     low, high = a_memory("low"), a_memory("high")
-    assert [match.memory.text for match in rank([(low, 1.0), (high, 3.0)], wanted())] == ["high", "low"]
+    assert ranked(candidate(low, 1.0), candidate(high, 3.0)) == [high.id, low.id]
 
 
-def test_scores_are_relative_to_the_best() -> None:
-    best, half = rank([(a_memory("a", tier="long"), 8.0), (a_memory("b", tier="long"), 4.0)], wanted())
+def test_scores_by_words_are_relative_to_the_best() -> None:
+    best, half = by_words(8.0, 4.0)
     assert best.score == pytest.approx(1.0)
     assert half.score == pytest.approx(0.5)
 
@@ -55,28 +87,75 @@ def test_scores_are_relative_to_the_best() -> None:
 def test_age_importance_and_nothing_else_break_a_tie() -> None:
     fresh, old = a_memory("fresh"), a_memory("old", at=NOW - 60 * DAY_MS)
     heavy, light = a_memory("heavy", importance=1.0), a_memory("light", importance=0.0)
-    assert [match.memory.text for match in rank([(old, 1.0), (fresh, 1.0)], wanted())] == ["fresh", "old"]
-    assert [match.memory.text for match in rank([(light, 1.0), (heavy, 1.0)], wanted())] == ["heavy", "light"]
+    assert ranked(candidate(old, 1.0), candidate(fresh, 1.0)) == [fresh.id, old.id]
+    assert ranked(candidate(light, 1.0), candidate(heavy, 1.0)) == [heavy.id, light.id]
 
 
 def test_neither_age_nor_importance_hides_what_fits_far_better() -> None:
     faded = a_memory("faded", at=NOW - 900 * DAY_MS, importance=0.0)
     fresh = a_memory("fresh", importance=1.0)
-    assert rank([(faded, 1.0), (fresh, 0.75)], wanted())[0].memory.text == "faded"
+    assert ranked(candidate(faded, 1.0), candidate(fresh, 0.75))[0] == faded.id
 
 
 def test_what_another_project_knows_is_worth_less() -> None:
     other, here = a_memory("other", project="beta"), a_memory("here")
-    assert rank([(other, 1.0), (here, 0.7)], wanted(everywhere=True))[0].memory.text == "here"
+    assert ranked(candidate(other, 1.0), candidate(here, 0.7), everywhere=True)[0] == here.id
+
+
+def test_from_nowhere_every_project_is_as_near() -> None:
+    other, here = a_memory("other", project="beta"), a_memory("here")
+    assert ranked(candidate(here, 0.9), candidate(other, 1.0), project=None, everywhere=True)[0] == other.id
 
 
 def test_a_global_memory_belongs_to_every_project() -> None:
     everywhere, here = a_memory("global", scope="global", project=None), a_memory("here")
-    assert rank([(everywhere, 1.0), (here, 0.9)], wanted())[0].memory.text == "global"
+    assert ranked(candidate(everywhere, 1.0), candidate(here, 0.9))[0] == everywhere.id
+
+
+def test_meaning_decides_where_no_words_fit() -> None:
+    near, far = a_memory("near"), a_memory("far")
+    assert ranked(candidate(far, 0.0, 0.2), candidate(near, 0.0, 0.7)) == [near.id, far.id]
+
+
+def test_a_word_that_one_memory_alone_has_decides_over_meaning() -> None:
+    holder, near = a_memory("holder"), a_memory("near")
+    assert ranked(candidate(holder, 9.0, 0.4), candidate(near, 0.0, 0.7))[0] == holder.id
+
+
+def test_words_that_every_memory_has_leave_it_to_meaning() -> None:
+    crowd = [candidate(a_memory(str(number)), 8.9 - number / 100, 0.3) for number in range(20)]
+    first, near = a_memory("first"), a_memory("near")
+    assert ranked(candidate(first, 9.0, 0.4), candidate(near, 8.5, 0.6), *crowd)[0] == near.id
+
+
+def test_a_memory_that_is_not_embedded_yet_is_taken_for_a_usual_one() -> None:
+    unknown, better, worse = a_memory("unknown"), a_memory("better"), a_memory("worse")
+    order = ranked(candidate(unknown), candidate(better, 0.0, 0.6), candidate(worse, 0.0, 0.2))
+    assert order == [better.id, unknown.id, worse.id]
+
+
+def test_a_place_says_what_decided_leg_by_leg() -> None:
+    both = rank([candidate(a_memory(tier="long"), 2.0, 0.5), candidate(a_memory(tier="long"), 0.0, 0.7)], wanted())
+    assert {place.why for place in both} == {
+        "words 1.00 (rank 1), meaning 0.50 (rank 2), prior 1.00",
+        "meaning 0.70 (rank 1), prior 1.00",
+    }
 
 
 def test_nothing_ranks_as_nothing() -> None:
     assert rank([], wanted()) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "embedded"),
+    [
+        pytest.param("Use tabs", "Use tabs\neverywhere", "Use tabs\neverywhere", id="a title that is the first line"),
+        pytest.param("Indentation", "Use tabs", "Indentation\nUse tabs", id="a title of its own"),
+        pytest.param("call getUserName", "call getUserName", "call get User Name", id="identifiers are opened"),
+    ],
+)
+def test_what_is_embedded_is_title_and_text(title: str, text: str, embedded: str) -> None:
+    assert told(a_memory(text, title=title)) == embedded
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("üü", 1), ("\ud800", 1)])

@@ -18,7 +18,7 @@ import pytest
 from contract.stores import NOW, a_memory, wanted
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Change
-from keepmum.stores.sqlite import SqliteStore, files, open_store, schema
+from keepmum.stores.sqlite import SqliteStore, files, open_store, rows, schema
 from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite.lock import WriterLock
 
@@ -221,6 +221,42 @@ def test_an_older_store_is_backed_up_and_brought_up_to_date(path: Path, request:
     (backup,) = files.backups(str(path))
     with contextlib.closing(sqlite3.connect(backup)) as copy:
         assert schema.version_of(copy) == len(schema.MIGRATIONS) - 1
+
+
+@pytest.fixture
+def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store as the first version made it, before there were vectors."""
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        path.parent.mkdir()
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            schema.migrate(db)
+            row = {
+                **rows.to_row(a_memory("我们的数据库选择 is getUserName")),
+                "identifiers": "get user name",
+                "change": 1,
+            }
+            db.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", (*row.values(),))
+    return path
+
+
+def test_memories_of_the_first_version_are_found_in_every_way(first_version: Path) -> None:
+    with contextlib.closing(open_store(str(first_version))) as store:
+        assert store.meaning is not None
+        assert store.meaning.count_awaiting("any") == 1
+        for words in (["user"], ["数据"], ["getusername"]):
+            assert len(store.search(words, wanted(), 5)) == 1
+        store.upkeep(NOW)
+        assert store.health()["integrity"] == "ok"
+
+
+def test_a_store_of_the_first_version_that_cannot_be_written_is_searched_by_words(
+    first_version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with contextlib.closing(open_store(str(first_version))) as store:
+        assert store.meaning is None
+        assert len(store.search(["user"], wanted(), 5)) == 1
 
 
 def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

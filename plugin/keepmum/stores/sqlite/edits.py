@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from keepmum.memory import Activity, Change, Memory
 from keepmum.stores.base import StaleWrite
-from keepmum.stores.sqlite import rows
+from keepmum.stores.sqlite import embeddings, rows, sessions
 
-__all__ = ["append", "fill", "write"]
+__all__ = ["append", "fill", "next_number", "write"]
 
 _NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 
@@ -21,7 +21,7 @@ def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[
 
     Raises: StaleWrite when the database no longer holds what a change takes for given.
     """
-    number = _next_number(db)
+    number = next_number(db)
     for change, event in _paired(changes, activity):
         _apply(db, change, number)
         _remember_before(db, change, event)
@@ -43,7 +43,7 @@ def append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
 def fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
     """Put memories into a new store, in one transaction."""
     db.execute("BEGIN IMMEDIATE")
-    number = _next_number(db)
+    number = next_number(db)
     for memory in saved:
         with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
             _apply(db, Change(None, memory), number)
@@ -58,10 +58,12 @@ def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tup
 
 def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     before, after = change.before, change.after
+    around = sessions.neighbours(db, before)
     if after is None and before is not None:
         db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
         _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
     if after is None:
+        sessions.refresh(db, around, number)
         return
     row = {**rows.to_row(after), "change": number}
     try:
@@ -85,6 +87,9 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
         "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?",
         [(tag, after.id) for tag in dict.fromkeys(after.tags)],
     )
+    if change.embedding is not None:
+        embeddings.keep(db, after, change.embedding, number)
+    sessions.refresh(db, {*around, *sessions.neighbours(db, after)}, number)
 
 
 def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
@@ -110,7 +115,7 @@ def _wipe_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
     db.execute("INSERT INTO words(words) VALUES ('optimize')")
 
 
-def _next_number(db: sqlite3.Connection) -> int:
+def next_number(db: sqlite3.Connection) -> int:
     """The number of this transaction, by which readers elsewhere know what is new."""
     query = "UPDATE counters SET value = value + 1 WHERE name = 'change' RETURNING value"
     return int(db.execute(query).fetchone()[0])

@@ -27,7 +27,7 @@ def to_row(memory: Memory) -> dict[str, SqlValue]:
         for name, value in ((name, getattr(memory, name)) for name in COLUMNS)
     }
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
-    identifiers = ranking.identifier_words("\n".join(searched))
+    identifiers = ranking.hidden_words("\n".join(searched))
     return {**row, "space": memory.space, "identifiers": identifiers, "digest": digest(memory.text)}
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-__all__ = ["MIGRATIONS", "SEARCHED", "migrate", "remake_index", "version_of"]
+from keepmum import ranking
+
+__all__ = ["MIGRATIONS", "SEARCHED", "WITH_VECTORS", "migrate", "remake_index", "version_of"]
 
 Migration = Callable[[sqlite3.Connection], None]
-SEARCHED = ("title", "text", "why", "tags", "key", "identifiers")  # the columns of the full-text index
+SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # the columns of the full-text index
 MIGRATIONS: list[Migration] = []
+WITH_VECTORS = 2  # the first version that has them
 
 
 # A listing walks an index in its order and stops at its limit; these let it pass over what the filter leaves out
 # without a look at the row. They turned 47 ms into under one, at 10,000 memories.
 _FILTERED = "project, scope, user, session, kind, expires_at"
-_INDEX = f"""CREATE VIRTUAL TABLE words USING fts5(
-    {", ".join(SEARCHED)},
-    content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61'
-)"""
+_FIRST_SEARCHED = SEARCHED[:6]  # before memories were found by what was said around them
+_NUMBER = "(SELECT value FROM counters WHERE name = 'change')"  # of the transaction at work
 
 
 def migration(step: Migration) -> Migration:
@@ -56,7 +57,7 @@ def remake_index(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("DROP TABLE words")
-        db.execute(_INDEX)
+        db.execute(_index(SEARCHED))
         db.execute("INSERT INTO words(words) VALUES ('rebuild')")
         db.execute("COMMIT")
     except BaseException:
@@ -148,17 +149,78 @@ def m001_memories(db: sqlite3.Connection) -> None:
             name TEXT NOT NULL,
             seen_at INTEGER NOT NULL
         ) STRICT""",
-        _INDEX,
-        *_index_triggers(),
+        _index(_FIRST_SEARCHED),
+        *_index_triggers(_FIRST_SEARCHED),
     ):
         db.execute(statement)
 
 
-def _index_triggers() -> tuple[str, str, str]:
+@migration
+def m002_meaning(db: sqlite3.Connection) -> None:
+    """Vectors, and what was said around a memory in its session, as one more column to search.
+
+    A row of `vectors` is there for each memory: awaited until there is a vector of what it says now, and kept as a
+    mark without one when the memory is purged, since row numbers are used again.
+    """
+    db.create_function("hidden_words", 1, ranking.hidden_words)
+    said = " || char(10) || ".join(f"coalesce({name}, '')" for name in ("title", "text", "why", "key", "tags"))
+    for statement in (
+        "INSERT INTO counters VALUES ('identity', random())",
+        "ALTER TABLE memories ADD COLUMN context TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX memories_session ON memories(session, space, status, seq) WHERE session IS NOT NULL",
+        "CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL) STRICT",
+        """CREATE TABLE vectors (
+            memory INTEGER PRIMARY KEY,
+            model INTEGER REFERENCES models(id),
+            vector BLOB,
+            awaited INTEGER NOT NULL DEFAULT TRUE,
+            change INTEGER NOT NULL
+        ) STRICT""",
+        "CREATE INDEX vectors_change ON vectors(change)",
+        "CREATE INDEX vectors_model ON vectors(model) WHERE vector IS NOT NULL",
+        "CREATE INDEX vectors_awaited ON vectors(memory) WHERE awaited",
+        *(f"DROP TRIGGER words_{event}" for event in ("insert", "delete", "update")),
+        "DROP TABLE words",
+        f"UPDATE memories SET identifiers = hidden_words({said})",
+        _index(SEARCHED),
+        *_index_triggers(SEARCHED),
+        *_vector_triggers(),
+        "INSERT INTO words(words) VALUES ('rebuild')",
+        f"INSERT INTO vectors(memory, change) SELECT seq, {_NUMBER} FROM memories",
+    ):
+        db.execute(statement)
+
+
+def _index(columns: Sequence[str]) -> str:
+    listed = ", ".join(columns)
+    return (
+        f"CREATE VIRTUAL TABLE words USING fts5({listed},"
+        " content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61')"
+    )
+
+
+def _vector_triggers() -> tuple[str, str, str]:
+    """A vector goes with what it was made of: no memory is ever found by what it said before."""
+    await_new = (
+        f"INSERT INTO vectors(memory, change) VALUES (new.seq, {_NUMBER}) ON CONFLICT(memory)"
+        " DO UPDATE SET model = NULL, vector = NULL, awaited = TRUE, change = excluded.change;"
+    )
+    mark = (
+        f"UPDATE vectors SET model = NULL, vector = NULL, awaited = FALSE, change = {_NUMBER} WHERE memory = old.seq;"
+    )
+    said = "(old.title, old.text) IS NOT (new.title, new.text)"
+    return (
+        f"CREATE TRIGGER vectors_insert AFTER INSERT ON memories BEGIN {await_new} END",
+        f"CREATE TRIGGER vectors_delete AFTER DELETE ON memories BEGIN {mark} END",
+        f"CREATE TRIGGER vectors_update AFTER UPDATE OF title, text ON memories WHEN {said} BEGIN {await_new} END",
+    )
+
+
+def _index_triggers(searched: Sequence[str]) -> tuple[str, str, str]:
     """The index follows the rows by triggers alone; an external-content index must be told the old values."""
-    columns = ", ".join(SEARCHED)
-    old = ", ".join(f"old.{column}" for column in SEARCHED)
-    new = ", ".join(f"new.{column}" for column in SEARCHED)
+    columns = ", ".join(searched)
+    old = ", ".join(f"old.{column}" for column in searched)
+    new = ", ".join(f"new.{column}" for column in searched)
     remove = f"INSERT INTO words(words, rowid, {columns}) VALUES ('delete', old.seq, {old});"
     add = f"INSERT INTO words(rowid, {columns}) VALUES (new.seq, {new});"
     return (

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from keepmum import private_files
+from keepmum import private_files, ranking
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.retention import DAY_MS
@@ -19,6 +19,7 @@ from keepmum.stores.sqlite import edits, files, rows, schema, scrub
 from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
 from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.stores.sqlite.meaning import SqliteMeaning
 from keepmum.stores.sqlite.salvage import salvage
 
 __all__ = ["SqliteStore", "open_store"]
@@ -42,6 +43,8 @@ _TALLIES = {
     "statuses": "SELECT status, count(*) FROM memories GROUP BY status",
 }
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
+# What a word counts in each column; what was said around a memory counts half.
+_WEIGHTS = ", ".join("0.5" if column == "context" else "1" for column in schema.SEARCHED)
 
 
 def open_store(path: str) -> SqliteStore:
@@ -63,11 +66,19 @@ class SqliteStore:
         self._inode = 0
         self._capabilities = Capabilities()
         self._db = self._open()
+        cache = os.path.join(os.path.dirname(self.path), "cache")
+        self._meaning = SqliteMeaning(self._rows, self._writing, self._lexical, cache)
+        self._has_vectors = schema.version_of(self._db) >= schema.WITH_VECTORS  # an old one that cannot be written
 
     @property
     def capabilities(self) -> Capabilities:
         """What this store can promise just now."""
         return self._capabilities
+
+    @property
+    def meaning(self) -> SqliteMeaning | None:
+        """What searches this store by meaning."""
+        return self._meaning if self._has_vectors else None
 
     @property
     def notice(self) -> str:
@@ -183,15 +194,20 @@ class SqliteStore:
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first by BM25."""
+        found = self._lexical(_FIELDS, words, wanted, limit)
+        return [(rows.from_row(row), float(row["relevance"])) for row in found]
+
+    def _lexical(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> list[sqlite3.Row]:
+        """`fields` and `relevance` of the memories that hold any of `words`, best first."""
         if not words:
             return []
         expression = " OR ".join(self._telling([_quoted(word) for word in words]))
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
-        found = self._best(expression, wanted, limit, among=limit * _OVERFETCH)
+        found = self._best(fields, expression, wanted, limit, among=limit * _OVERFETCH)
         if len(found) < limit:
-            found = self._best(expression, wanted, limit, among=-1)
-        return [(rows.from_row(row), float(row["relevance"])) for row in found]
+            found = self._best(fields, expression, wanted, limit, among=-1)
+        return found
 
     def _telling(self, words: Sequence[str]) -> Sequence[str]:
         """The words that tell memories apart, or all of them where too few do.
@@ -207,14 +223,14 @@ class SqliteStore:
         rare = [word for word, count in zip(words, held, strict=True) if 0 < count <= memories * _COMMON]
         return rare if len(rare) >= _ENOUGH_WORDS else words
 
-    def _best(self, expression: str, wanted: Filter, limit: int, among: int) -> list[sqlite3.Row]:
+    def _best(self, fields: str, expression: str, wanted: Filter, limit: int, among: int) -> list[sqlite3.Row]:
         condition, parameters = rows.where(wanted)
         matching = (
-            "SELECT rowid AS place, -bm25(words) AS relevance FROM words WHERE words MATCH ?"
+            f"SELECT rowid AS place, -bm25(words, {_WEIGHTS}) AS relevance FROM words WHERE words MATCH ?"
             " ORDER BY relevance DESC LIMIT ?"
         )
         return self._rows(
-            f"SELECT {_FIELDS}, relevance FROM ({matching}) CROSS JOIN memories m ON m.seq = place"
+            f"SELECT {fields}, relevance FROM ({matching}) CROSS JOIN memories m ON m.seq = place"
             f" WHERE {condition} ORDER BY relevance DESC, m.id LIMIT ?",
             (expression, among, *parameters, limit),
         )
@@ -298,6 +314,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Leave everything on disk and let go."""
+        self._meaning.close()
         with self._thread:
             # The last connection to close checkpoints by itself, so it too must hold the writers' lock.
             # When another process holds it, that process is open as well and ours is not the last.
@@ -501,8 +518,12 @@ class SqliteStore:
 
 
 def _quoted(word: str) -> str:
-    """A word as a string of the full-text query language, in which nothing is an operator."""
-    return '"' + word.replace('"', '""') + '"'
+    """A word as a string of the full-text query language, in which nothing is an operator.
+
+    A lone character of a script without spaces finds the pairs that it begins.
+    """
+    whole = '"' + word.replace('"', '""') + '"'
+    return f"{whole} *" if ranking.is_part(word) else whole
 
 
 def _inode(path: str) -> int:

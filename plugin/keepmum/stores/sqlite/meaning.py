@@ -1,0 +1,200 @@
+"""Search by words and meaning together: full-text index and vectors, under one filter."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
+from keepmum.stores.sqlite import edits, embeddings, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from keepmum.stores.sqlite.index import Index
+
+    Vector = NDArray[np.float32]
+    Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
+    Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
+    Best = Callable[[str, Sequence[str], Filter, int], list[sqlite3.Row]]
+
+__all__ = ["SqliteMeaning"]
+
+_BROAD = 4  # times as many rows as are wanted come from the matrix, which knows of status and space alone
+_FIELDS = ", ".join(f"m.{name}" for name in ("seq", *Candidate._fields[:-2]))
+_MEMORY = ", ".join(f"m.{name}" for name in ("seq", *rows.COLUMNS))
+_AWAITED = (
+    "FROM vectors v JOIN memories m ON m.seq = v.memory"
+    " WHERE v.awaited OR v.model != coalesce((SELECT id FROM models WHERE name = ?), 0)"
+)
+_HALF = 2  # bytes a dimension
+
+
+class SqliteMeaning:
+    """What the embedded store finds by meaning (see `keepmum.stores.base.Meaning` for what each method gives)."""
+
+    def __init__(self, query: Query, writing: Writing, best: Best, folder: str) -> None:
+        """`query`, `writing` and `best` (the full-text leg) are the store's; copies of vectors lie in `folder`."""
+        self._query = query
+        self._writing = writing
+        self._best = best
+        self._folder = folder
+        self._indexes: dict[str, Index] = {}
+        self._thread = threading.RLock()
+
+    @property
+    def problem(self) -> str:
+        """Why no meaning is searched, where that will not mend itself."""
+        return next((index.problem for index in self._indexes.values() if index.problem), "")
+
+    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+        """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
+        lexical = self._best(_FIELDS, words, wanted, limit) if words else []
+        found = {row["seq"]: Candidate(*row[1:]) for row in lexical}
+        with self._thread:
+            index = None if question is None else self._index(question.model)
+            if question is None or index is None or not index.follow():
+                return list(found.values())
+            near = self._near(index, question, _FIELDS, wanted, limit)
+            cosines = {number: cosine for number, (_, cosine) in near.items()}
+            cosines |= index.cosines(_point(question), [number for number in found if number not in near])
+        found = {number: Candidate(*row[1:]) for number, (row, _) in near.items()} | found
+        return [candidate._replace(meaning=cosines.get(number)) for number, candidate in found.items()]
+
+    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest to a text, by what each says alone."""
+        with self._thread:
+            index = self._index(embedding.model)
+            if index is None or not index.follow():
+                return []
+            near = self._near(index, embedding, _MEMORY, wanted, limit * _BROAD)
+        cosines = self._own(embedding, list(near))
+        best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
+        return [(rows.from_row(near[number][0]), cosines[number]) for number in best]
+
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
+        """Which of these memories say nearly the same as one before them."""
+        import numpy as np
+
+        from keepmum import vectors
+
+        marks = ", ".join("?" * len(ids))
+        found = self._query(
+            f"SELECT m.id, v.vector FROM memories m JOIN vectors v ON v.memory = m.seq"
+            f" WHERE m.id IN ({marks}) AND v.vector IS NOT NULL",
+            tuple(ids),
+        )
+        kept = {row["id"]: row["vector"] for row in found}
+        known = [memory for memory in ids if memory in kept]
+        if len(known) < 2:
+            return {}
+        points = vectors.unpack([kept[memory] for memory in known], len(kept[known[0]]) // _HALF)
+        close = np.tril(points @ points.T >= cosine, -1)
+        return {known[later]: known[int(close[later].argmax())] for later in np.flatnonzero(close.any(axis=1))}
+
+    def other_model(self, model: str) -> str | None:
+        """Another model that vectors of this store are of."""
+        number = int(self._query("SELECT max(id) FROM models WHERE name = ?", (model,))[0][0] or 0)
+        found = self._query(embeddings.OTHER_MODEL, (number, number))
+        return str(self._query("SELECT name FROM models WHERE id = ?", (found[0][0],))[0][0]) if found else None
+
+    def awaiting(self, model: str, limit: int) -> list[Memory]:
+        """Memories that have no vector of `model` yet."""
+        found = self._query(f"SELECT {_MEMORY} {_AWAITED} LIMIT ?", (model, limit))
+        return [rows.from_row(row) for row in found]
+
+    def count_awaiting(self, model: str) -> int:
+        """How many these are."""
+        return int(self._query(f"SELECT count(*) {_AWAITED}", (model,))[0][0])
+
+    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+        """Keep vectors of memories that say still what they said."""
+        with self._writing() as db:
+            number = edits.next_number(db)
+            return sum(embeddings.keep(db, memory, embedding, number, instead=True) for memory, embedding in embedded)
+
+    def prepare(self, model: str) -> None:
+        """Bring the index of a model's vectors up to date, whatever time that takes."""
+        with self._thread:
+            index = self._index(model)
+            if index is not None:
+                index.follow(at_most=None)
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        for index in self._indexes.values():
+            index.close()
+        self._indexes.clear()
+
+    def _index(self, model: str) -> Index | None:
+        """The index of a model's vectors; None where there are none."""
+        if model not in self._indexes:
+            known = self._query("SELECT dimensions FROM models WHERE name = ?", (model,))
+            if not known:
+                return None
+            from keepmum.stores.sqlite.index import Index
+
+            self._indexes[model] = Index(self._query, self._folder, model, known[0][0])
+        return self._indexes[model]
+
+    def _near(
+        self, index: Index, question: Embedding, fields: str, wanted: Filter, limit: int
+    ) -> Mapping[int, tuple[sqlite3.Row, float]]:
+        """The rows nearest to a question that pass the filter, with their cosines, nearest first.
+
+        The matrix knows of status and space alone. Where the rest of a filter leaves out too much of what is nearest,
+        all that it lets through is looked at.
+        """
+        asked, groups = _point(question), _groups(wanted)
+        near = index.nearest(asked, groups, limit * _BROAD)
+        passed = self._passing(fields, near, wanted)
+        if len(passed) < limit and len(near) == limit * _BROAD:
+            condition, parameters = rows.where(wanted)
+            among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
+            passed = self._passing(fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
+        return dict(list(passed.items())[:limit])
+
+    def _passing(
+        self, fields: str, near: Sequence[tuple[int, float]], wanted: Filter
+    ) -> dict[int, tuple[sqlite3.Row, float]]:
+        condition, parameters = rows.where(wanted)
+        marks = ", ".join("?" * len(near))
+        found = self._query(
+            f"SELECT {fields} FROM memories m WHERE m.seq IN ({marks}) AND {condition}",
+            (*(number for number, _ in near), *parameters),
+        )
+        by_number = {row["seq"]: row for row in found}
+        return {number: (by_number[number], cosine) for number, cosine in near if number in by_number}
+
+    def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
+        """The cosines of what these memories say alone with a text."""
+        from keepmum import vectors
+
+        marks = ", ".join("?" * len(numbers))
+        found = self._query(
+            f"SELECT memory, vector FROM vectors WHERE memory IN ({marks}) AND vector IS NOT NULL", tuple(numbers)
+        )
+        points = vectors.unpack([row["vector"] for row in found], len(embedding.vector) // _HALF)
+        cosines = (points @ _point(embedding)).tolist()
+        return dict(zip((row["memory"] for row in found), cosines, strict=True))
+
+
+def _point(embedding: Embedding) -> Vector:
+    from keepmum import vectors
+
+    point: Vector = vectors.unpack([embedding.vector], len(embedding.vector) // _HALF)[0]
+    return point
+
+
+def _groups(wanted: Filter) -> list[int] | None:
+    """The groups of memories that a filter can let through; None where it asks for every project."""
+    if wanted.everywhere:
+        return None
+    from keepmum.stores.sqlite.index import group_of
+
+    spaces = [space_of(scope, wanted.project, wanted.session, wanted.user) for scope in wanted.scopes or SCOPES]
+    return [group_of(status, space) for status in wanted.statuses for space in spaces]

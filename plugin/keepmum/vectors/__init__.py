@@ -1,0 +1,8 @@
+"""Vectors in files that all processes of a machine share, and exact search over them. Imports numpy: load it late."""
+
+from __future__ import annotations
+
+from keepmum.vectors.matrix import Damaged, Matrix, Row
+from keepmum.vectors.packing import pack, unit, unpack
+
+__all__ = ["Damaged", "Matrix", "Row", "pack", "unit", "unpack"]

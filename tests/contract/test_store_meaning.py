@@ -1,0 +1,229 @@
+"""What every store promises that searches by meaning (`keepmum.stores.base.Meaning`)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.stores import STORES, a_memory, wanted
+from contract.test_store_contract import FIELDS, PASSES
+from keepmum import ranking
+from keepmum.embedding.fake import FakeEmbedder
+from keepmum.memory import Change, Embedding, Memory
+from keepmum.stores import Store
+from keepmum.stores.base import Meaning
+from keepmum.vectors import pack
+
+EMBEDDER = FakeEmbedder()
+OTHER = FakeEmbedder(model="other")
+Opener = Callable[[], Store]
+
+
+@pytest.fixture(params=sorted(STORES))
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens one and the same store, each time as another process would."""
+    with contextlib.ExitStack() as stack:
+
+        def open_again() -> Store:
+            store = STORES[request.param](tmp_path)
+            stack.callback(store.close)
+            if store.meaning is None:
+                pytest.skip(f"the {request.param} store goes by words alone, and says so")
+            return store
+
+        yield open_again
+
+
+@pytest.fixture
+def store(opener: Opener) -> Store:
+    return opener()
+
+
+def of(store: Store) -> Meaning:
+    assert store.meaning is not None
+    return store.meaning
+
+
+def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
+    return Embedding(embedder.model, pack(embedder.embed([text])[0]))
+
+
+def put(store: Store, *memories: Memory) -> None:
+    """Keep memories with their vectors."""
+    store.commit([Change(None, memory, embedded(ranking.told(memory))) for memory in memories])
+
+
+def meant(store: Store, text: str, **asked: Any) -> list[str]:
+    """The ids of what is found by meaning alone, nearest first."""
+    found = of(store).find([], embedded(text), wanted(**asked), 50)
+    return [one.id for one in sorted(found, key=lambda one: -(one.meaning or 0.0))]
+
+
+# -- finding
+
+
+def test_the_nearest_are_found_whatever_their_words(store: Store) -> None:
+    near, far = a_memory("the database is slow"), a_memory("a zebra runs")
+    put(store, far, near)
+    assert meant(store, "database slow") == [near.id, far.id]
+
+
+def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
+    both = a_memory("the database is slow")
+    put(store, both)
+    found = of(store).find(["database"], embedded("the database is slow"), wanted(), 5)
+    assert [(one.id, one.words > 0) for one in found] == [(both.id, True)]
+    assert found[0].meaning == pytest.approx(1.0, abs=0.002)
+
+
+def test_without_a_question_words_alone_count(store: Store) -> None:
+    put(store, a_memory("the database is slow"))
+    assert [one.meaning for one in of(store).find(["database"], None, wanted(), 5)] == [None]
+
+
+def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None:
+    here, there = opener(), opener()
+    put(here, a_memory("a zebra runs"))
+    assert len(meant(here, "zebra")) == 1
+    memory = a_memory("the database is slow")
+    put(there, memory)
+    assert meant(here, "database slow")[0] == memory.id
+
+
+def test_a_memory_is_not_found_by_what_it_said_before(store: Store) -> None:
+    old = a_memory("the database is slow")
+    put(store, old)
+    new = replace(old, text="a zebra runs", title="a zebra runs", revision=2)
+    store.commit([Change(old, new)])
+    assert meant(store, "database slow") == []
+    assert [memory.id for memory in of(store).awaiting(EMBEDDER.model, 5)] == [old.id]
+
+
+def test_a_purged_memory_leaves_no_vector_for_the_next(store: Store) -> None:
+    old = a_memory("the database is slow")
+    put(store, old)
+    assert meant(store, "database slow") == [old.id]
+    store.commit([Change(old, None)])
+    store.commit([Change(None, a_memory("a zebra runs"))])
+    assert meant(store, "database slow") == []
+
+
+@pytest.mark.parametrize(("asked", "fields"), FIELDS)
+def test_meaning_leaves_out_what_words_leave_out(store: Store, asked: dict[str, Any], fields: dict[str, Any]) -> None:
+    put(store, a_memory("a zebra", **fields))
+    assert meant(store, "zebra", **asked) == []
+
+
+@pytest.mark.parametrize(("asked", "fields"), PASSES)
+def test_meaning_lets_through_what_words_let_through(
+    store: Store, asked: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    memory = a_memory("a zebra", **fields)
+    put(store, memory)
+    assert meant(store, "zebra", **asked) == [memory.id]
+
+
+def test_what_the_filter_lets_through_is_found_however_much_is_nearer(store: Store) -> None:
+    rare = a_memory("a zebra and other words that lead away from it", kind="decision")
+    put(store, rare, *(a_memory(f"a zebra {number}") for number in range(60)))
+    found = of(store).find([], embedded("a zebra"), wanted(kinds=("decision",)), 5)
+    assert [one.id for one in found] == [rare.id]
+
+
+# -- sessions
+
+
+def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
+    ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
+    put(store, ask, answer, a_memory("the third one", session="s2"))
+    assert meant(store, "which database is slow?")[:2] == [ask.id, answer.id]
+    assert {one.id for one in of(store).find(["database"], None, wanted(), 5)} == {ask.id, answer.id}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"project": "beta"}, id="another project"),
+        pytest.param({"user": "ada"}, id="another user"),
+        pytest.param({"status": "trashed"}, id="the trash"),
+    ],
+)
+def test_words_of_elsewhere_lead_to_no_memory(store: Store, other: dict[str, Any]) -> None:
+    put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
+    assert of(store).find(["database"], None, wanted(), 5) == []
+
+
+def test_a_purge_takes_the_words_out_of_what_was_said_around_it(store: Store) -> None:
+    old = a_memory("a zebra", session="s1")
+    put(store, a_memory("before", session="s1"), old, a_memory("after", session="s1"))
+    store.commit([Change(old, None)])
+    assert of(store).find(["zebra"], None, wanted(), 5) == []
+
+
+# -- vectors that come later, or from another model
+
+
+def test_what_was_kept_without_a_vector_awaits_one(store: Store) -> None:
+    memory = a_memory("the database is slow")
+    store.commit([Change(None, memory)])
+    assert of(store).count_awaiting(EMBEDDER.model) == 1
+    assert of(store).keep([(memory, embedded(memory.text))]) == 1
+    assert of(store).count_awaiting(EMBEDDER.model) == 0
+    assert meant(store, "database slow") == [memory.id]
+
+
+def test_a_vector_of_what_a_memory_said_before_is_not_kept(store: Store) -> None:
+    old = a_memory("the database is slow")
+    put(store, old)
+    store.commit([Change(old, replace(old, text="a zebra runs", revision=2))])
+    assert of(store).keep([(old, embedded(old.text))]) == 0
+    assert of(store).count_awaiting(EMBEDDER.model) == 1
+
+
+def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -> None:
+    put(store, a_memory("the database is slow"))
+    assert of(store).other_model(EMBEDDER.model) is None
+    assert of(store).other_model(OTHER.model) == EMBEDDER.model
+    found = of(store).find(["database"], embedded("database", OTHER), wanted(), 5)
+    assert [one.meaning for one in found] == [None]
+
+
+def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:
+    put(store, a_memory("the database is slow"))
+    late = a_memory("a zebra runs")
+    store.commit([Change(None, late, embedded(late.text, OTHER))])
+    assert of(store).other_model(EMBEDDER.model) is None
+    assert [memory.id for memory in of(store).awaiting(EMBEDDER.model, 5)] == [late.id]
+
+
+def test_every_memory_can_be_embedded_anew_by_another_model(store: Store) -> None:
+    memories = [a_memory("the database is slow"), a_memory("a zebra runs")]
+    put(store, *memories)
+    for done in range(len(memories)):
+        assert of(store).count_awaiting(OTHER.model) == len(memories) - done
+        memory = of(store).awaiting(OTHER.model, 1)[0]
+        of(store).keep([(memory, embedded(memory.text, OTHER))])
+    assert of(store).other_model(OTHER.model) is None
+
+
+# -- likeness
+
+
+def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> None:
+    near, far = a_memory("the database is slow", session="s1"), a_memory("a zebra runs", session="s1")
+    put(store, near, far)
+    found = of(store).alike(embedded("the database is slow"), wanted(), 5)
+    assert [memory.id for memory, _ in found] == [near.id, far.id]
+    assert found[0][1] == pytest.approx(1.0, abs=0.002)
+
+
+def test_repeats_are_told_with_what_they_repeat(store: Store) -> None:
+    first, other, again = a_memory("one two three"), a_memory("a zebra"), a_memory("three two one")
+    put(store, first, other, again)
+    assert of(store).repeats([first.id, other.id, again.id], 0.95) == {again.id: first.id}
+    assert of(store).repeats([first.id], 0.95) == {}

@@ -1,0 +1,191 @@
+"""The shared files of vectors: what one process adds the others find, and nothing damaged is ever searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from keepmum.vectors import Damaged, Matrix, Row, pack, unit, unpack
+from keepmum.vectors import search as search_module
+from keepmum.vectors.search import nearest, signs
+
+SIZE = 64
+AXES = np.eye(SIZE, dtype=np.float32)
+
+
+@pytest.fixture
+def open_again(tmp_path: Path) -> Callable[[], Matrix]:
+    """The same files, as another process would open them."""
+
+    def opened() -> Matrix:
+        matrix = Matrix(str(tmp_path / "vectors"), "a store", SIZE)
+        matrix.look()
+        return matrix
+
+    return opened
+
+
+@pytest.fixture
+def matrix(open_again: Callable[[], Matrix]) -> Matrix:
+    """Three memories of two groups, each along an axis of its own."""
+    made = open_again()
+    made.replace([[Row(1, 7, AXES[1]), Row(2, 7, AXES[2])], [Row(3, 8, AXES[3])]], change=5)
+    return made
+
+
+def found(matrix: Matrix, axis: int, groups: list[int] | None = None) -> list[int]:
+    return [number for number, _ in matrix.nearest(AXES[axis], groups, 1)]
+
+
+def test_a_new_matrix_holds_nothing(open_again: Callable[[], Matrix]) -> None:
+    made = open_again()
+    assert (len(made), made.change, made.nearest(AXES[0], None, 5)) == (0, -1, [])
+
+
+def test_the_nearest_comes_first_with_its_cosine(matrix: Matrix) -> None:
+    question = unit(AXES[2] + AXES[3] / 2)
+    assert [number for number, _ in matrix.nearest(question, None, 2)] == [2, 3]
+    assert matrix.cosines(question, [3, 99]) == {3: pytest.approx(0.447, abs=0.001)}
+
+
+def test_a_group_that_is_not_asked_for_is_not_found(matrix: Matrix) -> None:
+    assert found(matrix, 2, [7]) == [2]
+    assert found(matrix, 2, [8]) == [3]
+    assert found(matrix, 2, []) == []
+
+
+def test_others_find_what_was_added_once_they_look(matrix: Matrix, open_again: Callable[[], Matrix]) -> None:
+    other = open_again()
+    matrix.add([Row(4, 7, AXES[4])], change=6)
+    assert len(other) == 3
+    other.look()
+    assert (found(other, 4), other.change) == ([4], 6)
+
+
+def test_a_row_that_is_added_again_takes_the_place_of_the_first(matrix: Matrix) -> None:
+    matrix.add([Row(2, 7, AXES[9])], change=6)
+    assert len(matrix) == 3
+    assert matrix.cosines(AXES[9], [2]) == {2: 1.0}
+
+
+def test_a_row_without_a_vector_is_taken_out_for_everyone(matrix: Matrix, open_again: Callable[[], Matrix]) -> None:
+    other = open_again()
+    matrix.add([Row(2, 7, None)], change=6)
+    assert 2 not in [number for number, _ in other.nearest(AXES[2], None, 9)]
+    other.look()
+    assert other.cosines(AXES[2], [2]) == {}
+
+
+def test_what_a_crash_left_behind_the_rows_is_written_over(matrix: Matrix, tmp_path: Path) -> None:
+    for path in (tmp_path / "vectors").glob("*-1"):
+        path.write_bytes(path.read_bytes() + b"half a row")
+    matrix.add([Row(4, 7, AXES[4])], change=6)
+    assert found(matrix, 4) == [4]
+
+
+def test_files_made_anew_leave_none_of_before(matrix: Matrix, tmp_path: Path, open_again: Callable[[], Matrix]) -> None:
+    other = open_again()
+    matrix.replace([[Row(8, 7, AXES[8])]], change=9)
+    assert {path.name for path in (tmp_path / "vectors").iterdir()} == {"rows-2", "vectors-2", "signs-2", "state.json"}
+    assert found(other, 2) == [2], "whoever searches meanwhile still has the old files"
+    other.look()
+    assert found(other, 2) == [8]
+
+
+def test_many_wiped_rows_are_worth_making_anew(open_again: Callable[[], Matrix]) -> None:
+    made = open_again()
+    rows = [Row(number, 7, AXES[number % SIZE]) for number in range(1, 3_000)]
+    made.replace([rows], change=1)
+    made.add(rows[:900], change=2)
+    assert not made.is_sparse()
+    made.add(rows[900:1_500], change=3)
+    assert made.is_sparse()
+
+
+@pytest.mark.usefixtures("matrix")
+@pytest.mark.parametrize("kind", ["rows", "vectors", "signs"])
+def test_a_file_that_was_cut_off_is_not_searched(tmp_path: Path, kind: str, open_again: Callable[[], Matrix]) -> None:
+    path = tmp_path / "vectors" / f"{kind}-1"
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(Damaged):
+        open_again()
+
+
+@pytest.mark.usefixtures("matrix")
+@pytest.mark.parametrize("kind", ["vectors", "signs"])
+def test_a_file_of_other_bytes_is_not_searched(tmp_path: Path, kind: str, open_again: Callable[[], Matrix]) -> None:
+    path = tmp_path / "vectors" / f"{kind}-1"
+    path.write_bytes(b"\x99" * path.stat().st_size)
+    with pytest.raises(Damaged):
+        open_again()
+
+
+def test_vectors_that_turn_bad_under_a_search_give_no_answer(matrix: Matrix, tmp_path: Path) -> None:
+    with (tmp_path / "vectors" / "vectors-1").open("r+b") as file:
+        file.write(np.full(SIZE, np.nan, dtype="<f4").tobytes())
+    with pytest.raises(Damaged):
+        matrix.nearest(AXES[1], None, 3)
+
+
+@pytest.mark.usefixtures("matrix")
+@pytest.mark.parametrize("state", ["", "[]", "{", '{"of": 1}', '{"of": [1, "a store", 64], "turn": "x"}'])
+def test_a_state_that_says_nothing_is_one_of_no_rows(
+    tmp_path: Path, state: str, open_again: Callable[[], Matrix]
+) -> None:
+    (tmp_path / "vectors" / "state.json").write_text(state, encoding="utf-8")
+    assert (len(open_again()), open_again().change) == (0, -1)
+
+
+@pytest.mark.usefixtures("matrix")
+@pytest.mark.parametrize(("name", "dimensions"), [("another store", SIZE), ("a store", 32)])
+def test_the_files_of_other_vectors_are_not_taken_for_these(tmp_path: Path, name: str, dimensions: int) -> None:
+    other = Matrix(str(tmp_path / "vectors"), name, dimensions)
+    other.look()
+    assert len(other) == 0
+
+
+def test_discarded_files_are_given_up_by_everyone(matrix: Matrix, open_again: Callable[[], Matrix]) -> None:
+    other = open_again()
+    matrix.discard()
+    other.look()
+    assert (len(matrix), len(other)) == (0, 0)
+
+
+@pytest.mark.usefixtures("matrix")
+def test_the_state_tells_of_no_more_than_is_written(tmp_path: Path) -> None:
+    state = json.loads((tmp_path / "vectors" / "state.json").read_text(encoding="utf-8"))
+    assert state == {"of": [1, "a store", SIZE], "turn": 1, "rows": 3, "change": 5}
+
+
+# -- search
+
+
+def test_signs_with_rescoring_find_what_all_of_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = unit(np.random.default_rng(1).standard_normal((5_000, SIZE)).astype(np.float32))
+    question, mask = vectors[7] + vectors[9] / 2, np.arange(5_000) % 5 != 0
+    monkeypatch.setattr(search_module, "_FEW", 0)
+    exact = nearest(vectors, signs(vectors), question, mask, 10)
+    monkeypatch.setattr(search_module, "ALL_OF_IT", 0)
+    quick = nearest(vectors, signs(vectors), question, mask, 10)
+    assert quick[0].tolist() == exact[0].tolist()
+    np.testing.assert_allclose(quick[1], exact[1], rtol=1e-5)
+
+
+def test_every_way_of_searching_leaves_out_what_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, mask = AXES[:8], np.arange(8) == 3
+    for few, all_of_it in ((99, 99), (0, 99), (0, 0)):
+        monkeypatch.setattr(search_module, "_FEW", few)
+        monkeypatch.setattr(search_module, "ALL_OF_IT", all_of_it)
+        places, cosines = nearest(vectors, signs(vectors), AXES[2], mask, 5)
+        assert (places.tolist(), cosines.tolist()) == ([3], [0.0])
+
+
+def test_a_vector_comes_back_as_it_was_but_for_rounding() -> None:
+    vector = unit(np.random.default_rng(2).standard_normal(SIZE).astype(np.float32))
+    assert float(unpack([pack(vector)], SIZE)[0] @ vector) == pytest.approx(1.0, abs=1e-5)
+    with pytest.raises(ValueError, match="reshape"):
+        unpack([pack(vector)], SIZE + 1)
