@@ -45,7 +45,8 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     """
     voice.say(f"Keepmum {product.version}")
     planned, failed = _planned(_planners(options, product, root, machine), voice)
-    if failed and not planned:
+    if failed and (not planned or options.scope != "user"):  # what a repository says of all clients comes whole
+        voice.say("Nothing was changed.")
         return 1
     if root is not None:
         planned.insert(0, (own := partial(command.plan, root, machine), own()))

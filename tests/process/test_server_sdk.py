@@ -46,7 +46,7 @@ def test_the_official_client_finds_everything_and_calls_it(root: Path, tmp_path:
                 found = await client.call_tool("recall", {"query": "Which database?", "kinds": ["decision"]})
                 assert "We chose Postgres" not in text_of(found)  # no word of the question is in it
                 found = await client.call_tool("recall", {"query": "What about Postgres?"})
-                assert "by codex-mcp-client" in text_of(found)
+                assert "by codex " in text_of(found)
                 assert (await client.call_tool("remember", {"text": ""})).is_error
                 resources = (await client.list_resources()).resources
                 assert [str(resource.uri) for resource in resources] == [
