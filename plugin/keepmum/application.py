@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 
 from keepmum import allowing, git_facts, intake, project, settings
 from keepmum.errors import KeepmumError, StoreError
+from keepmum.folders import real_folder, upward
 from keepmum.memory import JsonValue
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
@@ -19,27 +21,28 @@ __all__ = ["move", "open_memory", "survey"]
 _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
 
 
-def open_memory(
+def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the client
     environ: Mapping[str, str],
     agent: str,
     roots: Sequence[str] | None = None,
     *,
+    session: str = "",
     origin: str = "mcp",
     upkeep: bool = True,
 ) -> MemoryService:
-    """The memory as it is seen from the working folder, for `agent`; for `roots` see `survey`.
+    """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background.
 
     Raises: SettingsError, StoreError.
     """
-    chosen, found = survey(environ, roots)
+    chosen, found = survey(environ, roots, session)
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     service = open_service(
         _store_path(chosen),
         scan,
-        place=_place(environ, chosen, found),
+        place=_place(environ, chosen, found, session),
         agent=chosen.agent or agent,
         origin=origin,
         default_scope=chosen.scope,
@@ -56,26 +59,50 @@ def open_memory(
     return service
 
 
-def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str]) -> None:
-    """Put a service into the project that the client's folders name, unless something stronger named one."""
-    place = _place(environ, *survey(environ, roots))
+def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str], session: str = "") -> None:
+    """Put a service into the session, and into the project that the client's folders name unless another is stronger.
+
+    Raises: SettingsError.
+    """
+    place = _place(environ, *survey(environ, roots, session), session)
     if place != service.place:
         service.place = place
         service.settle()
 
 
-def survey(environ: Mapping[str, str], roots: Sequence[str] | None = None) -> tuple[settings.Settings, project.Project]:
+def survey(
+    environ: Mapping[str, str], roots: Sequence[str] | None = None, session: str = ""
+) -> tuple[settings.Settings, project.Project]:
     """The settings and the project that hold in the working folder.
 
-    Clients start servers in folders that mean nothing, and say by `roots` which they work in. Without `roots` a
-    person stands in the working folder and means it.
+    Clients start servers in folders that mean nothing, and say by `roots` which they work in. Of a `session` that the
+    client names, the note of the hook that saw it start says more. Without `roots` a person stands in the working
+    folder and means it.
 
     Raises: SettingsError.
     """
     start = _working_folder()
-    named = (start,) if roots is None else roots
+    named = (start,) if roots is None else (*_noted(environ, session, roots), *roots)
     chosen = settings.load(environ, project.working_folder(start, environ, named))
     return chosen, project.find_project(start, environ, chosen, named)
+
+
+def _noted(environ: Mapping[str, str], session: str, roots: Sequence[str]) -> tuple[str, ...]:
+    """The folder that the session's note tells, unless the client has moved on to other folders since."""
+    home = places.home(environ)
+    if home is None or not session:
+        return ()
+    try:
+        with open(places.session_note(home, session), encoding="utf-8") as file:
+            folder = json.load(file).get("cwd")
+    except (OSError, ValueError, AttributeError):
+        return ()
+    is_there = isinstance(folder, str) and os.path.isdir(folder)
+    return (folder,) if is_there and (not roots or any(_lies_in(folder, root) for root in roots)) else ()
+
+
+def _lies_in(folder: str, root: str) -> bool:
+    return real_folder(root) in upward(real_folder(folder))
 
 
 def _store_path(chosen: settings.Settings) -> str:
@@ -121,9 +148,9 @@ def _notices(chosen: settings.Settings) -> tuple[str, ...]:
     return (f"a team server is named in {where}; this version keeps memories on this machine alone",)
 
 
-def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project) -> Place:
-    session = next((environ[name] for name in _SESSION_VARIABLES if environ.get(name)), None)
-    return Place(project=found.id, name=found.name, root=found.root, session=session, user=chosen.user)
+def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:
+    told = next((environ[name] for name in _SESSION_VARIABLES if environ.get(name)), session)
+    return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
 
 
 def _upkeep(environ: dict[str, str]) -> None:

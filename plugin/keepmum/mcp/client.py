@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Final
 
-__all__ = ["VERSIONS", "Client", "root_paths"]
+__all__ = ["VERSIONS", "Client", "root_paths", "told_with_call"]
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the first is offered when none fits
 _BATCHING = frozenset({"2025-03-26", "2024-11-05"})  # later versions took JSON-RPC batches out
@@ -40,6 +40,20 @@ def root_paths(result: object) -> tuple[str, ...]:
     uris = [_mapping(root).get("uri") for root in roots] if isinstance(roots, list) else []
     paths = [_path(uri) for uri in uris if isinstance(uri, str)]
     return tuple(path for path in paths if path)
+
+
+def told_with_call(meta: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
+    """The session that a call belongs to, and its folders, where a client tells them with each call; else "" and none.
+
+    Codex does: it has no roots, starts servers of plugins in folders that mean nothing, and may serve several sessions
+    by one process. The folders are those of repositories; elsewhere it names none.
+
+    Source: what version 0.169.0 sends; https://github.com/openai/codex/issues/37903, read 2026-11-21, asks for more.
+    """
+    turn = _mapping(meta.get("x-codex-turn-metadata"))
+    session = turn.get("session_id")
+    folders = (folder for folder in _mapping(turn.get("workspaces")) if os.path.isabs(folder) and "\0" not in folder)
+    return (session, tuple(folders)) if isinstance(session, str) else ("", ())
 
 
 def _path(uri: str) -> str:

@@ -35,7 +35,7 @@ def open_handlers(context: Context) -> MemoryHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    service = application.open_memory(os.environ, context.agent, context.roots)
+    service = application.open_memory(os.environ, context.agent, context.roots, session=context.session)
     introduction.note(context, os.environ)
     return MemoryHandlers(service)
 
@@ -85,8 +85,8 @@ class MemoryHandlers:
         return "\n\n".join(parts)
 
     def roots_changed(self, context: Context) -> None:
-        """Move to the project that the client's folders name, when nothing stronger names one."""
-        application.move(self._service, os.environ, context.roots)
+        """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
+        application.move(self._service, os.environ, context.roots, context.session)
 
     def close(self) -> None:
         """Leave everything on disk and let go."""

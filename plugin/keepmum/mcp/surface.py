@@ -179,7 +179,7 @@ class Context:
     the session hands out contexts that reach the client.
     """
 
-    __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "roots")
+    __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "roots", "session")
 
     def __init__(  # noqa: PLR0913 - one value with many facts
         self,
@@ -189,6 +189,7 @@ class Context:
         client_name: str = "",
         protocol: str = "",
         roots: tuple[str, ...] = (),
+        session: str = "",
         meta: Mapping[str, object] | None = None,
     ) -> None:
         self.agent: Final = agent  # the id of a known agent, as in "claude-code", else `clientInfo.name`
@@ -196,6 +197,7 @@ class Context:
         self.client_name: Final = client_name or agent  # `clientInfo.name` as it stands there
         self.protocol: Final = protocol  # the negotiated version
         self.roots: Final = roots  # the client's folders as paths of this machine; empty until it has told them
+        self.session: Final = session  # the client's id of the conversation, or "" where it does not tell it
         self.meta: Final[Mapping[str, object]] = {} if meta is None else meta  # the request's `_meta`, unchecked
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
@@ -229,7 +231,10 @@ class Handlers(Protocol):
         """The text of a prompt; every required argument is there, and no unknown one."""
 
     def roots_changed(self, context: Context) -> None:
-        """Called when the client has told its folders, at the start or anew."""
+        """Called when the client has told its folders or its session, at the start or anew.
+
+        Raises: KeepmumError when that place cannot be worked in; a call that told of it is then refused.
+        """
 
     def close(self) -> None:
         """Called once at the end; it must not wait for anything slow, since the client waits for the process."""

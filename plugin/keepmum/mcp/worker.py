@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum.errors import KeepmumError
 from keepmum.mcp import rpc
-from keepmum.mcp.client import root_paths
+from keepmum.mcp.client import root_paths, told_with_call
 from keepmum.mcp.faults import internal_error, report
 from keepmum.mcp.surface import Context
 
@@ -35,6 +35,12 @@ class Work:
         self.client: Final = client
         self.cancelled = False
 
+    @property
+    def meta(self) -> Json:
+        """What the client sends along, unchecked."""
+        meta = self.request.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
+
 
 class Worker:
     """Handlers that are opened when first needed, and again at the next need when that failed."""
@@ -45,6 +51,7 @@ class Worker:
         self._log: Final = log
         self._handlers: Handlers | None = None
         self._roots: tuple[str, ...] = ()
+        self._session = ""
 
     def warm(self, client: Client) -> None:
         """Open the handlers before the first call needs them."""
@@ -85,11 +92,31 @@ class Worker:
             report("closing", error)
 
     def _result(self, work: Work) -> Json:
-        context = self._context(work.client, work)
         try:
+            self._follow(work)
+            context = self._context(work.client, work)
             return work.call.carry_out(self._opened(context), context)
         except KeepmumError as error:
             return work.call.refuse(error)
+
+    def _follow(self, work: Work) -> None:
+        """Go where the call comes from, if its client says so: to another session, which may work in other folders.
+
+        Raises: KeepmumError when the handlers cannot go there; the next call will try again.
+        """
+        before = self._session, self._roots
+        session, folders = told_with_call(work.meta)
+        told = session, folders or (self._roots if session == self._session else ())
+        if not session or told == before:
+            return
+        self._session, self._roots = told
+        if self._handlers is None:
+            return  # opening will give them session and folders
+        try:
+            self._handlers.roots_changed(self._context(work.client, work))
+        except BaseException:
+            self._session, self._roots = before
+            raise
 
     def _opened(self, context: Context) -> Handlers:
         if self._handlers is None:
@@ -97,7 +124,7 @@ class Worker:
         return self._handlers
 
     def _context(self, client: Client, work: Work | None = None) -> Context:
-        return _ClientContext(client, self._roots, work, self._notify, self._log)
+        return _ClientContext(client, (self._session, self._roots), work, self._notify, self._log)
 
 
 class _ClientContext(Context):
@@ -105,15 +132,17 @@ class _ClientContext(Context):
 
     __slots__ = ("_log", "_notify", "_token", "_work")
 
-    def __init__(self, client: Client, roots: tuple[str, ...], work: Work | None, notify: Notify, log: Log) -> None:
-        meta = work.request.params.get("_meta") if work is not None else None
+    def __init__(
+        self, client: Client, place: tuple[str, tuple[str, ...]], work: Work | None, notify: Notify, log: Log
+    ) -> None:
         super().__init__(
             agent=client.agent,
             agent_version=client.agent_version,
             client_name=client.name,
             protocol=client.protocol,
-            roots=roots,
-            meta=meta if isinstance(meta, dict) else None,
+            roots=place[1],
+            session=place[0],
+            meta=None if work is None else work.meta,
         )
         token = self.meta.get("progressToken")
         self._token: Final = token if isinstance(token, (str, int)) and not isinstance(token, bool) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from keepmum.errors import InvalidInput, NotFound, SecretFound
 from keepmum.mcp import resources
 from keepmum.mcp.handlers import MemoryHandlers, open_handlers
 from keepmum.mcp.surface import Context
+from keepmum_hooks import places
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 ANYONE = Context(agent="claude-code")
@@ -28,6 +30,59 @@ def handlers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory
 
 def _call(handlers: MemoryHandlers, name: str, **arguments: object) -> str:
     return handlers.call(name, arguments, ANYONE)
+
+
+def _repository(folder: Path) -> str:
+    (folder / ".git").mkdir(parents=True)
+    return str(folder)
+
+
+def _note(home: Path, session: str, folder: str) -> None:
+    path = Path(places.session_note(str(home / ".keepmum"), session))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cwd": folder, "briefed": False}))
+
+
+def _where(handlers: MemoryHandlers, session: str, *roots: str) -> str | None:
+    """The folder of the project that the handlers work in after a client said so."""
+    handlers.roots_changed(Context(roots=roots, session=session))
+    return handlers._service.place.root
+
+
+def test_a_sessions_note_names_the_project_where_the_client_does_not(
+    handlers: MemoryHandlers, tmp_path: Path, home: Path
+) -> None:
+    folder = _repository(tmp_path / "a")
+    _note(home, "one", folder)
+    assert _where(handlers, "one") == folder
+    assert handlers._service.place.session == "one"
+
+
+def test_a_sessions_note_tells_the_part_of_a_repository_that_has_a_project_of_its_own(
+    handlers: MemoryHandlers, tmp_path: Path, home: Path
+) -> None:
+    top = _repository(tmp_path / "a")
+    part = tmp_path / "a" / "part"
+    part.mkdir()
+    (part / ".keepmum.toml").write_text('project = "part"\n')
+    _note(home, "one", str(part))
+    assert _where(handlers, "one", top) == str(part)
+
+
+def test_a_note_of_a_session_that_has_moved_on_says_nothing(
+    handlers: MemoryHandlers, tmp_path: Path, home: Path
+) -> None:
+    _note(home, "one", _repository(tmp_path / "old"))
+    new = _repository(tmp_path / "new")
+    assert _where(handlers, "one", new) == new
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cwd": 7}', '{"cwd": "/is/not/there"}', "\udcff"])
+def test_a_note_that_says_nothing_is_none(handlers: MemoryHandlers, tmp_path: Path, home: Path, text: str) -> None:
+    _note(home, "one", "")
+    Path(places.session_note(str(home / ".keepmum"), "one")).write_text(text, errors="surrogateescape")
+    new = _repository(tmp_path / "new")
+    assert _where(handlers, "one", new) == new
 
 
 def test_what_was_kept_is_found(handlers: MemoryHandlers) -> None:

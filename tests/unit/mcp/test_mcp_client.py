@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.mcp.client import Client, root_paths
+from keepmum.mcp.client import Client, root_paths, told_with_call
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,28 @@ def test_roots_keep_their_order() -> None:
 @pytest.mark.parametrize("result", [None, {}, [], {"roots": None}, {"roots": {}}, {"roots": [None, 1, {"uri": 7}]}])
 def test_a_malformed_answer_about_roots_has_none(result: object) -> None:
     assert root_paths(result) == ()
+
+
+def test_a_call_may_tell_its_session_and_folders() -> None:
+    turn = {"session_id": "s", "workspaces": {"/a": {"has_changes": True}, "relative": {}, "/n\0": {}, "/b": None}}
+    assert told_with_call({"x-codex-turn-metadata": turn, "threadId": "t"}) == ("s", ("/a", "/b"))
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {},
+        {"x-codex-turn-metadata": "raw"},
+        {"x-codex-turn-metadata": {"session_id": 7, "workspaces": {"/a": {}}}},
+        {"x-codex-turn-metadata": {"workspaces": {"/a": {}}}},
+    ],
+)
+def test_a_call_that_names_no_session_tells_nothing(meta: dict[str, object]) -> None:
+    assert told_with_call(meta) == ("", ())
+
+
+def test_a_session_outside_of_repositories_names_no_folder() -> None:
+    assert told_with_call({"x-codex-turn-metadata": {"session_id": "s", "workspaces": None}}) == ("s", ())
 
 
 def test_a_known_client_is_one_agent_and_its_own_word_is_kept() -> None:

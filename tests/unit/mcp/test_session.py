@@ -573,6 +573,59 @@ def test_a_bug_in_the_handlers_about_roots_ends_nothing() -> None:
     assert conversation.ask("ping")["result"] == {}
 
 
+def told(session: str, *folders: str) -> Json:
+    """A call as Codex makes it."""
+    turn: Json = {"session_id": session, "workspaces": {folder: {"has_changes": True} for folder in folders} or None}
+    return request("tools/call", {"name": "who", "arguments": {}, "_meta": {"x-codex-turn-metadata": turn}})
+
+
+def place(conversation: Conversation, session: str, *folders: str) -> str:
+    """The folder that a call finds the handlers in."""
+    return str(text_of(conversation.say(told(session, *folders))[0])).rpartition("| ")[2]
+
+
+def test_a_call_takes_the_handlers_to_where_it_comes_from(conversation: Conversation) -> None:
+    conversation.say(call("who"))
+    assert place(conversation, "one", "/a") == "/a"
+    assert place(conversation, "one", "/a") == "/a"
+    assert place(conversation, "two", "/b") == "/b"
+    assert conversation.handlers.seen == ["who", "roots /a", "who", "who", "roots /b", "who"]
+
+
+def test_a_call_without_folders_stays_where_its_session_was(conversation: Conversation) -> None:
+    conversation.say(told("one", "/a"))
+    assert place(conversation, "one") == "/a"
+    assert place(conversation, "two") != "/a"
+
+
+def test_a_first_call_opens_the_handlers_where_it_comes_from() -> None:
+    opened: list[tuple[str, tuple[str, ...]]] = []
+
+    def opening(context: Context) -> SampleHandlers:
+        opened.append((context.session, context.roots))
+        return SampleHandlers()
+
+    conversation = Conversation(opening=opening)
+    conversation.tell(request("initialize", {"protocolVersion": VERSIONS[0], "clientInfo": {"name": "x"}}, 1))
+    conversation.say(told("one", "/a"))
+    assert opened == [("one", ("/a",))]
+
+
+def test_a_call_from_where_the_handlers_cannot_go_is_refused_and_the_next_tries_again() -> None:
+    class Choosy(SampleHandlers):
+        def roots_changed(self, context: Context) -> None:
+            super().roots_changed(context)
+            raise KeepmumError("that place has a broken settings file")
+
+    handlers = Choosy()
+    conversation = Conversation(opening=lambda _: handlers)
+    conversation.greet()
+    conversation.say(call("who"))
+    for _ in range(2):
+        assert text_of(conversation.say(told("one", "/a"))[0]) == "that place has a broken settings file"
+    assert handlers.seen == ["who", "roots /a", "roots /a"]
+
+
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
