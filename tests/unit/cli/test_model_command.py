@@ -1,0 +1,91 @@
+"""`keepmum model` tells a person what is there, what is missing, and what to do."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from embedding_models import Tiny
+from keepmum import cli
+from keepmum.commands.progress import Bar
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def tiny(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Tiny:
+    """A model that takes the place of the real one."""
+    made = Tiny(tmp_path_factory.mktemp("tiny"))
+    monkeypatch.setattr("keepmum.embedding.local_model.MINILM", made.model)
+    return made
+
+
+@pytest.fixture
+def model(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs `keepmum model` with some words."""
+
+    def run(*words: str) -> Answer:
+        status = cli.main(["model", *words])
+        said = capsys.readouterr()
+        return Answer(status, said.out, said.err)
+
+    return run
+
+
+def test_before_it_is_installed_the_command_is_told(model: Command) -> None:
+    assert "not installed; `keepmum model install` fetches it" in model("status").out
+
+
+def test_an_installed_model_is_whole(model: Command, tiny: Tiny) -> None:
+    done = model("install", "--from", str(tiny.published))
+    assert (done.status, "tiny is installed: " in done.out) == (0, True)
+    assert json.loads(model("status", "--json").out)["state"] == "installed and whole"
+
+
+def test_a_second_installation_says_that_it_is_in_place(model: Command, tiny: Tiny) -> None:
+    model("install", "--from", str(tiny.published))
+    assert "tiny is in place already" in model("install").out
+
+
+def test_a_failed_installation_says_why_and_gives_1(model: Command, tmp_path: Path) -> None:
+    done = model("install", "--from", str(tmp_path / "nothing"))
+    assert (done.status, done.out) == (1, "")
+    assert "there is no folder, wheel or zip file" in done.err
+
+
+def test_removing_tells_what_was_freed(model: Command, tiny: Tiny) -> None:
+    model("install", "--from", str(tiny.published))
+    assert "search goes on by words" in model("remove").out
+    assert model("remove").out == "nothing to remove\n"
+
+
+def test_in_a_log_progress_is_a_line_for_each_quarter(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bar() as bar:
+        for done in range(0, 100_000_001, 1_000_000):
+            bar.show("fetching", done, 100_000_000)
+    assert capsys.readouterr().err.splitlines() == [f"  fetching, {share} %" for share in (0, 25, 50, 75, 100)]
+
+
+def test_on_a_terminal_progress_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with Bar() as bar:
+        bar.show("fetching", 50_000_000, 100_000_000)
+    assert screen.getvalue() == "\r  fetching [############------------] 50 of 100 MB\x1b[K\n"
