@@ -15,6 +15,8 @@ PREFIX = "mem_"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES = {letter: value for value, letter in enumerate(_ALPHABET)} | {"i": 1, "l": 1, "o": 0}
 _LENGTH = 26  # of base-32 digits, 130 bits for 128
+_DIGITS = frozenset(_ALPHABET)
+_TO_PYTHON = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -45,6 +47,8 @@ def id_range(text: str) -> tuple[str, str] | None:
     """
     word = text.strip().lower()
     if word.startswith(PREFIX):
+        if len(word) == len(PREFIX) + _LENGTH and word[len(PREFIX)] < "8" and _DIGITS.issuperset(word[len(PREFIX) :]):
+            return word, word  # as nearly every id comes
         return _bounds(word[len(PREFIX) :], _VALUES, 5, _LENGTH * 5)
     if "-" in word or len(word) == 32:
         return _bounds(word.replace("-", ""), {digit: int(digit, 16) for digit in _HEX}, 4, 128)
@@ -65,10 +69,7 @@ def _bounds(digits: str, values: dict[str, int], bits: int, width: int) -> tuple
 
 
 def _value(digits: str) -> int:
-    value = 0
-    for digit in digits:
-        value = value << 5 | _VALUES[digit]
-    return value
+    return int(digits.translate(_TO_PYTHON), 32)
 
 
 def _spell(value: int) -> str:

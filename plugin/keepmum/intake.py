@@ -55,6 +55,7 @@ class Fields(TypedDict, total=False):
 # bidirectional overrides and isolates, the byte-order mark, and control characters other than tab and line feed.
 # Joiners and direction marks stay: scripts need them.
 _UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01-\x08\x0b-\x1f\x7f-\x9f]")
+_PLAIN = re.compile(r"[\t\n -~]*")  # as most texts are: nothing to normalise, nothing unseen
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
 _MAX_DEPTH = 32
 
@@ -87,6 +88,17 @@ def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line
 
     Raises: InvalidInput naming the field when it cannot be kept, or is longer than `limit` characters (or bytes).
     """
+    text = value.strip() if _PLAIN.fullmatch(value) else _normalised(name, value)
+    if one_line:
+        text = " ".join(text.split())
+    size = len(text) if text.isascii() or not in_bytes else len(text.encode())
+    if size > limit:
+        unit = "bytes" if in_bytes else "characters"
+        raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; keep one concept a memory")
+    return text
+
+
+def _normalised(name: str, value: str) -> str:
     if "\x00" in value:
         raise InvalidInput(name, "contains a NUL character; only text can be remembered")
     try:
@@ -94,14 +106,7 @@ def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line
     except UnicodeEncodeError:
         raise InvalidInput(name, "contains half of a surrogate pair; send valid Unicode") from None
     text = unicodedata.normalize("NFC", value).replace("\r\n", "\n").replace("\r", "\n")
-    text = _UNSEEN.sub("", _ZERO_WIDTH_SPACES.sub(" ", text)).strip()
-    if one_line:
-        text = " ".join(text.split())
-    size = len(text.encode()) if in_bytes else len(text)
-    if size > limit:
-        unit = "bytes" if in_bytes else "characters"
-        raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; keep one concept a memory")
-    return text
+    return _UNSEEN.sub("", _ZERO_WIDTH_SPACES.sub(" ", text)).strip()
 
 
 def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:

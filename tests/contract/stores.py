@@ -11,14 +11,17 @@ from typing import Any
 
 from keepmum import ids
 from keepmum.memory import Activity, Filter, Memory
-from keepmum.stores import Store, sqlite
+from keepmum.stores import Store, markdown, sqlite
 
 __all__ = ["NOW", "STORES", "OpenStore", "a_memory", "an_event", "wanted"]
 
 OpenStore = Callable[[Path], Store]
 NOW = 1_790_000_000_000  # some moment of 2026, in milliseconds
 
-STORES: Mapping[str, OpenStore] = {"sqlite": lambda folder: sqlite.open_store(str(folder / "memory.db"))}
+STORES: Mapping[str, OpenStore] = {
+    "markdown": lambda folder: markdown.open_store(str(folder), str(folder / "cache"), "alpha"),
+    "sqlite": lambda folder: sqlite.open_store(str(folder / "memory.db")),
+}
 
 
 def a_memory(text: str = "The build runs on Postgres 16", **fields: Any) -> Memory:
