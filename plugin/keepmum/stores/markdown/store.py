@@ -20,7 +20,7 @@ from typing import TypeVar
 from keepmum import private_files
 from keepmum.errors import InvalidInput, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import Capabilities, Clean, StaleWrite
+from keepmum.stores.base import STORED, Capabilities, Clean, Meaning, Receipt, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.catalogue import Catalogue, digest_of
 from keepmum.stores.markdown.file_table import FileTable, Row
@@ -108,9 +108,21 @@ class MarkdownStore:
         more = f"; and {len(rows) - _TOLD} more, which `keepmum doctor` lists" if len(rows) > _TOLD else ""
         return f"in {self._folder.path}: {'; '.join(told)}{more}" if rows else self._index.notice
 
+    @property
+    def at_hand(self) -> MarkdownStore:
+        """The store itself: nobody waits for a file."""
+        return self
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What searches the index by meaning, now that it is in step with the files."""
+        with self._guarded():
+            self._follow()
+            return self._index.meaning
+
     # -- writing
 
-    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> None:
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply all changes to the files, or none of them, and to the index with their history and the activity."""
         with self._writing():
             plan = self._plan(changes)
@@ -121,6 +133,7 @@ class MarkdownStore:
                 self._table.note("dirty", "0")
                 raise
             self._write(plan)
+        return STORED
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
         """Apply changes, clean the past with them, and leave nothing of before in files and index."""
