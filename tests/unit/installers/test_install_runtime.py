@@ -18,7 +18,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome, run
 from keepmum_installers.voice import Voice
 
-NAMES = ["detect-secrets", "gitpython", "httpx", "mcp", "numpy", "onnxruntime", "platformdirs", "tomli-w"]
+NAMES = ["detect-secrets", "gitpython", "httpx", "mcp", "numpy", "onnxruntime", "platformdirs", "pyyaml", "tomli-w"]
 
 
 @pytest.fixture
