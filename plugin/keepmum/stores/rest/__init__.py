@@ -1,0 +1,49 @@
+"""A team's server over HTTP, with what is known of it on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from keepmum.outbox import Outbox
+from keepmum.outbox.drainer import Turn
+from keepmum.stores.base import Store
+from keepmum.stores.rest.server import Server
+from keepmum.stores.rest.store import RestStore
+
+if TYPE_CHECKING:
+    from keepmum.stores.rest.first_api import FirstApi
+
+__all__ = ["RestStore", "Server", "open_store", "outbox_file"]
+
+
+def open_store(mirror: Store, *, server: Server, home: str, drains: bool = False) -> RestStore:
+    """The store at `server`, with `mirror` for what is known of it here; the network is not touched yet.
+
+    With `drains`, writes that wait for the server are sent in the background.
+
+    Raises: StoreError when the queue of writes cannot be used.
+    """
+    box = Outbox(outbox_file(home))
+    name = hashlib.sha256(server.origin.encode()).hexdigest()[:16]
+    turn = Turn(os.path.join(home, f"outbox-{name}.turn"))
+    return RestStore(server, mirror, box, turn, connect=_connect, drains=drains)
+
+
+def outbox_file(home: str) -> str:
+    """The file of the writes that wait, for every server."""
+    return os.path.join(home, "outbox.db")
+
+
+def _connect(server: Server) -> FirstApi:
+    """The server's API, and with it the HTTP client, which costs a tenth of a second to import."""
+    from keepmum.errors import StoreError
+
+    try:
+        from keepmum.stores.rest.wire import Wire
+    except ImportError:
+        raise StoreError("a server needs httpx: run installers/install.sh, or pip install httpx") from None
+    from keepmum.stores.rest.first_api import FirstApi
+
+    return FirstApi(Wire(server))

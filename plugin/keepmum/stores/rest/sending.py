@@ -1,0 +1,148 @@
+"""Changes as writes at the server, sent so that each takes effect once, however often it has to be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from keepmum import ids
+from keepmum.memory import Change, Memory
+from keepmum.outbox import Item, Outbox
+from keepmum.outbox.queue import Action
+from keepmum.stores.rest.mapping import wire_text
+
+if TYPE_CHECKING:
+    from keepmum.stores.rest.first_api import FirstApi, Loaded
+    from keepmum.stores.rest.server import Server
+
+__all__ = ["Sender", "Step", "steps_of"]
+
+_GONE = 404
+_QUERY = 1_000  # characters
+_LOOKED_AT = 20  # memories that a search for one that may have arrived brings
+_ORDER: tuple[Action, ...] = ("create", "replace", "remove")  # what fails early leaves what was there before
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write, as the server is told of it."""
+
+    token: str  # a UUIDv7 that a repetition is known by
+    action: Action
+    memory: str
+    project: str
+    text: str = ""
+    title: str = ""
+    agent: str = ""
+    tags: tuple[str, ...] = ()
+
+    def item(self, origin: str, now: int, *, tried: bool) -> Item:
+        """The step as it waits; `tried` when it may have been done already."""
+        return Item(
+            id=self.token, origin=origin, project=self.project, action=self.action, memory=self.memory, queued_at=now,
+            title=self.title, text=self.text, agent=self.agent, tags=self.tags, tries=int(tried),
+        )  # fmt: skip
+
+
+def steps_of(changes: Sequence[Change], name: Callable[[str | None], str], *, trailer: bool) -> list[Step]:
+    """What has to be done at the server for these changes: nothing for those that it would not see."""
+    steps = [step for change in changes for step in _steps(change, name, trailer=trailer)]
+    return sorted(steps, key=lambda step: _ORDER.index(step.action))
+
+
+class Sender:
+    """Carries steps out at the server."""
+
+    def __init__(self, server: Server, api: Callable[[], FirstApi], box: Outbox) -> None:
+        self._server = server
+        self._api = api
+        self._box = box
+
+    def send(self, step: Step, *, tried: bool = False) -> str | None:
+        """The UUID that the server knows the memory by, for a write that creates one.
+
+        Raises: StoreUnavailable, KeyRefused, `wire.Refused`, StoreError.
+        """
+        if step.action == "create":
+            return self._create(step, tried=tried)
+        server_id = ids.to_uuid(self._box.name(step.memory))
+        if step.action == "remove":
+            self._unless_gone(lambda: self._api().delete(server_id))
+            return None
+        done = self._unless_gone(lambda: self._api().update(server_id, text=step.text, title=step.title))
+        return None if done else self._create(step, tried=tried)  # somebody removed it, and it is wanted
+
+    def deliver(self, item: Item) -> str | None:
+        """Send a write that waited."""
+        step = Step(
+            item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags
+        )
+        return self.send(step, tried=item.tries > 0)
+
+    def _create(self, step: Step, *, tried: bool) -> str:
+        present = self._found(step) if tried else None
+        return present or self._api().create(
+            text=step.text, title=step.title, project=step.project, agent=step.agent, tags=step.tags, token=step.token
+        )
+
+    def _found(self, step: Step) -> str | None:
+        """The memory that an earlier try of this step created, if its answer was lost.
+
+        The first API knows no tokens. A memory with this very text and title in this project is the one that was to
+        be written, whoever wrote it.
+        """
+        api = self._api()
+        listed = api.search(f"{step.title} {step.text}"[:_QUERY], limit=_LOOKED_AT, project=step.project)
+        listed += api.recent(limit=_LOOKED_AT, days=2, project=step.project)
+        likely = list(dict.fromkeys(item.id for item in listed if item.title == step.title))
+        same = [one for one in api.load(likely) if _says_the_same(one, step)] if likely else []
+        return same[0].id if same else None
+
+    def _unless_gone(self, act: Callable[[], None]) -> bool:
+        """Whether there was something to act on."""
+        from keepmum.stores.rest.wire import Refused
+
+        try:
+            act()
+        except Refused as error:
+            if error.status != _GONE:
+                raise
+            return False
+        return True
+
+
+def _steps(change: Change, name: Callable[[str | None], str], *, trailer: bool) -> Iterator[Step]:
+    before, after = change.before, change.after
+    if before is not None and after is not None and _is_there(before) and _is_there(after):
+        if name(before.project) == name(after.project):
+            if _words(before, trailer=trailer) != _words(after, trailer=trailer):
+                yield _write("replace", after, name, trailer=trailer)
+            return
+        yield _write("create", after, name, trailer=trailer)  # the server moves no memory from project to project
+    elif after is not None and _is_there(after):
+        yield _write("create", after, name, trailer=trailer)
+    if before is not None and _is_there(before):
+        yield Step(_token(), "remove", before.id, name(before.project))
+
+
+def _write(action: Action, memory: Memory, name: Callable[[str | None], str], *, trailer: bool) -> Step:
+    text = wire_text(memory, trailer=trailer)
+    return Step(_token(), action, memory.id, name(memory.project), text, memory.title, memory.agent, memory.tags)
+
+
+def _token() -> str:
+    return ids.to_uuid(ids.new_id())
+
+
+def _is_there(memory: Memory | None) -> bool:
+    """Whether the server has a memory of this state."""
+    return memory is not None and memory.status == "active"
+
+
+def _words(memory: Memory, *, trailer: bool) -> tuple[str, str]:
+    return (wire_text(memory, trailer=trailer), memory.title)
+
+
+def _says_the_same(loaded: Loaded, step: Step) -> bool:
+    return (loaded.text, loaded.title, loaded.project) == (step.text, step.title, step.project)

@@ -1,0 +1,222 @@
+"""A server of the first API for tests, from what is known of real ones; it has no network of its own.
+
+Tests put it behind pytest-httpserver (`behind`), and let it fail by `faults`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+__all__ = ["ALL", "KEY", "Answer", "FakeServer", "behind"]
+
+KEY = "a-key-for-tests"
+ALL = None  # a key for every project
+_API = "/api/v1/memories"
+_PATH = re.compile(r"/api/v1/memories/([^/]+)(/audit)?")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes back: status, JSON or raw bytes, and headers of its own."""
+
+    status: int
+    body: Any = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Fault = Callable[[Request], Answer | None]
+
+
+class FakeServer:
+    """Memories in a dictionary, behind keys that are for some projects or for all."""
+
+    def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None) -> None:
+        self.keys = {KEY: ALL} if keys is None else dict(keys)
+        self.memories: dict[str, dict[str, Any]] = {}
+        self.events: list[dict[str, Any]] = []
+        self.requests: list[Request] = []
+        self.fault: Fault = lambda _: None  # what answers instead of the server, before it did anything
+        self.late_fault: Fault = lambda _: None  # what answers instead of the server, after it did everything
+        self._lock = threading.Lock()
+
+    def handle(self, request: Request) -> Response:
+        """The answer to one request."""
+        with self._lock:
+            request.get_data()
+            self.requests.append(request)
+            answer = self.fault(request)
+            if answer is None:
+                answer = self._answer(request)
+                answer = self.late_fault(request) or answer
+        raw = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+        headers = {"Content-Type": "application/json", **answer.headers}
+        return Response(raw, status=answer.status, headers=headers)
+
+    def put(self, text: str, title: str = "a title", project: str = "alpha", **fields: Any) -> str:
+        """Id of a memory that somebody else wrote."""
+        return str(self._create({"text": text, "title": title, "project": project, **fields}, "somebody")["id"])
+
+    def asked(self, method: str = "", path: str = "") -> list[Request]:
+        """The requests so far, of one method and beginning of a path."""
+        return [one for one in self.requests if method in {"", one.method} and one.path.startswith(path)]
+
+    # -- routes
+
+    def _answer(self, request: Request) -> Answer:
+        if request.path == "/health":
+            return Answer(200, {"status": "ok", "modelReady": True})
+        authorization = request.headers.get("Authorization", "")
+        key = authorization.removeprefix("Bearer ")
+        if not authorization.startswith("Bearer ") or key not in self.keys:
+            return Answer(401, {"error": "Unauthorized"}, {"WWW-Authenticate": "Bearer"})
+        self.projects = self.keys[key]
+        route = (request.method, request.path)
+        if route == ("GET", "/api/v1/config"):
+            return Answer(200, {"data": {"collectionName": "shared_agent_memory", "modelReady": True}})
+        if route == ("POST", _API):
+            return self._store(request)
+        for name, act in (("search", self._search), ("load", self._load), ("recent", self._recent)):
+            if route == ("GET", f"{_API}/{name}"):
+                return act(request)
+        if one := _PATH.fullmatch(request.path):
+            return self._one(request, one[1], audit=bool(one[2]))
+        return _error(404, "Route not found")
+
+    def _store(self, request: Request) -> Answer:
+        body = request.get_json()
+        for name in ("text", "title", "project"):
+            if not isinstance(body.get(name), str):
+                return _error(400, f"body must have required property '{name}'")
+        if not (body["text"] and body["title"]):
+            return _error(400, "body must NOT have fewer than 1 characters")
+        if not self._allows(body["project"]):
+            return _error(403, "Access denied for project")
+        if body["project"] == "*":
+            return _error(400, "project must be a specific name, not *")
+        return Answer(201, {"data": {"id": self._create(body, "a key")["id"]}})
+
+    def _search(self, request: Request) -> Answer:
+        project = request.args.get("project") or "*"
+        if "query" not in request.args:
+            return _error(400, "querystring must have required property 'query'")
+        if not self._allows(project):
+            return _error(403, "Access denied for project")
+        words = set(_words(request.args["query"]))
+        tags = [tag.strip() for tag in request.args.get("tags", "").split(",") if tag.strip()]
+        found = [
+            (len(words & set(_words(f"{memory['title']} {memory['text']}"))) / (len(words) or 1), memory)
+            for memory in self._seen(project)
+            if set(tags) <= set(memory["tags"]) and request.args.get("agent") in {None, memory["agent"]}
+        ]
+        found = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+        limit = int(request.args.get("limit", 10))
+        return Answer(200, {"data": [{**_shown(one, _SEARCHED), "score": score} for score, one in found[:limit]]})
+
+    def _load(self, request: Request) -> Answer:
+        asked = [one.strip() for one in request.args["ids"].split(",") if one.strip()]
+        found = [self.memories[one] for one in asked if one in self.memories]
+        found = [one for one in found if self._allows(one["project"])]
+        shown = [_shown(one, _LOADED) for one in found]
+        for one in found:
+            one["access_count"] += 1
+            one["last_accessed"] = _now()
+        return Answer(200, {"data": shown})
+
+    def _recent(self, request: Request) -> Answer:
+        project = request.args.get("project") or "*"
+        if not self._allows(project):
+            return _error(403, "Access denied for project")
+        since = (datetime.now(UTC) - timedelta(days=int(request.args.get("days", 30)))).isoformat()
+        found = sorted(self._seen(project), key=lambda one: str(one["created_at"]), reverse=True)
+        limit = int(request.args.get("limit", 10))
+        shown = [_shown(one, _LISTED) for one in found if one["created_at"] >= since]
+        return Answer(200, {"data": shown[:limit]})
+
+    def _one(self, request: Request, name: str, *, audit: bool) -> Answer:
+        try:
+            uuid.UUID(name)
+        except ValueError:
+            return _error(400, 'params/id must match format "uuid"')
+        if audit and request.method == "GET":
+            events = [one for one in self.events if one["memoryId"] == name]
+            return Answer(200, {"data": events}) if events else _error(404, "Memory not found")
+        memory = self.memories.get(name)
+        if memory is None:
+            return _error(404, "Memory not found")
+        if not self._allows(memory["project"]):
+            return _error(403, "Access denied for project")
+        if request.method == "DELETE":
+            del self.memories[name]
+        elif request.method == "PUT":
+            body = request.get_json()
+            memory |= {"text": body["text"], "title": body.get("title", memory["title"])}
+            memory |= {"updated_at": _now(), "updatedAt": _now(), "updatedBy": "a key", "last_accessed": _now()}
+        else:
+            return _error(404, "Route not found")
+        self._log("delete" if request.method == "DELETE" else "update", memory)
+        return Answer(200, {"data": {"success": True}})
+
+    # -- what is kept
+
+    def _create(self, body: Mapping[str, Any], actor: str) -> dict[str, Any]:
+        now = _now()
+        memory = {
+            "id": str(uuid.uuid4()), "text": body["text"], "title": body["title"], "project": body["project"],
+            "agent": body.get("agent") or "unknown", "tags": list(body.get("tags") or ()), "access_count": 0,
+            "created_at": now, "createdAt": now, "createdBy": actor, "updated_at": now, "updatedAt": now,
+            "updatedBy": actor, "last_accessed": now,
+        }  # fmt: skip
+        self.memories[memory["id"]] = memory
+        self._log("create", memory)
+        return memory
+
+    def _log(self, action: str, memory: Mapping[str, Any]) -> None:
+        self.events.append({
+            "id": str(uuid.uuid4()), "memoryId": memory["id"], "action": action, "actor": "a key",
+            "project": memory["project"], "timestamp": _now(), "title": memory["title"],
+        })  # fmt: skip
+
+    def _allows(self, project: str) -> bool:
+        return project == "*" or self.projects is None or project in self.projects
+
+    def _seen(self, project: str) -> list[dict[str, Any]]:
+        return [
+            one for one in self.memories.values() if self._allows(one["project"]) and project in {"*", one["project"]}
+        ]
+
+
+def behind(httpserver: HTTPServer, server: FakeServer) -> str:
+    """The origin under which `server` now answers."""
+    httpserver.expect_request(re.compile(".*")).respond_with_handler(server.handle)
+    return httpserver.url_for("").rstrip("/")
+
+
+_SEARCHED = ("id", "title", "project", "created_at", "updatedAt", "createdBy", "updatedBy")
+_LISTED = (*_SEARCHED, "updated_at", "createdAt")
+_LOADED = (*_LISTED, "text", "agent", "tags", "last_accessed", "access_count")
+
+
+def _shown(memory: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: memory[name] for name in names}
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _error(code: int, message: str) -> Answer:
+    return Answer(code, {"error": {"code": code, "message": message}})
