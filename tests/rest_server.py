@@ -5,6 +5,8 @@ Tests put it behind pytest-httpserver (`behind`), and let it fail by `faults`.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import re
 import threading
@@ -17,7 +19,7 @@ from typing import Any
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-__all__ = ["ALL", "KEY", "Answer", "FakeServer", "behind"]
+__all__ = ["ALL", "KEY", "Answer", "FakeServer", "Hosts", "behind", "shared_hosts"]
 
 KEY = "a-key-for-tests"
 ALL = None  # a key for every project
@@ -41,7 +43,7 @@ class FakeServer:
     """Memories in a dictionary, behind keys that are for some projects or for all."""
 
     def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None) -> None:
-        self.keys = {KEY: ALL} if keys is None else dict(keys)
+        self.keys: dict[str, Sequence[str] | None] = {KEY: ALL} if keys is None else dict(keys)
         self.memories: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
         self.requests: list[Request] = []
@@ -72,7 +74,7 @@ class FakeServer:
 
     # -- routes
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> Answer:  # noqa: PLR0911 - one for each route
         if request.path == "/health":
             return Answer(200, {"status": "ok", "modelReady": True})
         authorization = request.headers.get("Authorization", "")
@@ -193,6 +195,32 @@ class FakeServer:
         return [
             one for one in self.memories.values() if self._allows(one["project"]) and project in {"*", one["project"]}
         ]
+
+
+class Hosts:
+    """Many servers behind one address: each request goes to the one that has its key."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, FakeServer] = {}
+
+    def server(self, key: str) -> FakeServer:
+        """The server with this key, made when it is new."""
+        return self._servers.setdefault(key, FakeServer({key: ALL}))
+
+    def handle(self, request: Request) -> Response:
+        """The answer of the server that is meant."""
+        return self.server(request.headers.get("Authorization", "").removeprefix("Bearer ")).handle(request)
+
+
+@functools.cache
+def shared_hosts() -> tuple[str, Hosts]:
+    """An address for the whole run, and what is behind it; made when it is first asked for."""
+    listening = HTTPServer(threaded=True)
+    listening.start()
+    atexit.register(listening.stop)
+    hosts = Hosts()
+    listening.expect_request(re.compile(".*")).respond_with_handler(hosts.handle)
+    return listening.url_for("").rstrip("/"), hosts
 
 
 def behind(httpserver: HTTPServer, server: FakeServer) -> str:

@@ -6,16 +6,19 @@ import _thread
 import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 
-from keepmum import allowing, git_facts, intake, project, settings
+from keepmum import allowing, credentials, git_facts, intake, project, settings
 from keepmum.errors import KeepmumError, StoreError
 from keepmum.folders import real_folder, upward
 from keepmum.memory import JsonValue
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
 
-__all__ = ["move", "open_memory", "survey"]
+__all__ = ["backend", "move", "open_memory", "server", "survey"]
+
+_DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
 
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
 _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
@@ -39,9 +42,12 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     chosen, found = survey(environ, roots, session)
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
+    path, kind, options = _store(chosen, environ, found, drains=upkeep)
     service = open_service(
-        _store_path(chosen),
+        path,
         scan,
+        backend=kind,
+        options=options,
         place=_place(environ, chosen, found, session),
         agent=chosen.agent or agent,
         origin=origin,
@@ -49,7 +55,7 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
         policy=chosen.retention.policy,
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-        notices=lambda: (*_notices(chosen), *doubts, *filter(None, [judge.problem])),
+        notices=lambda: (*doubts, *filter(None, [judge.problem])),
         checked_out=lambda root: _checked_out(root, environ),
     )
     if upkeep:
@@ -105,10 +111,47 @@ def _lies_in(folder: str, root: str) -> bool:
     return real_folder(root) in upward(real_folder(folder))
 
 
-def _store_path(chosen: settings.Settings) -> str:
-    if chosen.store.path is None:
+def backend(chosen: settings.Settings) -> str:
+    """The kind of store that holds: what is said, or a server's where one is named."""
+    said = chosen.source_of("backend.kind") != "default"
+    return chosen.backend.kind if said or chosen.backend.origin is None else "rest"
+
+
+def server(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials.Server:
+    """The server that is named, with the key that it may have.
+
+    Raises: SettingsError when the file of keys is wrong.
+    """
+    origin = chosen.backend.origin or _DEFAULT_ORIGIN
+    approved = settings.is_approved(chosen, origin)
+    key = credentials.find(chosen.home, environ, origin, approved=approved)
+    return credentials.Server(
+        origin,
+        key.secret if key else None,
+        no_key="" if key else f"there is no key for {origin}; the user can store one by `keepmum login {origin}`",
+        ca_file=chosen.backend.ca_file,
+    )
+
+
+def _store(
+    chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, *, drains: bool
+) -> tuple[str, str, Mapping[str, object]]:
+    """Path, kind and options of the store that the settings choose."""
+    if chosen.store.path is None or chosen.home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    return chosen.store.path
+    kind = backend(chosen)
+    if kind != "rest":
+        return chosen.store.path, kind, {}
+    named = server(chosen, environ)
+    mirror = os.path.join(chosen.home, "servers", re.sub("[^a-z0-9.]+", "-", named.origin.partition("//")[2]) + ".db")
+    options = {
+        "server": named,
+        "home": chosen.home,
+        "drains": drains,
+        "trailer": chosen.backend.v1_trailer,
+        "projects": {found.id: found.name},
+    }
+    return mirror, kind, options
 
 
 def _checked_out(root: str, environ: Mapping[str, str]) -> Mapping[str, JsonValue] | None:
@@ -138,14 +181,6 @@ def _with_second_opinion(
         return judge, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
     except ValueError as reason:
         return with_second_opinion(judge, None, chosen.plugins), f"{reason}; every plugin is used instead"
-
-
-def _notices(chosen: settings.Settings) -> tuple[str, ...]:
-    """What a user may expect of their settings and does not get."""
-    if chosen.backend.origin is None:
-        return ()
-    where = chosen.source_of("backend.origin")
-    return (f"a team server is named in {where}; this version keeps memories on this machine alone",)
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from keepmum import toml_file
+from keepmum import credentials, toml_file
 from keepmum.errors import SettingsError
 from keepmum.folders import real_folder, upward
 from keepmum.memory import SCOPES
@@ -53,6 +53,7 @@ __all__ = [
     "Settings",
     "Store",
     "find_project_file",
+    "is_approved",
     "is_everyones",
     "load",
     "project_name",
@@ -71,6 +72,7 @@ _EVERY = ("KEEPMUM_CAPTURE_EVERY", "CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY")
 _KEY = re.compile(r"key|token|secret|passw|credential|auth|bearer|header|cookie", re.IGNORECASE)
 _SHOWABLE = re.compile(r"[A-Za-z_.-]{1,40}")  # a secret pasted in the wrong place has digits
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
+_ORIGINS = "https://host[:port], or http://localhost[:port] for this machine, without user, password or path"
 _NAME = re.compile(r"(?! )[^/:*\x00-\x1f\x7f]{1,100}(?<! )")
 
 
@@ -92,8 +94,11 @@ def _person(text: str) -> str:
 
 def _origin(text: str) -> str:
     if not _ORIGIN.fullmatch(text):
-        raise ValueError("https://host[:port] or http://host[:port], without user, password or path")
-    return text.rstrip("/").lower()
+        raise ValueError(_ORIGINS)
+    origin = text.rstrip("/").lower()
+    if origin.startswith("http:") and not credentials.is_loopback(origin):
+        raise ValueError(_ORIGINS)
+    return origin
 
 
 def _absolute_path(text: str) -> str:
@@ -182,15 +187,29 @@ class Store:
 class Backend:
     """Which store is used, and which servers the user trusts."""
 
-    kind: str = setting("The kind of store.", default="sqlite", choices=("sqlite",))
+    kind: str = setting(
+        "The kind of store; where it is not said, `rest` when a server is named, else `sqlite`.",
+        default="sqlite",
+        choices=("sqlite", "rest"),
+    )
     origin: str | None = setting(
-        "A team's server. This version keeps memories on this machine and says so.",
+        "A team's server; a key for it is stored by `keepmum login`.",
         default=None,
         files=_ANYWHERE,
         check=_origin,
-        variables=("MEMORY_API_URL",),
+        variables=("MEMORY_API_BASE_URL", "MEMORY_API_URL", "SHARED_MEMORY_API_URL"),
     )
-    approved: tuple[str, ...] = setting("Servers that a project file may name.", default=(), check=_origin)
+    approved: tuple[str, ...] = setting(
+        "Servers that a project file or a variable may name, besides those with a stored key.",
+        default=(),
+        check=_origin,
+    )
+    ca_file: str | None = setting(
+        "Certificates of authorities to trust besides the system's.", default=None, check=_absolute_path
+    )
+    v1_trailer: bool = setting(
+        "Send what a server of the first API cannot hold (kind, key, why, …) at the end of the text.", default=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,9 +336,7 @@ def load(environ: Mapping[str, str], start: str | None) -> Settings:
     home = places.home(environ)
     of_user = _from_user(user_file(home)) if home else {}
     project_file = find_project_file(start) if start else None
-    approved = of_user["backend.approved"][0] if "backend.approved" in of_user else ()
-    assert isinstance(approved, tuple)
-    of_project = _from_project(project_file, approved) if project_file else {}
+    of_project = _from_project(project_file, _approved(of_user), home) if project_file else {}
     found = {**of_user, **_unless_off(of_project, of_user), **_from_environment(environ)}
     if home and "store.path" not in found:
         found["store.path"] = (os.path.join(home, "memory.db"), _DEFAULT)
@@ -349,6 +366,19 @@ def find_project_file(start: str) -> str | None:
     return None
 
 
+def is_approved(chosen: Settings, origin: str) -> bool:
+    """Whether the user's own file says that `origin` may have what a variable holds for a server.
+
+    What a project's file names may not: that key is for another server, as likely as not.
+    """
+    source = chosen.source_of("backend.origin")
+    if chosen.home is not None and source.startswith(user_file(chosen.home)):
+        return True
+    of_user = _from_user(user_file(chosen.home)) if chosen.home else {}
+    named_by_project = chosen.project_file is not None and source.startswith(chosen.project_file)
+    return not named_by_project and origin in _approved(of_user)
+
+
 def write_user_setting(home: str, name: str, value: Scalar) -> str:
     """Keep a setting in the user's own file, whose other lines stay as they are; gives the file's path.
 
@@ -371,7 +401,15 @@ def _from_user(path: str) -> _Found:
     return {} if text is None else _from_file(toml_file.parse(path, text), USER_FILE)
 
 
-def _from_project(path: str, approved: tuple[str, ...]) -> _Found:
+def _approved(of_user: _Found) -> tuple[str, ...]:
+    """The servers that the user's own file names."""
+    listed = of_user["backend.approved"][0] if "backend.approved" in of_user else ()
+    own = of_user["backend.origin"][0] if "backend.origin" in of_user else None
+    assert isinstance(listed, tuple)
+    return (*listed, own) if isinstance(own, str) else listed
+
+
+def _from_project(path: str, approved: tuple[str, ...], home: str | None) -> _Found:
     text = toml_file.read_text(path)
     if text is None:  # removed since it was found
         return {}
@@ -380,10 +418,10 @@ def _from_project(path: str, approved: tuple[str, ...]) -> _Found:
     if found.get("enabled", (False, ""))[0]:
         raise SettingsError(f"{file.place('enabled')}: a project file may switch Keepmum off, never on")
     origin = found.get("backend.origin", (None, ""))[0]
-    if origin is not None and origin not in approved:
+    if origin is not None and origin not in approved and not (home and origin in credentials.origins(home)):
         raise SettingsError(
             f"{file.place('backend.origin')}: this server is not approved. If you trust it with this project's "
-            "memories, add its address to `approved` under [backend] in your own config.toml"
+            f"memories, run `keepmum login {origin}`, or add it to `approved` under [backend] in your own config.toml"
         )
     return found
 

@@ -54,8 +54,9 @@ class Memory:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         # At the end, since damage may be found, and mended, on the way; an error tells of it by itself.
-        for notice in self._service.notices() if self._tells and error is None else ():
-            tell(notice)
+        for notice in (self._service.caveat(), *self._service.notices()) if self._tells and error is None else ():
+            if notice:
+                tell(notice)
         self._service.close()
 
 

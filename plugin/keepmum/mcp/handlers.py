@@ -61,7 +61,8 @@ class MemoryHandlers:
         self._told.update(news)
         for notice in news:
             context.log("warning", notice)
-        return "\n".join([text, *(f"Tell the user: {notice}" for notice in news)])
+        caveat = self._service.caveat()
+        return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in news)])
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """A resource as Markdown."""

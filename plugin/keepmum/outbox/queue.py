@@ -30,11 +30,12 @@ _MOST_BYTES = 10 * 1024 * 1024
 _PATIENCE = 10.0  # seconds, with another process that writes
 _TABLES = """
 CREATE TABLE IF NOT EXISTS items (
-    id TEXT PRIMARY KEY, origin TEXT NOT NULL, project TEXT NOT NULL, action TEXT NOT NULL, memory TEXT NOT NULL,
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, origin TEXT NOT NULL, project TEXT NOT NULL,
+    action TEXT NOT NULL, memory TEXT NOT NULL,
     body TEXT NOT NULL, queued_at INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL DEFAULT 'waiting', reason TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX IF NOT EXISTS items_by_memory ON items (memory, id);
+CREATE INDEX IF NOT EXISTS items_by_memory ON items (memory, seq);
 CREATE TABLE IF NOT EXISTS names (memory TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS paused (origin TEXT PRIMARY KEY, reason TEXT NOT NULL) STRICT;
 """
@@ -42,9 +43,9 @@ _COLUMNS = "id, origin, project, action, memory, body, queued_at, tries, state, 
 # Writes to one memory keep their order, and whatever failed less often goes first: one that always fails blocks none.
 _NEXT = f"""
 SELECT {_COLUMNS} FROM items AS item WHERE origin = ? AND state = 'waiting' AND NOT EXISTS (
-    SELECT 1 FROM items AS earlier WHERE earlier.memory = item.memory AND earlier.id < item.id
+    SELECT 1 FROM items AS earlier WHERE earlier.memory = item.memory AND earlier.seq < item.seq
     AND earlier.state = 'waiting'
-) ORDER BY tries, id LIMIT 1
+) ORDER BY tries, seq LIMIT 1
 """  # noqa: S608 - no word of it comes from outside
 
 
@@ -52,7 +53,7 @@ SELECT {_COLUMNS} FROM items AS item WHERE origin = ? AND state = 'waiting' AND 
 class Item:
     """One write that waits; `id` is what the server knows a repetition by."""
 
-    id: str  # a UUIDv7, so that ids sort by time
+    id: str  # a UUIDv7
     origin: str
     project: str  # as the server calls it
     action: Action
@@ -102,9 +103,10 @@ class Outbox:
                     "that are queued; nothing was stored. `keepmum outbox list` shows them."
                 )
             db.executemany(
-                "INSERT INTO items(id, origin, project, action, memory, body, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO items(id, origin, project, action, memory, body, queued_at, tries)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (item.id, item.origin, item.project, item.action, item.memory, body, item.queued_at)
+                    (item.id, item.origin, item.project, item.action, item.memory, body, item.queued_at, item.tries)
                     for item, body in zip(items, bodies, strict=True)
                 ],
             )
@@ -125,7 +127,7 @@ class Outbox:
 
     def items(self) -> list[Item]:
         """Everything in the queue, oldest first."""
-        return [_item(row) for row in self._rows(f"SELECT {_COLUMNS} FROM items ORDER BY id")]  # noqa: S608 - as above
+        return [_item(row) for row in self._rows(f"SELECT {_COLUMNS} FROM items ORDER BY seq")]  # noqa: S608 - as above
 
     def next(self, origin: str) -> Item | None:
         """The write to send next, already counted as tried: were we killed now, it may have been sent."""

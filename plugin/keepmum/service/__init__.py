@@ -67,6 +67,8 @@ class MemoryService(Keeping, Reading, Forgetting):
         if self.store.capabilities.writable:
             self.sweep()
             self.store.upkeep(self._clock())
+            if self.store.at_hand is not self.store:
+                self._refresh(self.place.project)  # there may be news of the server
 
     def notices(self) -> list[str]:
         """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
@@ -75,6 +77,10 @@ class MemoryService(Keeping, Reading, Forgetting):
             for notice in (*self._notices(), self._masker.notice, self.store.capabilities.reason, self.store.notice)
             if notice
         ]
+
+    def caveat(self) -> str:
+        """What has to be said beside the last answer, such as that the server could not be asked."""
+        return self._masker.text(self.store.caveat)
 
     def now(self) -> int:
         """The time by this service's clock."""

@@ -11,7 +11,6 @@ from keepmum.stores.base import STORED, Capabilities, Receipt, StaleWrite, Store
 __all__ = ["STORED", "STORES", "Capabilities", "Receipt", "StaleWrite", "Store"]
 
 
-
 def _open_rest(path: str, **options: Any) -> Store:
     """A server's store, over a mirror of it at `path`."""
     from keepmum.stores import rest  # only where a server was chosen

@@ -97,6 +97,10 @@ class Store(Protocol):
         """What happened lately that the user should know, such as a repair; empty when nothing did."""
 
     @property
+    def caveat(self) -> str:
+        """What has to be said beside the last answer, such as that it is no server's; empty when nothing has."""
+
+    @property
     def at_hand(self) -> Store:
         """The same memories as far as they can be read without waiting: itself, or what is known here of a server."""
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from keepmum import credentials
 from keepmum.errors import SettingsError
-from keepmum.settings import SETTINGS, Settings, find_project_file, load
+from keepmum.settings import SETTINGS, Settings, find_project_file, is_approved, load
 from keepmum_hooks import switches
 
 
@@ -224,7 +225,7 @@ def test_a_project_file_may_name_a_server_that_the_user_approved(home: Path, pla
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://mem.example", "https://mem.example:8443", "http://good.example", "https://good.example.evil.example"],
+    ["https://mem.example", "https://mem.example:8443", "http://localhost", "https://good.example.evil.example"],
 )
 def test_a_project_file_may_name_no_other_server(home: Path, place: Path, origin: str) -> None:
     user = "backend.approved = ['https://good.example']"
@@ -232,7 +233,16 @@ def test_a_project_file_may_name_no_other_server(home: Path, place: Path, origin
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://me:pw@good.example", "https://good.example/path", "https://good.example?x", "//good.example"]
+    "origin",
+    [
+        "https://me:pw@good.example",
+        "https://good.example/path",
+        "https://good.example?x",
+        "//good.example",
+        "http://good.example",
+        "http://localhost.good.example",
+        "http://10.0.0.1",
+    ],
 )
 def test_an_origin_is_a_scheme_a_host_and_a_port(home: Path, place: Path, origin: str) -> None:
     assert "without user, password or path" in refusal(home, place, user=f"backend.origin = '{origin}'")
@@ -333,3 +343,33 @@ def test_every_setting_can_be_set_somewhere() -> None:
 def test_no_two_settings_read_one_variable() -> None:
     variables = [variable for declaration in SETTINGS.values() for variable in declaration.variables]
     assert len(variables) == len(set(variables))
+
+
+def test_a_server_with_a_stored_key_may_be_named_by_a_project(home: Path, place: Path) -> None:
+    credentials.keep(str(home), "https://mem.example", "a-key")
+    assert (
+        settled(home, place, project="backend.origin = 'https://mem.example'").backend.origin == "https://mem.example"
+    )
+
+
+def test_the_users_own_server_may_be_named_by_a_project(home: Path, place: Path) -> None:
+    line = "backend.origin = 'https://mem.example'"
+    assert settled(home, place, line, line).backend.origin == "https://mem.example"
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "variables", "approved"),
+    [
+        ("backend.origin = 'https://mem.example'", "", {}, True),
+        ("", "", {"MEMORY_API_URL": "https://mem.example"}, False),
+        ("backend.approved = ['https://mem.example']", "", {"MEMORY_API_URL": "https://mem.example"}, True),
+        ("backend.approved = ['https://mem.example']", "backend.origin = 'https://mem.example'", {}, False),
+        ("backend.approved = ['https://other.example']", "", {"MEMORY_API_URL": "https://mem.example"}, False),
+    ],
+    ids=["the user's", "a variable's", "a variable's, approved", "a project's, approved", "another"],
+)
+def test_a_key_in_a_variable_is_for_what_the_user_names(
+    home: Path, place: Path, user: str, project: str, variables: dict[str, str], *, approved: bool
+) -> None:
+    chosen = settled(home, place, user, project, **variables)
+    assert is_approved(chosen, "https://mem.example") is approved

@@ -162,7 +162,9 @@ def test_what_the_user_has_to_know_is_told_once(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORY_API_URL", "https://team.example")
     handlers = open_handlers(ANYONE)
-    told = [_call(handlers, "recall").count("Tell the user: a team server is named") for _ in range(2)]
+    told = [
+        _call(handlers, "recall").count("Tell the user: there is no key for https://team.example") for _ in range(2)
+    ]
     handlers.close()
     assert told == [1, 0]
 

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from keepmum import credentials
 from keepmum.settings import SETTINGS
 from keepmum_hooks.codex import PATCH_TOOL, SHELL_TOOL
 from keepmum_hooks.event import GUARD
@@ -143,10 +144,10 @@ def servers(start: Start) -> dict[str, object]:
 
 
 def _variables() -> list[str]:
-    """Every variable that a setting can come from, and the three that are no settings, sorted."""
+    """Every variable that a setting can come from, and those that are none, sorted."""
     named = (variable for setting in SETTINGS.values() for variable in setting.variables)
     of_settings = {variable for variable in named if not variable.startswith("CLAUDE_")}
-    return sorted(of_settings | {"KEEPMUM_HOME", "KEEPMUM_SESSION", "MEMORY_API_KEY"})
+    return sorted(of_settings | {"KEEPMUM_HOME", "KEEPMUM_SESSION", *credentials.VARIABLES})
 
 
 def hooks(start: Start) -> dict[str, object]:

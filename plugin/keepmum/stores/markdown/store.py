@@ -109,6 +109,11 @@ class MarkdownStore:
         return f"in {self._folder.path}: {'; '.join(told)}{more}" if rows else self._index.notice
 
     @property
+    def caveat(self) -> str:
+        """Nothing: what the files say is so."""
+        return ""
+
+    @property
     def at_hand(self) -> MarkdownStore:
         """The store itself: nobody waits for a file."""
         return self

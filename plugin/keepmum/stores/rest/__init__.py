@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from keepmum.credentials import Server
 from keepmum.outbox import Outbox
 from keepmum.outbox.drainer import Turn
 from keepmum.stores.base import Store
-from keepmum.stores.rest.server import Server
 from keepmum.stores.rest.store import RestStore
 
 if TYPE_CHECKING:
     from keepmum.stores.rest.first_api import FirstApi
 
-__all__ = ["RestStore", "Server", "open_store", "outbox_file"]
+__all__ = ["RestStore", "open_store", "outbox_file"]
 
 
-def open_store(mirror: Store, *, server: Server, home: str, drains: bool = False) -> RestStore:
+def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> RestStore:
     """The store at `server`, with `mirror` for what is known of it here; the network is not touched yet.
 
-    With `drains`, writes that wait for the server are sent in the background.
+    Options: with `drains`, writes that wait for the server are sent in the background; with `trailer`, what the first
+    API cannot hold travels at the end of the text; `projects` are names to call projects by, by id.
 
     Raises: StoreError when the queue of writes cannot be used.
     """
     box = Outbox(outbox_file(home))
     name = hashlib.sha256(server.origin.encode()).hexdigest()[:16]
     turn = Turn(os.path.join(home, f"outbox-{name}.turn"))
-    return RestStore(server, mirror, box, turn, connect=_connect, drains=drains)
+    return RestStore(server, mirror, box, turn, connect=_connect, **options)
 
 
 def outbox_file(home: str) -> str:

@@ -32,6 +32,11 @@ class Learning:
         if full:
             self.flush()
 
+    def held(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Those of these memories that are not in the mirror yet, by id."""
+        with self._lock:
+            return {one: self._held[one] for one in ids if one in self._held}
+
     def flush(self) -> None:
         """Keep what was held; a mirror that cannot be written loses nothing that the server has not."""
         with self._lock:

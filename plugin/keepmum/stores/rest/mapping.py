@@ -27,6 +27,7 @@ __all__ = [
     "memory_id",
     "project_name",
     "project_of",
+    "same_words",
     "wire_text",
 ]
 
@@ -75,6 +76,7 @@ def dropped(memory: Memory) -> list[str]:
 def listed_memory(item: Listed, known: Memory | None, project: str, now: int) -> Memory:
     """A memory as a search shows it, with what is known of it here."""
     if known is not None and known.status == "active":
+        known = replace(known, project=project) if known.project == item.project else known  # a bare name so far
         return known if known.title == item.title else replace(known, title=item.title, origin=LISTED)
     at = item.created_at or now
     return replace(
@@ -117,10 +119,15 @@ def fits(memory: Memory, wanted: Filter) -> bool:
     )
 
 
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts differ in blanks and case alone."""
+    return one.casefold().split() == other.casefold().split()
+
+
 def _extras(memory: Memory) -> dict[str, JsonValue]:
     """What of a memory differs from a plain note and the first API cannot hold."""
     values = {name: getattr(memory, name) for name in _CARRIED}
-    return {name: value for name, value in values.items() if value not in (None, getattr(_BLANK, name))}  # noqa: PLR6201 - some cannot be hashed
+    return {name: value for name, value in values.items() if value not in (None, getattr(_BLANK, name))}
 
 
 def _split(text: str) -> tuple[str, dict[str, Any]]:

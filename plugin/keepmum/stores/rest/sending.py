@@ -14,7 +14,6 @@ from keepmum.stores.rest.mapping import wire_text
 
 if TYPE_CHECKING:
     from keepmum.stores.rest.first_api import FirstApi, Loaded
-    from keepmum.stores.rest.server import Server
 
 __all__ = ["Sender", "Step", "steps_of"]
 
@@ -54,8 +53,7 @@ def steps_of(changes: Sequence[Change], name: Callable[[str | None], str], *, tr
 class Sender:
     """Carries steps out at the server."""
 
-    def __init__(self, server: Server, api: Callable[[], FirstApi], box: Outbox) -> None:
-        self._server = server
+    def __init__(self, api: Callable[[], FirstApi], box: Outbox) -> None:
         self._api = api
         self._box = box
 
@@ -75,9 +73,7 @@ class Sender:
 
     def deliver(self, item: Item) -> str | None:
         """Send a write that waited."""
-        step = Step(
-            item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags
-        )
+        step = Step(item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags)
         return self.send(step, tried=item.tries > 0)
 
     def _create(self, step: Step, *, tried: bool) -> str:

@@ -25,8 +25,8 @@ from keepmum.stores.rest.learning import Learning
 from keepmum.stores.rest.sending import Sender, Step, steps_of
 
 if TYPE_CHECKING:
+    from keepmum.credentials import Server
     from keepmum.stores.rest.first_api import FirstApi
-    from keepmum.stores.rest.server import Server
 
 __all__ = ["CANNOT", "RestStore"]
 
@@ -44,6 +44,7 @@ CANNOT = {
     "kinds": "this server does not know kinds; only memories written here have one",
     "conflicts": "this server does not tell when two machines change a memory at once; the last one wins",
     "order": "this server lists memories by the time of their creation",
+    "search": "this server searches text and title in its own way, not keys, tags and reasons",
     "ids": "this server chooses the ids of memories",
     "fading": "this server forgets by a curve of its own",
     "reinforcing": "this server counts every look at a memory in full as use",
@@ -53,7 +54,7 @@ CANNOT = {
 class RestStore:
     """A `Store` over the first API (see `keepmum.stores.base.Store` for what each method gives)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server's store stands on, most of it by keyword
         self,
         server: Server,
         mirror: Store,
@@ -62,10 +63,14 @@ class RestStore:
         *,
         connect: Callable[[Server], FirstApi],
         drains: bool = False,
+        trailer: bool = False,
+        projects: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._drains = drains
         self._server = server
+        self._trailer = trailer
+        self._projects = dict(projects or {})
         self._mirror = mirror
         self._box = box
         self._connect = connect
@@ -73,7 +78,7 @@ class RestStore:
         self._opening = threading.Lock()
         self._api: FirstApi | None = None
         self._learning = Learning(mirror)
-        self._sender = Sender(server, lambda: self._reached, box)
+        self._sender = Sender(lambda: self._reached, box)
         self._drainer = Drainer(box, server.origin, turn, self._sender.deliver, self._arrived)
         self._down_until = 0.0
         self._listed_at: dict[str | None, float] = {}
@@ -109,6 +114,11 @@ class RestStore:
         return self._caveat
 
     @property
+    def meaning(self) -> None:
+        """Nothing: the server searches by meaning for itself."""
+        return None
+
+    @property
     def at_hand(self) -> Store:
         """What is known here of the server."""
         return self._mirror
@@ -117,7 +127,7 @@ class RestStore:
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply changes at the server, or queue them for it, and keep what the server cannot hold here."""
-        return self._apply(changes, lambda settled, entries: self._put(settled, entries), activity)
+        return self._apply(changes, self._put, activity)
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
         """Apply changes at the server and leave no byte of before here; what the server keeps of it is its own."""
@@ -149,17 +159,15 @@ class RestStore:
         """Tidy what is kept here, and look what is new at the server."""
         self._mirror.upkeep(now)
         with contextlib.suppress(StoreError):
-            self._list(None, now)
+            self._list(None, now, everywhere=True)
 
     # -- reading
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids, in that order."""
-        known = {memory.id: memory for memory in self._mirror.get([self._box.name(one) for one in ids])}
-        fresh = self._load([one for one, memory in known.items() if memory.status == "active"])
-        found = {one: fresh.get(one, memory) for one, memory in known.items()}
-        gone = {one for one, memory in known.items() if memory.status == "active" and one not in fresh}
-        return [found[kept] for one in ids if (kept := self._box.name(one)) in found and kept not in gone]
+        """The memories with these ids, in that order, as they were last seen: the server is not asked again."""
+        names = [self._box.name(one) for one in ids]
+        seen = {memory.id: memory for memory in self._mirror.get(names)} | self._learning.held(names)
+        return [seen[name] for name in names if name in seen]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
         """Memories by the beginning of an id among those known here; by a whole id, whatever the server has."""
@@ -183,7 +191,7 @@ class RestStore:
     def same_text(self, space: str, text: str) -> Memory | None:
         """The active memory with just this text, among those known here."""
         found = self._still_there(self._mirror.same_text(space, text))
-        return found if found is not None and found.text == text else None
+        return found if found is not None and mapping.same_words(found.text, text) else None
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """What the server finds, with its scores; what is known here when it cannot be asked."""
@@ -197,7 +205,7 @@ class RestStore:
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """What is known here, after a look at what is new at the server."""
         if _is_asked(wanted):
-            self._list(None if wanted.everywhere else self._name(wanted.project), wanted.now)
+            self._list(wanted.project, wanted.now, everywhere=wanted.everywhere)
         return self._mirror.browse(_here(wanted), order=order, limit=limit, offset=offset)
 
     def count(self, wanted: Filter) -> int:
@@ -275,9 +283,7 @@ class RestStore:
             self._drainer.wake()
         return answer
 
-    def _searched(
-        self, api: FirstApi, words: Sequence[str], wanted: Filter, limit: int
-    ) -> list[tuple[Memory, float]]:
+    def _searched(self, api: FirstApi, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         project = None if wanted.everywhere else self._name(wanted.project)
         tags = wanted.tags if wanted.all_tags or len(wanted.tags) == 1 else ()  # the server knows "all of these" alone
         found = api.search(" ".join(words), limit=limit, agent=wanted.agent, project=project, tags=tags)
@@ -306,8 +312,9 @@ class RestStore:
             return []
         return [(one, score) for one, score in self._mirror.search(words, _here(wanted), limit) if one.id in waiting]
 
-    def _list(self, project: str | None, now: int) -> None:
+    def _list(self, near: str | None, now: int, *, everywhere: bool) -> None:
         """Learn what is new at the server, unless that was done just now."""
+        project = None if everywhere else self._name(near)
         if self._clock() - self._listed_at.get(project, -_FRESH) < _FRESH:
             return
         self._listed_at[project] = self._clock()
@@ -318,7 +325,7 @@ class RestStore:
             names = self._names()
             memories = [
                 mapping.listed_memory(item, known.get(mapping.memory_id(item.id)),
-                                      mapping.project_of(item.project, None, names), now)
+                                      mapping.project_of(item.project, near, names), now)
                 for item in found
             ]  # fmt: skip
             self._learning.add(memories, known)
@@ -382,7 +389,7 @@ class RestStore:
             raise StoreReadOnly(f"{self.capabilities.reason}. Nothing was stored.")
         self._learning.flush()
         self._check(changes)
-        steps = steps_of(changes, self._name, trailer=self._server.trailer)
+        steps = steps_of(changes, self._name, trailer=self._trailer)
         given, queued = self._send(steps)
         settled = [one for change in changes for one in _renamed(change, given)]
         keep(settled, [replace(event, memory=given.get(event.memory or "", event.memory)) for event in activity])
@@ -395,17 +402,19 @@ class RestStore:
         Raises: Unsupported, StaleWrite.
         """
         for change in changes:
-            after = change.after
-            if after is not None and after.status == "active":
-                if after.scope in {"global", "session"}:
-                    raise Unsupported(f"scope: {CANNOT['scopes']}. Nothing was stored.")
-                if after.user is not None:
-                    raise Unsupported(f"user: {CANNOT['users']}. Nothing was stored.")
-            if after is not None and after.status in {"archived", "tombstoned"}:
-                raise Unsupported(f"archive: {CANNOT['archive']}. Nothing was changed.")
-            held = self._mirror.get([change.before.id]) if change.before is not None else []
-            if change.before is not None and [one.revision for one in held] != [change.before.revision]:
+            if change.after is not None:
+                _refuse_unsupported(change.after)
+            held = [one.revision for one in self._mirror.get([_subject(change).id])]
+            if held != ([] if change.before is None else [change.before.revision]):
                 raise StaleWrite("the memory was changed meanwhile")
+        touched = {_subject(change).id for change in changes}
+        wanted = [change.after for change in changes if change.after is not None and change.after.status == "active"]
+        for memory in wanted:
+            holder = self._mirror.by_key(memory.space, memory.key) if memory.key else None
+            if holder is not None and holder.id not in touched:
+                raise StaleWrite("the key was taken meanwhile")
+        if len({(one.space, one.key) for one in wanted if one.key}) < sum(one.key is not None for one in wanted):
+            raise StaleWrite("two memories of one transaction have the same key")
 
     def _send(self, steps: Sequence[Step]) -> tuple[Mapping[str, str], int]:
         """Do these at the server or queue them: the ids that it gave, and how many writes now wait."""
@@ -460,9 +469,7 @@ class RestStore:
 
     def _note_dropped(self, changes: Sequence[Change]) -> None:
         """Say once what the server could not take."""
-        if not self._server.trailer and any(
-            change.after is not None and mapping.dropped(change.after) for change in changes
-        ):
+        if not self._trailer and any(change.after is not None and mapping.dropped(change.after) for change in changes):
             self._told.add(f"{self._server.origin}: {CANNOT['fields']} (backend.v1_trailer sends them in the text).")
 
     def _waiting(self) -> str:
@@ -471,10 +478,23 @@ class RestStore:
 
     def _names(self) -> dict[str, str]:
         """The display names of the projects seen on this machine, by id."""
-        return {project: name for _, project, name in self._mirror.roots(0) if name}
+        return {project: name for _, project, name in self._mirror.roots(0) if name} | self._projects
 
     def _name(self, project: str | None) -> str:
         return mapping.project_name(project, self._names())
+
+
+def _refuse_unsupported(memory: Memory) -> None:
+    """Nothing, when the server can hold a memory of this state, scope and owner.
+
+    Raises: Unsupported.
+    """
+    if memory.status in {"archived", "tombstoned"}:
+        raise Unsupported(f"archive: {CANNOT['archive']}. Nothing was changed.")
+    if memory.status == "active" and memory.scope in {"global", "session"}:
+        raise Unsupported(f"scope: {CANNOT['scopes']}. Nothing was stored.")
+    if memory.status == "active" and memory.user is not None:
+        raise Unsupported(f"user: {CANNOT['users']}. Nothing was stored.")
 
 
 def _is_asked(wanted: Filter) -> bool:

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
+from keepmum.credentials import Server
 from keepmum.errors import KeyRefused, StoreError, StoreUnavailable
 from keepmum.stores.rest.answers import parse
 from keepmum.stores.rest.connection import Deadline, WatchedTransport
-from keepmum.stores.rest.server import Server
 from keepmum.version import VERSION
 
 __all__ = ["Refused", "Wire"]
@@ -141,13 +141,15 @@ class Wire:
         status = response.status_code
         if response.is_success:
             return parse(raw, self.origin)
-        if 300 <= status < 400:  # noqa: PLR2004 - the class of redirects
-            raise StoreError(self._says("the server leads to another address, where the key is not sent; name that one"))
-        if status == 401:  # noqa: PLR2004 - unauthorized
+        if 300 <= status < 400:
+            raise StoreError(
+                self._says("the server leads to another address, where the key is not sent; name that one")
+            )
+        if status == 401:
             raise KeyRefused(
                 self._says(f"the server does not take the key (401); `keepmum login {self.origin}` stores another")
             )
-        if status == 403:  # noqa: PLR2004 - forbidden
+        if status == 403:
             raise KeyRefused(self._says("the key is not for this project (403); ask whoever gave it to you"))
         if status in _BUSY:
             wait = _wait(response.headers.get("retry-after", ""))
@@ -160,9 +162,7 @@ class Wire:
     def _transport(self, server: Server) -> WatchedTransport:
         parts = urlsplit(server.origin)
         secure = parts.scheme == "https"
-        return WatchedTransport(
-            self._deadline, _tls(server.ca_file) if secure else None, loopback=not secure
-        )
+        return WatchedTransport(self._deadline, _tls(server.ca_file) if secure else None, loopback=not secure)
 
 
 def _tls(ca_file: str | None) -> ssl.SSLContext:

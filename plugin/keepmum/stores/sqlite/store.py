@@ -88,6 +88,11 @@ class SqliteStore:
     # -- writing
 
     @property
+    def caveat(self) -> str:
+        """Nothing: what a file says is so."""
+        return ""
+
+    @property
     def at_hand(self) -> SqliteStore:
         """The store itself: nobody waits for a file."""
         return self

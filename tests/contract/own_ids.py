@@ -1,0 +1,77 @@
+"""A store whose server chooses ids, seen as if it kept those that it was given.
+
+That it does not is the one promise that would hide all others: with it out of the way, the suite asks for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from keepmum.memory import Activity, Change, Filter, Memory, Order
+from keepmum.stores import Receipt, Store
+
+__all__ = ["OwnIds"]
+
+
+class OwnIds:
+    """Passes everything on, with ids exchanged on the way; `ours` holds the given id by the server's."""
+
+    def __init__(self, store: Store, ours: dict[str, str]) -> None:
+        self._store = store
+        self._ours = ours
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
+        asked = [Change(self._theirs(change.before), self._theirs(change.after)) for change in changes]
+        told = [replace(event, memory=event.memory and self._their_id(event.memory)) for event in activity]
+        receipt = self._store.commit(asked, told)
+        self._ours |= {given: self._ours.get(wanted, wanted) for wanted, given in receipt.ids.items()}
+        return receipt
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return self._back(self._store.get([self._their_id(one) for one in ids]))
+
+    def between(self, first: str, last: str, limit: int) -> list[Memory]:
+        return self._back(self._store.between(first, last, limit))
+
+    def by_key(self, space: str, key: str) -> Memory | None:
+        return self._back_one(self._store.by_key(space, key))
+
+    def last_by_key(self, space: str, key: str) -> Memory | None:
+        return self._back_one(self._store.last_by_key(space, key))
+
+    def same_text(self, space: str, text: str) -> Memory | None:
+        return self._back_one(self._store.same_text(space, text))
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        found = self._store.search(words, wanted, limit)
+        return [(memory, score) for one, score in found for memory in self._back([one])]
+
+    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
+        return self._back(self._store.browse(wanted, order=order, limit=limit, offset=offset))
+
+    def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
+        return self._back(self._store.fading(now, trashed_by, limit))
+
+    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+        events = self._store.activity(limit, project)
+        return [replace(event, memory=event.memory and self._ours.get(event.memory, event.memory)) for event in events]
+
+    def reinforce(self, ids: Sequence[str], now: int) -> None:
+        self._store.reinforce([self._their_id(one) for one in ids], now)
+
+    def _their_id(self, memory: str) -> str:
+        return next((theirs for theirs, ours in reversed(self._ours.items()) if ours == memory), memory)
+
+    def _theirs(self, memory: Memory | None) -> Memory | None:
+        return memory and replace(memory, id=self._their_id(memory.id))
+
+    def _back(self, memories: Sequence[Memory]) -> list[Memory]:
+        return [replace(memory, id=self._ours.get(memory.id, memory.id)) for memory in memories]
+
+    def _back_one(self, memory: Memory | None) -> Memory | None:
+        return memory and self._back([memory])[0]

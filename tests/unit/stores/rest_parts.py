@@ -1,0 +1,50 @@
+"""What the tests of a server's store are built with."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from keepmum.credentials import Server
+from keepmum.memory import Change, Memory
+from keepmum.stores import Receipt, Store, sqlite
+from keepmum.stores.rest import RestStore, open_store
+from rest_server import KEY
+
+__all__ = ["Opener", "open_at", "put", "raw_server"]
+
+Opener = Callable[..., RestStore]
+
+
+def open_at(origin: str, folder: Path, *, key: str | None = KEY, **options: Any) -> RestStore:
+    """The store at `origin`, with what is known of it in `folder`."""
+    server = Server(origin, key, no_key="" if key else "there is no key for it")
+    return open_store(sqlite.open_store(str(folder / "mirror.db")), server=server, home=str(folder), **options)
+
+
+def put(store: Store, *memories: Memory) -> Receipt:
+    """What became of writing these."""
+    return store.commit([Change(None, memory) for memory in memories])
+
+
+@contextlib.contextmanager
+def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The origin of a server that does with each connection what `serve` does; several may be open at once."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def carry_on(connection: socket.socket) -> None:
+            with contextlib.suppress(OSError), connection:
+                serve(connection)
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    threading.Thread(target=carry_on, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"

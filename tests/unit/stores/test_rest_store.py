@@ -1,0 +1,442 @@
+"""A memory at a server: what is sent, what is found, what is known of it here, and what happens without it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from contract.stores import a_memory, wanted
+from keepmum import ids
+from keepmum.errors import KeyRefused, NotFound, SecretFound, StoreError, StoreReadOnly, Unsupported
+from keepmum.memory import Change
+from keepmum.service import MemoryService
+from keepmum.stores import StaleWrite
+from rest_server import Answer, FakeServer, behind
+from unit.stores.rest_parts import Opener, put
+
+OpenService = Callable[..., MemoryService]
+TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+
+
+def found(service: MemoryService, *args: Any, **options: Any) -> list[str]:
+    return [match.memory.title for match in service.recall(*args, **options)]
+
+
+def stored(fake: FakeServer) -> list[str]:
+    return sorted(memory["text"] for memory in fake.memories.values())
+
+
+# -- writing
+
+
+def test_a_write_goes_to_the_server_as_its_api_wants_it(open_memory: OpenService, fake: FakeServer) -> None:
+    open_memory().remember("Blue first", title="Pools", tags=["Deploy"])
+    body = fake.asked("POST")[0].get_json()
+    assert body == {
+        "text": "Blue first",
+        "title": "Pools",
+        "agent": "claude-code",
+        "project": "alpha",
+        "tags": ["deploy"],
+    }
+
+
+def test_a_new_memory_goes_by_the_id_that_the_server_gave(open_memory: OpenService, fake: FakeServer) -> None:
+    answer = open_memory().remember("Blue first")
+    assert [ids.to_uuid(answer.memory.id)] == list(fake.memories)
+
+
+def test_a_token_goes_with_what_creates(open_memory: OpenService, fake: FakeServer) -> None:
+    open_memory().remember("Blue first")
+    assert uuid.UUID(fake.asked("POST")[0].headers["Idempotency-Key"]).version == 7
+
+
+def test_a_secret_reaches_no_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    with pytest.raises(SecretFound):
+        memory.remember(f"The job signs in with {TOKEN}.")
+    assert fake.requests == []
+
+
+def test_the_same_key_replaces_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.remember("Blue first", key="pool")
+    assert memory.remember("Green first", key="pool").action == "updated"
+    assert stored(fake) == ["Green first"]
+    assert len(fake.asked("PUT")) == 1
+
+
+def test_what_somebody_removed_is_written_anew(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    old = memory.remember("Blue first", key="pool").memory
+    fake.memories.clear()
+    new = memory.remember("Green first", key="pool").memory
+    assert stored(fake) == ["Green first"]
+    assert new.id != old.id
+
+
+def test_a_removal_between_looking_and_writing_loses_nothing(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.remember("Blue first", key="pool")
+    fake.fault = lambda request: fake.memories.clear() if request.method == "PUT" else None
+    memory.remember("Green first", key="pool")
+    assert stored(fake) == ["Green first"]
+
+
+def test_what_is_superseded_leaves_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    old = memory.remember("Blue first").memory
+    memory.remember("Green first", supersedes=old.id)
+    assert stored(fake) == ["Green first"]
+
+
+def test_forgetting_removes_at_the_server_and_undo_brings_back(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    old = memory.remember("Blue first").memory
+    assert memory.forget([old.id]).done
+    assert stored(fake) == []
+    back = memory.undo(old.id).memory
+    assert stored(fake) == ["Blue first"]
+    assert ids.to_uuid(back.id) in fake.memories
+    assert memory.find(old.id) == back, "the id of before still means it"
+
+
+def test_undo_of_a_change_puts_the_text_back_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.remember("Blue first", key="pool")
+    memory.remember("Green first", key="pool")
+    memory.undo("pool")
+    assert stored(fake) == ["Blue first"]
+
+
+def test_undo_never_takes_a_title_for_a_text(open_memory: OpenService, fake: FakeServer) -> None:
+    name = fake.put("the whole text", "only a title")
+    memory = open_memory()
+    memory.recall("title")
+    memory.load([name])
+    assert memory.history(name) == []
+
+
+@pytest.mark.parametrize("scope", ["global", "session"])
+def test_a_scope_that_the_server_has_not_is_told_and_nothing_is_sent(
+    open_memory: OpenService, fake: FakeServer, scope: str
+) -> None:
+    with pytest.raises(Unsupported, match=r"keeps memories of projects.* Nothing was stored"):
+        open_memory().remember("Blue first", scope=scope)
+    assert fake.requests == []
+
+
+def test_archiving_is_told_to_be_impossible(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    old = memory.remember("Blue first").memory
+    with pytest.raises(Unsupported, match="cannot set memories aside"):
+        memory.forget([old.id], mode="archive")
+    assert stored(fake) == ["Blue first"]
+
+
+def test_what_the_server_cannot_hold_is_told_once_and_known_here(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.remember("Blue first", kind="decision", key="pool")
+    assert "known on this machine alone" in " ".join(memory.notices())
+    assert memory.find("pool").kind == "decision"
+    assert stored(fake) == ["Blue first"]
+
+
+def test_plain_notes_cost_no_remark(open_memory: OpenService) -> None:
+    memory = open_memory()
+    memory.remember("Blue first")
+    assert memory.notices() == []
+
+
+def test_a_trailer_carries_the_rest_to_other_machines(open_memory: OpenService, fake: FakeServer) -> None:
+    here = open_memory(trailer=True)
+    here.remember("Blue first", kind="decision", why="it\nis tested", importance=0.9, data={"a": [1]})
+    assert "```yaml keepmum" in stored(fake)[0]
+    there = open_memory(machine="there", trailer=True)
+    seen = there.load([there.recall("blue")[0].memory.id])[0]
+    assert (seen.text, seen.kind, seen.why, seen.importance, seen.data) == (
+        "Blue first", "decision", "it\nis tested", 0.9, {"a": [1]},
+    )  # fmt: skip
+    assert here.notices() == []
+
+
+@pytest.mark.parametrize(
+    "trailer",
+    ['kind: "nonsense"', "kind: [", 'id: "x"'],
+    ids=["no kind", "no JSON", "no such field"],
+)
+def test_a_trailer_that_is_none_of_ours_does_no_harm(open_memory: OpenService, fake: FakeServer, trailer: str) -> None:
+    name = fake.put(f"Blue first\n\n```yaml keepmum\n{trailer}\n```")
+    memory = open_memory().load([name])[0]
+    assert memory.text.startswith("Blue first")
+    assert memory.kind == "note"
+
+
+def test_a_refusal_of_the_server_is_told_and_nothing_is_kept(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(400, {"error": {"code": 400, "message": "Secret detected in text: hex"}})
+    with pytest.raises(StoreError, match=r"refused \(400\): Secret detected in text: hex"):
+        memory.remember("Blue first")
+    fake.fault = lambda _: None
+    assert found(memory) == []
+
+
+def test_a_key_that_is_not_taken_stops_a_write(open_memory: OpenService) -> None:
+    with pytest.raises(KeyRefused, match="keepmum login"):
+        open_memory(key="another-key").remember("Blue first")
+
+
+def test_without_a_key_nothing_is_asked_and_nothing_is_stored(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory(key=None)
+    assert found(memory, "blue") == []
+    with pytest.raises(StoreReadOnly, match=r"there is no key for it\. Nothing was stored"):
+        memory.remember("Blue first")
+    assert "there is no key for it" in memory.notices()
+    assert fake.requests == []
+
+
+def test_two_processes_of_a_machine_do_not_overwrite_each_other(open_rest: Opener) -> None:
+    here, there = open_rest(), open_rest()
+    receipt = put(here, a_memory("one"))
+    name = next(iter(receipt.ids.values()))
+    before = here.get([name])[0]
+    there.commit([Change(before, a_memory("theirs", id=name, revision=2))])
+    with pytest.raises(StaleWrite):
+        here.commit([Change(before, a_memory("ours", id=name, revision=2))])
+
+
+# -- reading
+
+
+def test_a_search_is_one_request_with_the_words_the_project_and_the_limit(
+    open_memory: OpenService, fake: FakeServer
+) -> None:
+    fake.put("Blue first", "Pools")
+    assert found(open_memory(), "which pools?") == ["Pools"]
+    assert [(one.path, one.args["project"]) for one in fake.requests] == [("/api/v1/memories/search", "alpha")]
+
+
+def test_every_project_is_asked_for_without_a_filter(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("zebra", "here"), fake.put("zebra", "there", project="beta")
+    assert sorted(found(open_memory(), "zebra", scope="all")) == ["here", "there"]
+    assert "project" not in fake.requests[0].args
+
+
+def test_the_global_scope_is_not_asked_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    assert found(open_memory(), "zebra", scope="global") == []
+    assert fake.requests == []
+
+
+def test_all_tags_are_filtered_by_the_server_and_any_tag_here(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("zebra one", "both", tags=["a", "b"])
+    fake.put("zebra two", "one", tags=["a"])
+    fake.put("zebra three", "none")
+    memory = open_memory()
+    assert found(memory, "zebra", tags=["a", "b"], all_tags=True) == ["both"]
+    assert fake.requests[-1].args["tags"] == "a,b"
+    assert sorted(found(memory, "zebra", tags=["a", "b"])) == ["both", "one"]
+
+
+def test_only_loading_gives_the_text_and_it_is_one_request(open_memory: OpenService, fake: FakeServer) -> None:
+    name = fake.put("Blue first", "Pools", agent="codex", tags=["deploy"])
+    memory = open_memory()
+    seen = memory.load([name])[0]
+    assert (seen.text, seen.title, seen.agent, seen.tags) == ("Blue first", "Pools", "codex", ("deploy",))
+    assert len(fake.asked("GET", "/api/v1/memories/load")) == 1
+    assert fake.memories[name]["access_count"] == 1
+
+
+def test_an_id_works_in_either_spelling_and_by_its_beginning(open_memory: OpenService, fake: FakeServer) -> None:
+    name = fake.put("Blue first", "Pools")
+    memory = open_memory()
+    listed = memory.recall("pools")[0].memory
+    assert [memory.find(one).text for one in (name, listed.id, listed.id[:12])] == ["Blue first"] * 3
+
+
+def test_an_id_that_the_server_does_not_know_is_not_found(open_memory: OpenService) -> None:
+    with pytest.raises(NotFound):
+        open_memory().load([str(uuid.uuid4())])
+
+
+def test_what_a_teammate_changed_is_seen(open_memory: OpenService) -> None:
+    here, there = open_memory(), open_memory("codex", machine="there")
+    name = here.remember("Blue first").memory.id
+    there.revise(name, "Green first")
+    assert open_memory(machine="third").load([name])[0].text == "Green first"
+
+
+def test_what_a_teammate_removed_is_gone_here(open_memory: OpenService, fake: FakeServer) -> None:
+    name = open_memory().remember("Blue first", key="pool").memory.id
+    fake.memories.clear()
+    memory = open_memory()
+    for reference in ("pool", name):
+        with pytest.raises(NotFound):
+            memory.load([reference])
+
+
+def test_the_latest_are_those_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.remember("one", title="mine")
+    fake.put("two", "theirs")
+    assert sorted(found(memory)) == ["mine", "theirs"]
+
+
+def test_a_secret_in_what_the_server_has_is_masked(open_memory: OpenService, fake: FakeServer) -> None:
+    name = fake.put(f"The job signs in with {TOKEN}.", "Jobs")
+    assert TOKEN not in open_memory().load([name])[0].text
+
+
+def test_a_project_goes_by_its_short_name(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("zebra", "Z")
+    match = open_memory().recall("zebra")[0]
+    assert match.memory.project == "github.com/acme/alpha"
+
+
+def test_the_briefing_asks_no_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    memory.settle()
+    assert fake.requests == []
+
+
+# -- without the server
+
+
+def test_a_read_without_the_server_gives_what_was_known_and_says_so(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("zebra crossing", "a zebra")
+    first = open_memory()
+    first.recall("zebra")
+    first.close()
+    fake.fault = lambda _: Answer(503)
+    memory = open_memory()
+    memory.recall()
+    assert found(memory, "zebra") == ["a zebra"]
+    assert "not the server's answer" in memory.caveat()
+
+
+def test_a_read_with_the_server_says_nothing(open_memory: OpenService) -> None:
+    memory = open_memory()
+    memory.recall("zebra")
+    assert memory.caveat() == ""
+
+
+def test_a_server_that_is_down_is_not_asked_by_every_read(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
+    for _ in range(5):
+        memory.recall("zebra")
+    assert len(fake.requests) == 1
+
+
+def test_a_write_without_the_server_is_queued_and_told_as_that(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    answer = memory.remember("Blue first")
+    assert (answer.action, answer.queued) == ("created", 1)
+    assert memory.remember("Green first").queued == 2
+    assert fake.memories == {}
+
+
+def test_what_is_queued_is_found_at_once(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda request: Answer(503) if request.method == "POST" else None
+    memory.remember("a zebra crossing")
+    assert found(memory, "zebra") == ["a zebra crossing"]
+    assert found(memory) == ["a zebra crossing"]
+
+
+def test_a_secret_is_never_queued(open_memory: OpenService, fake: FakeServer, tmp_path: Any) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    with pytest.raises(SecretFound):
+        memory.remember(f"The job signs in with {TOKEN}.")
+    assert all(TOKEN.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_change_waits_behind_the_write_that_it_changes(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    name = memory.remember("Blue first").memory.id
+    fake.fault = lambda _: None
+    assert memory.revise(name, "Green first").queued == 2
+    assert fake.memories == {}
+
+
+def drained(open_memory: OpenService, **options: Any) -> MemoryService:
+    """A service whose queue has been sent."""
+    memory = open_memory(drains=True, **options)
+    ends = time.monotonic() + 20
+    store: Any = memory.store
+    while store.health()["queued"]:
+        assert time.monotonic() < ends, "the queue is not sent"
+    return memory
+
+
+def test_what_was_queued_arrives_and_keeps_its_first_id_as_a_name(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    name = memory.remember("Blue first", key="pool").memory.id
+    memory.remember("Green first", key="pool")
+    fake.fault = lambda _: None
+    after = drained(open_memory)
+    assert stored(fake) == ["Green first"]
+    assert after.find(name).id == after.find("pool").id != name
+
+
+def test_an_answer_that_was_lost_makes_no_second_memory(open_memory: OpenService, fake: FakeServer) -> None:
+    lost = [Answer(502)]
+    memory = open_memory()
+    fake.late_fault = lambda request: lost.pop() if lost and request.method == "POST" else None
+    assert memory.remember("Blue first").queued == 1
+    drained(open_memory)
+    assert stored(fake) == ["Blue first"]
+    assert len(fake.asked("POST")) == 1
+
+
+def test_what_the_server_refuses_later_is_laid_aside_and_told(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    memory.remember("Blue first")
+    fake.fault = lambda request: Answer(422) if request.method == "POST" else None
+    after = drained(open_memory)
+    assert "refused 1 writes that were queued; `keepmum outbox list`" in " ".join(after.notices())
+
+
+def test_a_removal_is_queued_too(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    name = memory.remember("Blue first").memory.id
+    fake.fault = lambda request: Answer(503) if request.method == "DELETE" else None
+    assert memory.forget([name]).queued == 1
+    fake.fault = lambda _: None
+    drained(open_memory)
+    assert fake.memories == {}
+
+
+def test_nothing_is_queued_for_another_server(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    memory.remember("Blue first")
+    other = FakeServer()
+    with HTTPServer() as elsewhere:
+        there = open_memory(where=behind(elsewhere, other), drains=True)
+        there.recall("blue")
+        there.close()
+    assert other.asked("POST") == []
+
+
+# -- facts
+
+
+def test_health_tells_how_the_server_answers(open_memory: OpenService, fake: FakeServer, origin: str) -> None:
+    health = open_memory().health()
+    assert (health["server"], health["reached"], health["collection"]) == (origin, True, "shared_agent_memory")
+    fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
+    assert open_memory().health()["reached"] is False
+
+
+def test_words_without_meaning_find_nothing(open_rest: Opener) -> None:
+    assert open_rest().search([], wanted(), 5) == []
