@@ -1,7 +1,7 @@
 """Codex: its payloads, and the answers it reads.
 
-Source: https://github.com/openai/codex/tree/main/codex-rs/hooks, read 2026-11-21; where it is silent, runs of version
-0.169.0.
+Source: https://github.com/openai/codex/tree/main/codex-rs/hooks/schema/generated, read 2026-11-21; where it is silent,
+runs of version 0.169.0.
 """
 
 from __future__ import annotations
@@ -110,16 +110,15 @@ def _added(patch: str) -> str:
 def _attended(payload: Mapping[str, Any]) -> bool:
     """Whether a person reads the turn's answer: in `codex exec` a program does, which must not get ours instead.
 
-    The payload does not say it. The transcript does, of each turn and of the session; where there is none, a run that
-    asks nobody is taken for one that nobody reads.
+    The payload does not say it. The transcript does: such a turn names what began it, and such a session, too. Where
+    there is none, and in a session that was begun so, a turn that may ask nobody is taken for one that nobody reads.
     """
     path, turn = _text(payload.get("transcript_path")), quote(_text(payload.get("turn_id"))).encode("ascii")
-    if path:
-        begun_by = _said(files.read_end(path, _TAIL), b'"turn_trigger":"', b'"turn_id":' + turn)
-        begun_by = begun_by or _said(files.read(path, _HEAD), b'"source":"')
-        if begun_by:
-            return begun_by != _NOBODY_READS
-    return payload.get("permission_mode") != _ASKS_NOBODY
+    trigger = _said(files.read_end(path, _TAIL), b'"turn_trigger":"', b'"turn_id":' + turn)
+    if trigger:
+        return trigger != _NOBODY_READS
+    source = _said(files.read(path, _HEAD), b'"source":"')
+    return source not in (b"", _NOBODY_READS) or payload.get("permission_mode") != _ASKS_NOBODY
 
 
 def _said(text: bytes | None, name: bytes, about: bytes = b"") -> bytes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.live import claude_code
+from keepmum_installers.live import claude_code, codex
 from keepmum_installers.live.driver import Driver
 
 __all__ = ["DRIVERS", "Driver"]
 
-DRIVERS: Mapping[str, Driver] = {"claude-code": claude_code.ClaudeCode()}
+DRIVERS: Mapping[str, Driver] = {"claude-code": claude_code.ClaudeCode(), "codex": codex.Codex()}

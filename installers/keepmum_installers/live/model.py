@@ -76,6 +76,11 @@ class Model:
         """Each request as one text, to search in."""
         return [json.dumps(body, ensure_ascii=False) for body in self.requests]
 
+    def will(self, *replies: Reply) -> None:
+        """Answer the next requests so, one after the other."""
+        with self._lock:
+            self._script.extend(replies)
+
     def respond(self, path: str, body: Json) -> tuple[str, bytes]:
         """Content type and bytes of the answer to one request."""
         if not self._wire.is_question(path, body):

@@ -85,7 +85,10 @@ def transcript(tmp_path: Path, begun_by: str, *triggers: str) -> str:
     ids = [*(f"other-{number}" for number in range(len(triggers) - 1)), TURN]
     turns = [
         line(
-            "event_msg", type="task_started", turn_attribution={"turn_id": turn, "turn_trigger": trigger}, turn_id=turn
+            "event_msg",
+            type="task_started",
+            turn_attribution={"turn_id": turn, **({"turn_trigger": trigger} if trigger else {})},
+            turn_id=turn,
         )
         for turn, trigger in zip(ids, triggers, strict=False)
     ]
@@ -99,11 +102,10 @@ def transcript(tmp_path: Path, begun_by: str, *triggers: str) -> str:
     ("begun_by", "triggers", "attended"),
     [
         pytest.param("exec", ("exec",), False, id="codex exec"),
-        pytest.param("cli", ("user",), True, id="a terminal"),
-        pytest.param("cli", ("user", "exec"), False, id="codex exec goes on with a terminal's session"),
-        pytest.param("exec", ("exec", "user"), True, id="a terminal goes on with a session of codex exec"),
-        pytest.param("exec", (), False, id="a turn too long to see its begin, of codex exec"),
-        pytest.param("vscode", (), True, id="the same, of an editor"),
+        pytest.param("cli", ("",), True, id="a terminal"),
+        pytest.param("cli", ("", "exec"), False, id="codex exec goes on with a terminal's session"),
+        pytest.param("exec", ("exec", "automation"), True, id="something else goes on with a session of codex exec"),
+        pytest.param("vscode", (), True, id="a turn too long to see its begin, of an editor"),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
@@ -114,9 +116,13 @@ def test_the_transcript_tells_who_reads_the_answer(
     assert stopped(transcript_path=path, permission_mode=mode).attended is attended
 
 
+@pytest.mark.parametrize("begun_by", ["", "exec"])
 @pytest.mark.parametrize(("mode", "attended"), [("bypassPermissions", False), ("default", True)])
-def test_without_a_transcript_a_run_that_asks_nobody_is_read_by_nobody(mode: str, *, attended: bool) -> None:
-    assert stopped(permission_mode=mode).attended is attended
+def test_where_the_transcript_does_not_tell_a_run_that_asks_nobody_is_read_by_nobody(
+    tmp_path: Path, begun_by: str, mode: str, *, attended: bool
+) -> None:
+    path = transcript(tmp_path, begun_by, "") if begun_by else None
+    assert stopped(transcript_path=path, permission_mode=mode).attended is attended
 
 
 def test_a_transcript_of_many_megabytes_is_read_at_its_end(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 The same values make the plugin that the installer hands to the client: there, interpreter and scripts are named by
 their full paths, so that the client's copy holds no code and need not change with it.
 
-Source: https://github.com/openai/codex/tree/main/codex-rs/core-plugins and …/codex-rs/hooks, read 2026-11-21; and runs
-of version 0.169.0.
+Source: runs of version 0.169.0; that the client fills nothing in, https://github.com/openai/codex/issues/19582, read
+2026-11-21.
 """
 
 from __future__ import annotations
