@@ -111,7 +111,10 @@ def _absolute_path(text: str) -> str:
 def _url(text: str) -> str:
     from urllib.parse import urlsplit
 
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a bracket without its other
+        parts = urlsplit("")
     if not _ORIGIN.fullmatch(f"{parts.scheme}://{parts.netloc}") or parts.query or parts.fragment:
         raise ValueError("https://host[:port]/path or http://host[:port]/path, without user, password or query")
     return text.rstrip("/")
@@ -226,24 +229,21 @@ class Scanner:
 class Embedding:
     """What turns texts into vectors, for search by meaning.
 
-    In the user's own file alone: whoever names a server here is sent every memory.
+    In the user's own file alone: whoever names a server here is sent every memory, and a repository can set variables
+    through a client's settings.
     """
 
     provider: str = setting(
         'Who reads memories for search by meaning: the model on this machine, a server, or nobody ("none").',
         default="local",
         choices=("local", "openai-compatible", "none"),
-        variables=("KEEPMUM_EMBEDDING_PROVIDER",),
     )
     url: str | None = setting(
         "The server's address up to /embeddings, such as https://host/v1.",
         default=None,
         check=_url,
-        variables=("KEEPMUM_EMBEDDING_URL",),
     )
-    model: str | None = setting(
-        "The server's name for the model.", default=None, check=_person, variables=("KEEPMUM_EMBEDDING_MODEL",)
-    )
+    model: str | None = setting("The server's name for the model.", default=None, check=_person)
     dimensions: int = setting(
         "The length of the server's vectors; 0 for as many as it sends.", default=0, between=(0, 16_384)
     )

@@ -38,5 +38,11 @@ def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:
     return MiniLm.open(MINILM.folder(chosen.home))
 
 
+def _openai_compatible(chosen: Settings, environ: Mapping[str, str]) -> Embedder:
+    from keepmum.embedding.openai_compatible import open_server
+
+    return open_server(chosen, environ)
+
+
 _NONE = "none"
-EMBEDDERS: Mapping[str, _Opener] = {"local": _local}
+EMBEDDERS: Mapping[str, _Opener] = {"local": _local, "openai-compatible": _openai_compatible}

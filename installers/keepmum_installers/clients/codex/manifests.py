@@ -147,7 +147,7 @@ def _variables() -> list[str]:
     """Every variable that a setting can come from, and those that are none, sorted."""
     named = (variable for setting in SETTINGS.values() for variable in setting.variables)
     of_settings = {variable for variable in named if not variable.startswith("CLAUDE_")}
-    return sorted(of_settings | {"KEEPMUM_HOME", "KEEPMUM_SESSION", *credentials.VARIABLES})
+    return sorted(of_settings | {"KEEPMUM_EMBEDDING_KEY", "KEEPMUM_HOME", "KEEPMUM_SESSION", *credentials.VARIABLES})
 
 
 def hooks(start: Start) -> dict[str, object]:
