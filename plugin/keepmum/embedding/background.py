@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from keepmum.embedding.base import Embedder
-from keepmum.errors import EmbeddingError
+from keepmum.errors import KeepmumError
 
 __all__ = ["Background"]
 
@@ -44,7 +44,7 @@ class Background:
     def _open(self) -> None:
         try:
             self._embedder = self._opening()
-        except EmbeddingError as error:
+        except KeepmumError as error:
             self._problem = str(error)
         except Exception as error:  # noqa: BLE001 - a search that goes on by words beats one that ends with a thread
             self._problem = f"search goes by words alone: the embedder failed to open ({type(error).__name__})"

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from keepmum import credentials
 from keepmum.errors import EmbeddingError
 from keepmum.settings import Settings
 from keepmum_scanner import redact, scan
@@ -37,15 +38,13 @@ _MEANINGS = {
     413: "the texts are too long for it",
     429: "it has had enough requests for now",
 }
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_HEADER = re.compile(r"[!-~]{1,4096}")  # what a header can carry in one word
 _WORD = re.compile(r"\w")
 
 
 def open_server(chosen: Settings, environ: Mapping[str, str]) -> OpenAiCompatible:
     """The server that the settings name, once it has answered when the length of its vectors is to be learnt.
 
-    Raises: EmbeddingError when a setting is missing, or the server cannot be used.
+    Raises: EmbeddingError when a setting is missing, or the server cannot be used; KeepmumError when its key is none.
     """
     wanted = chosen.embedding
     if wanted.url is None or wanted.model is None:
@@ -53,14 +52,26 @@ def open_server(chosen: Settings, environ: Mapping[str, str]) -> OpenAiCompatibl
             'embedding.provider is "openai-compatible": set embedding.url and embedding.model in your config.toml too'
         )
     parts = urlsplit(wanted.url)
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+    origin = f"{parts.scheme}://{parts.netloc}".lower()
+    if parts.scheme == "http" and not credentials.is_loopback(origin):
         raise EmbeddingError("embedding.url: plain http goes to this machine alone, since texts are sent; use https")
-    key = environ.get(KEY_VARIABLE, "").strip()
-    if key and not _HEADER.fullmatch(key):
-        raise EmbeddingError(f"the variable {KEY_VARIABLE} holds what no header can carry")
+    key = _key(chosen.home, environ, origin)
     server = OpenAiCompatible(wanted.url, wanted.model, wanted.dimensions, key)
     server.learn()
     return server
+
+
+def _key(home: str | None, environ: Mapping[str, str], origin: str) -> str:
+    """The key in the variable, which is for the server of the user's own settings, or the one stored for its origin.
+
+    Raises: KeepmumError when it can be no key, or the file of keys is wrong.
+    """
+    named = environ.get(KEY_VARIABLE, "").strip()
+    if named:
+        return credentials.check_key(named)
+    no_variables: Mapping[str, str] = {}  # the others are for the server of memories
+    stored = credentials.find(home, no_variables, origin, approved=False)
+    return stored.secret if stored else ""
 
 
 class OpenAiCompatible:

@@ -12,10 +12,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from keepmum import embedding, settings
+from keepmum import credentials, embedding, settings
 from keepmum.embedding import openai_compatible
 from keepmum.embedding.openai_compatible import KEY_VARIABLE, OpenAiCompatible
-from keepmum.errors import EmbeddingError, SettingsError
+from keepmum.errors import EmbeddingError, KeepmumError, SettingsError
 
 KEY = "dummy-" + "key"
 SECRET = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -281,9 +281,29 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     config: Callable[..., settings.Settings], httpserver: HTTPServer
 ) -> None:
     chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
-    with pytest.raises(EmbeddingError) as caught:
+    with pytest.raises(KeepmumError, match="that is no key") as caught:
         embedding.open_embedder(chosen, {KEY_VARIABLE: f"{KEY}\nX-Other: 1"})
     assert KEY not in str(caught.value)
+
+
+def test_a_key_that_is_stored_for_the_server_is_sent_to_it(
+    config: Callable[..., settings.Settings], serve: Serve, httpserver: HTTPServer, asked: list[Request], home: Path
+) -> None:
+    serve(whole)
+    credentials.keep(str(home), httpserver.url_for("").rstrip("/"), KEY)
+    chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
+    embedding.open_embedder(chosen, {})
+    assert asked[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_the_key_of_another_server_is_not_sent(
+    config: Callable[..., settings.Settings], serve: Serve, httpserver: HTTPServer, asked: list[Request], home: Path
+) -> None:
+    serve(whole)
+    credentials.keep(str(home), "https://memories.test", KEY)
+    chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
+    embedding.open_embedder(chosen, {"MEMORY_API_KEY": KEY})
+    assert "Authorization" not in asked[0].headers
 
 
 def test_a_broken_server_is_not_replaced_by_the_model_on_this_machine(
