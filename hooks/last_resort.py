@@ -2,18 +2,22 @@
 
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
+if sys.platform == "win32":
+    import nt as calls
+else:
+    import posix as calls
+
+__all__ = ["give_up"]
 
 
-def give_up(error: BaseException, calls: "ModuleType") -> int:
+def give_up(error: BaseException) -> int:
     """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written."""
-    code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory(calls) else 0
-    image = sys.modules.get("keepmum_hooks.image")
-    if image:
-        image.discard()
+    code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, which was not made" if code else "a hook gave up"
+    try:  # noqa: SIM105 - contextlib would have to be imported, and may be what is missing
+        sys.modules["keepmum_hooks.image"].discard()
+    except Exception:  # noqa: BLE001, S110 - there may be none, or it may be what is broken
+        pass
     try:
         if code == 0 and "cursor" in sys.argv:  # it takes an empty answer for a failure
             calls.write(1, b"{}")
@@ -23,7 +27,7 @@ def give_up(error: BaseException, calls: "ModuleType") -> int:
     return code
 
 
-def _may_write_memory(calls: "ModuleType") -> bool:
+def _may_write_memory() -> bool:
     """Whether the payload names a memory; the guard's own rules may be what is broken, so these are rougher."""
     seen = b""
     while chunk := calls.read(0, 1 << 16):

@@ -19,6 +19,8 @@ A rule of the TOML files states what a provider's key looks like, where that is 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 
 import tomllib
 
@@ -28,10 +30,19 @@ TARGET = os.path.join(HERE, "prefix_table.py")
 
 HEADER = '''"""What the keys of known providers start with; written by scanner/render_providers.py, do not edit."""
 
-# First two characters of a prefix -> (prefix, fewest, most, alphabet, rule, checksum), longest prefix first.
+# First two characters of a prefix -> lines of "prefix fewest most alphabet rule checksum", longest prefix first. Lines
+# and not tuples, since a text meets few of them, and a process that scans one text has to load them all.
 # fmt: off
 FACTS = {
 '''
+
+STARTS = """
+# A key begins where a stretch of characters does.
+STARTS = (
+    r"(?<![A-Za-z0-9])(?:{}"
+)
+"""
+_WIDTH = 110  # characters of an expression on one line
 
 
 def rules() -> list[dict[str, object]]:
@@ -45,20 +56,26 @@ def rules() -> list[dict[str, object]]:
 
 
 def render() -> str:
-    """The Python module that holds the facts of every rule."""
+    """The Python module that holds the facts of every rule, and the expression for the starts of their prefixes."""
     groups: dict[str, list[str]] = {}
     pairs = [(prefix, rule) for rule in rules() for prefix in rule["prefixes"]]  # type: ignore[attr-defined] # TOML
     for prefix, rule in sorted(pairs, key=lambda pair: (pair[0][:2], -len(pair[0]), pair[0])):
         row = (prefix, rule["tail"], rule.get("most", 0), rule["alphabet"], rule["id"], rule.get("checksum", ""))
-        groups.setdefault(prefix[:2], []).append("(" + ", ".join(_literal(value) for value in row) + ")")
+        groups.setdefault(prefix[:2], []).append(" ".join(map(str, row)))
     lines = [HEADER]
     for start, rows in groups.items():
-        lines += [f"    {_literal(start)}: (\n", *(f"        {row},\n" for row in rows), "    ),\n"]
-    return "".join([*lines, "}\n"])
+        lines += [f'    "{start}": (\n', *(f'        "{row}\\n"\n' for row in rows), "    ),\n"]
+    return "".join([*lines, "}\n", STARTS.format(_starts(groups))])
 
 
-def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+def _starts(groups: Iterable[str]) -> str:
+    """An expression for the first two characters of every prefix."""
+    seconds: dict[str, str] = {}
+    for first, second in map(tuple, groups):
+        seconds[first] = seconds.get(first, "") + re.escape(second)
+    expression = "|".join(f"{first}[{second}]" for first, second in sorted(seconds.items())) + ")"
+    pieces = [expression[start : start + _WIDTH] for start in range(0, len(expression), _WIDTH)]
+    return '"\n    r"'.join(pieces)
 
 
 def main() -> int:

@@ -6,8 +6,8 @@ neither the compiler nor `re` is loaded.
 
     <home>/cache/images/<stage>-<interpreter>-<place of this copy>
 
-An image lies beside the bytecode cache, and is as private and as good as that. `run.py` reads it, and takes it for none
-when anything speaks against it: then the modules are imported from their files, and the image is made anew.
+An image lies beside the bytecode cache, and is as private and as good as that. `runner.py` reads it, and takes it for
+none when anything speaks against it: then the modules are imported from their files, and the image is made anew.
 """
 
 import marshal
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    # Name, source file, when that was written, its bytes, whether it is a package, and its code, marshalled by itself:
-    # a loader that takes all at once looks each object up among those of all.
-    Module = tuple[str, str, float, int, bool, bytes]
-    # Interpreter, modules in the order in which they were done, expressions as they were compiled.
-    Kept = tuple[str, tuple[Module, ...], Mapping[str, Any]]
+    # Name, source file, when that was written, its bytes, whether it is a package, and where its code begins: how many
+    # bytes from the end of the image. Each is marshalled by itself, and loaded from where it lies.
+    Module = tuple[str, str, float, int, bool, int]
+    # Interpreter, modules in the order in which they were done, expressions as they were compiled, and all bytes.
+    Kept = tuple[str, tuple[Module, ...], Mapping[str, Any], memoryview]
+    Made = tuple[str, str, float, int, bool, bytes]  # a module with its code instead
 
 __all__ = ["FORMAT", "begin", "discard", "enter", "keep"]
 
 FORMAT = 1  # the key of the sum over an image: another one for another form of `Kept`
-_OURS = ("keepmum_hooks", "keepmum_scanner", "__future__")  # the last is a file too, and every module asks for it
+# The last two are files of the standard library that our modules ask for.
+_OURS = ("keepmum_hooks", "keepmum_scanner", "__future__", "bisect")
 _EXPRESSIONS = "keepmum_scanner.expressions"
 
 _stages: "list[_Stage]" = []  # empty in a process that keeps no images
@@ -86,18 +88,18 @@ def discard() -> None:
 class _Stage:
     """One stage of a run: what was kept for it, and what it imported besides."""
 
-    __slots__ = ("codes", "made", "modules", "name")
+    __slots__ = ("bytes", "codes", "made", "modules", "name")
 
     def __init__(self, name: str, kept: "Kept | None") -> None:
         self.name = name
-        _, self.modules, self.codes = kept or ("", (), {})
-        self.made: list[Module] = []
+        _, self.modules, self.codes, self.bytes = kept or ("", (), {}, memoryview(b""))
+        self.made: list[Made] = []
 
     def load(self) -> None:
         """Make ready what was kept; all or nothing."""
         there = set(sys.modules)
         try:
-            _execute(self.modules)
+            _execute(self.modules, self.bytes)
             if self.codes:
                 sys.modules[_EXPRESSIONS].recall(self.codes)
         except Exception:  # noqa: BLE001 - whatever it is, importing will say
@@ -107,8 +109,8 @@ class _Stage:
 
     def keep(self) -> None:
         """Write the image again, if there is more to keep than it holds."""
-        modules, codes = (*self.modules, *self.made), dict(self.codes)
-        has_expressions = any(module[0] == _EXPRESSIONS for module in modules)
+        codes = dict(self.codes)
+        has_expressions = any(module[0] == _EXPRESSIONS for module in (*self.modules, *self.made))
         compiled = sys.modules[_EXPRESSIONS].compiled_here() if has_expressions else ()
         if compiled:
             from keepmum_scanner.expression_codes import codes_of
@@ -119,11 +121,28 @@ class _Stage:
 
             from keepmum_hooks import files
 
-            body = marshal.dumps((sys.version, modules, codes))
+            body = _image([*_unpacked(self.modules, self.bytes), *self.made], codes)
             files.replace(_path(self.name), source_hash(FORMAT, body) + body)
 
 
-def _execute(modules: "Sequence[Module]") -> None:
+def _image(made: "Sequence[Made]", codes: "Any") -> bytes:
+    """The image of the modules, without its sum."""
+    left = sum(len(module[-1]) for module in made)
+    modules: list[Any] = []
+    for *facts, code in made:
+        modules.append((*facts, left))
+        left -= len(code)
+    return marshal.dumps((sys.version, tuple(modules), codes)) + b"".join(module[-1] for module in made)
+
+
+def _unpacked(modules: "Sequence[Module]", image: memoryview) -> "list[Made]":
+    ends = [*(module[-1] for module in modules[1:]), 0]
+    return [
+        (*module[:-1], bytes(image[len(image) - module[-1] : len(image) - end])) for module, end in zip(modules, ends)
+    ]
+
+
+def _execute(modules: "Sequence[Module]", image: memoryview) -> None:
     """Execute those that are not there, in their order, in which each comes behind those that it imports."""
     new = [module for module in modules if module[0] not in sys.modules]
     for name, file, _, _, is_package, _ in new:
@@ -131,8 +150,8 @@ def _execute(modules: "Sequence[Module]") -> None:
         made.__file__ = file
         if is_package:
             made.__path__ = [file.replace("\\", "/").rpartition("/")[0]]
-    for name, *_, code in new:
-        exec(marshal.loads(code), sys.modules[name].__dict__)  # noqa: S102, S302 - as the import system does
+    for name, *_, place in new:
+        exec(marshal.loads(image[-place:]), sys.modules[name].__dict__)  # noqa: S102, S302 - as the import system does
         package, _, child = name.rpartition(".")
         if package:
             setattr(sys.modules[package], child, sys.modules[name])
@@ -171,8 +190,8 @@ class _Loader:
         stage.made.append(noted)
 
 
-def _module(name: str, loader: "Any") -> "Module":
-    """The module as an image keeps it; its time is taken first, so that a change meanwhile is seen later on."""
+def _module(name: str, loader: "Any") -> "Made":
+    """The module as it is to be kept; its time is taken first, so that a change meanwhile is seen later on."""
     stats = loader.path_stats(loader.path)
     code = marshal.dumps(loader.get_code(name))
     return (name, loader.path, stats["mtime"], int(stats["size"]), loader.is_package(name), code)

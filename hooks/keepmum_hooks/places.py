@@ -103,7 +103,7 @@ def heartbeat_file(home: str, client: str, event: str) -> str:
 
 
 def images_folder(home: str) -> str:
-    """The folder of the images of runs; `run.py`, which can import nothing before it has one, names it itself."""
+    """The folder of the images of runs; `runner.py`, which runs before this module is there, names it itself."""
     return f"{home}/cache/images"
 
 

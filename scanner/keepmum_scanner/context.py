@@ -5,8 +5,6 @@ Looked up for single candidates in a short window of their own line, so the cost
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CUE, mentions
 from keepmum_scanner.pem import blocks
@@ -41,7 +39,7 @@ _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_ends", "blocks", "lower", "mentions", "text")
+    __slots__ = ("_bisect", "_ends", "blocks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,23 +47,31 @@ class Context:
         self.mentions = mentions(text, self.lower)
         self.blocks = blocks(text)
         self._ends = [mention[0] for mention in self.mentions]
+        if self.mentions:
+            from bisect import bisect_right  # a library of its own, and without mentions nobody asks
+
+            self._bisect = bisect_right
 
     def is_near(self, start: int, end: int) -> bool:
         """Whether a credential word stands close enough to [start, end) to name it."""
-        index = bisect_right(self._ends, start)
+        if not self.mentions:
+            return False
+        index = self._bisect(self._ends, start)
         if index and start - self._ends[index - 1] <= BEFORE:
             return True
         return index < len(self._ends) and self._ends[index] - end <= AFTER + _LONGEST_WORD
 
     def naming(self, start: int, end: int) -> int:
         """How the surroundings name [start, end) a credential: `UNNAMED`, `NEAR` or `ASSIGNED`."""
+        if not self.mentions:
+            return UNNAMED
         return max(self._from_before(start), self._from_behind(end))
 
     def mention_inside(self, start: int, end: int) -> int:
         """Where the last credential word that lies within [start, end) ends; -1 when there is none."""
         if not self.mentions:
             return -1
-        for index in range(bisect_right(self._ends, end) - 1, -1, -1):
+        for index in range(self._bisect(self._ends, end) - 1, -1, -1):
             place, begin, kind, _ = self.mentions[index]
             if begin < start:
                 break
@@ -74,7 +80,7 @@ class Context:
         return -1
 
     def _from_before(self, start: int) -> int:
-        for index in range(bisect_right(self._ends, start) - 1, -1, -1):
+        for index in range(self._bisect(self._ends, start) - 1, -1, -1):
             place, _, _, short = self.mentions[index]
             if start - place > BEFORE:
                 break
@@ -93,7 +99,7 @@ class Context:
         return ASSIGNED if _GIVEN.search(gap) or len(gap) <= 2 else NEAR
 
     def _from_behind(self, end: int) -> int:
-        index = bisect_right(self._ends, end)
+        index = self._bisect(self._ends, end)
         for place, begin, _, short in self.mentions[index : index + 2]:
             if begin < end or short or _COUNTED.match(self.lower, place):
                 continue

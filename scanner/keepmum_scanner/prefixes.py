@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from keepmum_scanner.checksum import CHECKS
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.prefix_table import FACTS
+from keepmum_scanner.prefix_table import FACTS, STARTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
 from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
+
+    Fact = tuple[str, int, int, str, str, str]  # prefix, fewest and most characters behind it, alphabet, rule, checksum
 
 ALPHABETS = {
     "alnum": "A-Za-z0-9",
@@ -33,18 +34,18 @@ _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 
 
-def _starts() -> re.Pattern[str]:
-    """An expression for the first two characters of every prefix; a key begins where a stretch of characters does."""
-    seconds: dict[str, str] = {}
-    for start in FACTS:
-        second = start[1] if start[1].isalnum() else f"\\{start[1]}"
-        seconds[start[0]] = seconds.get(start[0], "") + second
-    pairs = "|".join(f"{first}[{second}]" for first, second in sorted(seconds.items()))
-    return compiled(f"(?<![A-Za-z0-9])(?:{pairs})")
+_START = compiled(STARTS)
+_facts: dict[str, tuple[Fact, ...]] = {}  # of the starts that a text had
+_prefixes: dict[str, tuple[str, ...]] = {}
 
 
-_START = _starts()
-_PREFIXES = {start: tuple(fact[0] for fact in facts) for start, facts in FACTS.items()}
+def _prefixes_of(start: str) -> tuple[str, ...]:
+    """The prefixes that begin with these two characters; from then on their facts are known."""
+    if start not in _prefixes:
+        rows = [line.split(" ") for line in FACTS[start].splitlines()]
+        _facts[start] = tuple((row[0], int(row[1]), int(row[2]), row[3], row[4], row[5]) for row in rows)
+        _prefixes[start] = tuple(row[0] for row in rows)
+    return _prefixes[start]
 
 
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
@@ -54,7 +55,7 @@ def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
         done = 0
         for start in _START.finditer(token.text):
             place = token.start + start.start()
-            if place >= done and text.startswith(_PREFIXES[start.group()], place):
+            if place >= done and text.startswith(_prefixes_of(start.group()), place):
                 suspect = _match(text, place, start.group(), flooded=count >= FLOOD)
                 if suspect:
                     count += 1
@@ -63,7 +64,7 @@ def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
 
 
 def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | None:
-    for prefix, fewest, most, alphabet, rule, check in FACTS[group]:
+    for prefix, fewest, most, alphabet, rule, check in _facts[group]:
         if text.startswith(prefix, start):
             tail = _TAILS[alphabet].match(text, start + len(prefix))
             assert tail is not None  # the expression also matches nothing

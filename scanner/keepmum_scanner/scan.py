@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from itertools import accumulate
-
 from keepmum_scanner import assignment, pem, phrases, prefixes, scored, structure
 from keepmum_scanner.context import Context
 from keepmum_scanner.finding import Finding
@@ -46,6 +43,8 @@ def _open(found: list[Token], blocks: list[pem.Block]) -> list[Token]:
     """The tokens that lie outside of every block: the lines inside are judged together."""
     if not blocks:
         return found
+    from bisect import bisect_right  # here and below: a library of its own, and few texts come so far
+
     starts = [block.start for block in blocks]
     ends = [0, *(block.end for block in blocks)]
     return [token for token in found if token.start >= ends[bisect_right(starts, token.start)]]
@@ -71,6 +70,9 @@ def _encoded(found: list[Token]) -> Iterator[Suspect]:
     speaking = [(token, plain) for token in found for plain in (token.plain,) if plain]
     if not speaking:
         return
+    from bisect import bisect_right
+    from itertools import accumulate
+
     text = _BETWEEN.join([plain for _, plain in speaking])
     starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
     for rule, start, _, confidence in _stated(Context(text), tokens(text)):

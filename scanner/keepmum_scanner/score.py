@@ -6,8 +6,6 @@ one set by hand can be read, and is what training has to beat (scanner/score_rep
 
 from __future__ import annotations
 
-from math import exp
-
 from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED
 from keepmum_scanner.score_table import BIAS, WEIGHTS
 
@@ -83,6 +81,8 @@ def learned(features: Features) -> float:
     """Confidence of the trained scorer: a logistic sum of what is known of the token."""
     if features.place or (features.identity and not is_governed(features)):
         return 0.1  # no weight says it as surely: places are made to be shared, and ids to be told
+    from math import exp  # a library of its own, and few tokens come so far
+
     return min(SUREST, 1.0 / (1.0 + exp(-BIAS - sum(map(float.__mul__, WEIGHTS, inputs(features))))))
 
 

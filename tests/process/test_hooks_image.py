@@ -9,13 +9,15 @@ import shutil
 import subprocess
 import sys
 from _imp import source_hash
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from interpreters import VERSIONS, interpreter
-from keepmum_hooks import image, places
+from keepmum_hooks import image as images
+from keepmum_hooks import places
 
 LIMIT = 30  # seconds
 NOTE = "Deploys go through the blue pool first; see docs/deploy_guide.md, and ask for the token in the vault.\n" * 20
@@ -109,7 +111,7 @@ def test_a_warm_run_imports_no_module_of_ours_and_compiles_nothing_on_every_vers
 
 
 def test_launcher_and_package_agree_on_the_form_of_an_image(root: Path) -> None:
-    assert f"\nFORMAT = {image.FORMAT}  #" in (root / "hooks" / "run.py").read_text(encoding="utf-8")
+    assert f"\n_FORMAT = {images.FORMAT}  #" in (root / "hooks" / "runner.py").read_text(encoding="utf-8")
 
 
 def test_each_stage_of_a_run_has_an_image_that_is_private(warm: Guard) -> None:
@@ -183,13 +185,25 @@ def test_an_image_that_is_no_file_changes_no_answer(warm: Guard, stage: int) -> 
     assert warm.refuses()
 
 
+def changed(image: Path, name: str, source: str, codes: Mapping[str, object] | None = None) -> bytes:
+    """The image with another module in the place of one, and with all else as it should be."""
+    raw = image.read_bytes()
+    version, modules, kept = marshal.loads(raw[8:])
+    made = [
+        (
+            *module[:-1],
+            marshal.dumps(compile(source, name, "exec") if module[0] == name else marshal.loads(raw[-module[-1] :])),
+        )
+        for module in modules
+    ]
+    body = images._image(made, kept if codes is None else codes)
+    assert version == sys.version
+    return source_hash(images.FORMAT, body) + body
+
+
 def hostile(image: Path) -> bytes:
     """An image that is right in all but what it does: it lets everything pass."""
-    version, modules, _ = marshal.loads(image.read_bytes()[8:])
-    code = marshal.dumps(compile("def scan(text, key=None):\n    return []\n", "scan.py", "exec"))
-    changed = tuple((*module[:-1], code) if module[0] == "keepmum_scanner" else module for module in modules)
-    body = marshal.dumps((version, changed, {}))
-    return source_hash(1, body) + body
+    return changed(image, "keepmum_scanner", "def scan(text, key=None):\n    return []\n")
 
 
 def test_only_its_mode_keeps_a_hostile_image_out_so_the_next_test_proves_something(warm: Guard) -> None:
@@ -239,22 +253,24 @@ def test_a_source_that_is_gone_is_missed_at_once(warm: Guard, name: str) -> None
 
 
 def test_after_a_failure_the_images_are_gone(warm: Guard) -> None:
-    version, modules, _ = marshal.loads(warm.images[0].read_bytes()[8:])
-    code = marshal.dumps(compile("def main(arguments, environ):\n    raise RuntimeError\n", "main.py", "exec"))
-    changed = tuple((*module[:-1], code) if module[0] == "keepmum_hooks.main" else module for module in modules)
-    body = marshal.dumps((version, changed, {}))
-    warm.images[0].write_bytes(source_hash(1, body) + body)
+    failing = "def main(arguments, environ):\n    raise RuntimeError\n"
+    warm.images[0].write_bytes(changed(warm.images[0], "keepmum_hooks.main", failing))
     assert warm.run(NOTE).returncode == 2
+    assert warm.refuses()
+
+
+def test_an_image_whose_module_cannot_be_executed_is_made_anew(warm: Guard) -> None:
+    warm.images[1].write_bytes(changed(warm.images[1], "keepmum_scanner.tokens", "raise RuntimeError\n"))
+    assert warm.refuses()
     assert warm.refuses()
 
 
 def test_expressions_that_the_interpreter_does_not_take_are_compiled(warm: Guard) -> None:
     image = warm.images[1]
-    version, modules, codes = marshal.loads(image.read_bytes()[8:])
+    codes = marshal.loads(image.read_bytes()[8:])[2]
     assert codes
     broken = {expression: (code[0], b"\xff" * len(code[1]), *code[2:]) for expression, code in codes.items()}
-    body = marshal.dumps((version, modules, broken))
-    image.write_bytes(source_hash(1, body) + body)
+    image.write_bytes(changed(image, "", "", broken))
     assert warm.refuses()
 
 
