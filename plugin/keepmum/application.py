@@ -32,17 +32,19 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     session: str = "",
     origin: str = "mcp",
     upkeep: bool = True,
+    drains: bool | None = None,
 ) -> MemoryService:
     """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
 
-    With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background.
+    With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
+    `drains`, and wherever there is upkeep, writes that wait for a server are sent.
 
     Raises: SettingsError, StoreError.
     """
     chosen, found = survey(environ, roots, session)
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
-    path, kind, options = _store(chosen, environ, found, drains=upkeep)
+    path, kind, options = _store(chosen, environ, found, drains=upkeep if drains is None else drains)
     service = open_service(
         path,
         scan,

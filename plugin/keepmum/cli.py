@@ -13,7 +13,19 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from keepmum.commands import allow, audit, console, guard, memories, model, switches, transfer
+from keepmum.commands import (
+    allow,
+    audit,
+    backend,
+    console,
+    guard,
+    login,
+    memories,
+    model,
+    outbox,
+    switches,
+    transfer,
+)
 from keepmum.commands.probes import Probes
 from keepmum.errors import KeepmumError
 from keepmum.version import VERSION
@@ -52,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"keepmum {VERSION}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for family in (memories, transfer, audit, allow, switches, guard, model):
+    for family in (memories, transfer, audit, allow, login, backend, outbox, switches, guard, model):
         family.register(commands)
     commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
     commands.add_parser("scan", help="look for secrets in files or standard input; stores nothing")

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from keepmum import credentials, toml_file
-from keepmum.errors import SettingsError
+from keepmum.errors import InvalidInput, SettingsError
 from keepmum.folders import real_folder, upward
 from keepmum.memory import SCOPES
 from keepmum.setting import (
@@ -56,6 +56,7 @@ __all__ = [
     "is_approved",
     "is_everyones",
     "load",
+    "origin_of",
     "project_name",
     "user_file",
     "write_user_setting",
@@ -194,6 +195,7 @@ class Backend:
         "The kind of store; where it is not said, `rest` when a server is named, else `sqlite`.",
         default="sqlite",
         choices=("sqlite", "rest"),
+        variables=("KEEPMUM_BACKEND",),
     )
     origin: str | None = setting(
         "A team's server; a key for it is stored by `keepmum login`.",
@@ -364,6 +366,17 @@ def find_project_file(start: str) -> str | None:
         if os.path.isfile(path) and not is_everyones(folder):
             return path
     return None
+
+
+def origin_of(text: str) -> str:
+    """`text` as the origin of a server: scheme, host and port.
+
+    Raises: InvalidInput saying what is allowed; never with the text itself, which may hold a password.
+    """
+    try:
+        return _origin(text.strip())
+    except ValueError as allowed:
+        raise InvalidInput("URL", f"must be {allowed}") from None
 
 
 def is_approved(chosen: Settings, origin: str) -> bool:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from keepmum.outbox.drainer import Drainer
-from keepmum.outbox.queue import Item, Outbox
+from keepmum.outbox.queue import Item, Outbox, file_of
 
-__all__ = ["Drainer", "Item", "Outbox"]
+__all__ = ["Drainer", "Item", "Outbox", "file_of"]

@@ -20,7 +20,7 @@ from typing import Literal
 from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError
 
-__all__ = ["Action", "Item", "Outbox", "State"]
+__all__ = ["Action", "Item", "Outbox", "State", "file_of"]
 
 Action = Literal["create", "replace", "remove"]
 State = Literal["waiting", "refused"]
@@ -66,6 +66,11 @@ class Item:
     tries: int = 0
     state: State = "waiting"
     reason: str = ""  # what went wrong last
+
+
+def file_of(home: str) -> str:
+    """The file of the writes that wait, for every server."""
+    return os.path.join(home, "outbox.db")
 
 
 class Outbox:

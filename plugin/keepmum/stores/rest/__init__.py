@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from keepmum.credentials import Server
-from keepmum.outbox import Outbox
+from keepmum.outbox import Outbox, file_of
 from keepmum.outbox.drainer import Turn
 from keepmum.stores.base import Store
 from keepmum.stores.rest.store import RestStore
@@ -15,7 +15,7 @@ from keepmum.stores.rest.store import RestStore
 if TYPE_CHECKING:
     from keepmum.stores.rest.first_api import FirstApi
 
-__all__ = ["RestStore", "open_store", "outbox_file"]
+__all__ = ["RestStore", "open_store"]
 
 
 def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> RestStore:
@@ -26,15 +26,10 @@ def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> R
 
     Raises: StoreError when the queue of writes cannot be used.
     """
-    box = Outbox(outbox_file(home))
+    box = Outbox(file_of(home))
     name = hashlib.sha256(server.origin.encode()).hexdigest()[:16]
     turn = Turn(os.path.join(home, f"outbox-{name}.turn"))
     return RestStore(server, mirror, box, turn, connect=_connect, **options)
-
-
-def outbox_file(home: str) -> str:
-    """The file of the writes that wait, for every server."""
-    return os.path.join(home, "outbox.db")
 
 
 def _connect(server: Server) -> FirstApi:

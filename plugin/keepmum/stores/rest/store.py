@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from keepmum import ids
-from keepmum.errors import StoreError, StoreReadOnly, StoreUnavailable, Unsupported
+from keepmum.errors import KeyRefused, StoreError, StoreReadOnly, StoreUnavailable, Unsupported
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.outbox import Drainer, Item, Outbox
 from keepmum.outbox.drainer import Turn
@@ -239,7 +239,7 @@ class RestStore:
             collection, ready = self._reached.collection()
             facts |= {"reached": True, "collection": collection, "model_ready": ready}
         except StoreError as error:
-            facts |= {"reached": False, "problem": str(error)}
+            facts |= {"reached": False, "problem": str(error), "key_refused": isinstance(error, KeyRefused)}
         return facts
 
     def close(self) -> None:

@@ -1,0 +1,82 @@
+"""`keepmum backend`: where memories are kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from keepmum import application, credentials, settings
+from keepmum.commands import console
+from keepmum.commands.login import home, refuse_in_session
+from keepmum.errors import InvalidInput, KeepmumError
+
+__all__ = ["register"]
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    command = commands.add_parser("backend", help="where memories are kept: list the kinds, use another, test it")
+    command.add_argument("action", choices=("list", "use", "test"), help="what to do")
+    command.add_argument("name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or a server's address")
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "use":
+        if arguments.name is None:
+            raise InvalidInput("KIND", f"is missing; say {', '.join(_kinds())} or a server's address")
+        return _use(arguments.name)
+    return _list() if arguments.action == "list" else _test()
+
+
+def _list() -> int:
+    chosen = application.survey(os.environ)[0]
+    used = application.backend(chosen)
+    for kind in _kinds():
+        console.say(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
+    return 0
+
+
+def _use(name: str) -> int:
+    if name in _kinds():
+        path = settings.write_user_setting(home(), "backend.kind", name)
+    else:
+        refuse_in_session()
+        origin = settings.origin_of(name)
+        path = settings.write_user_setting(home(), "backend.origin", origin)
+        settings.write_user_setting(home(), "backend.kind", "rest")
+        if not (credentials.is_loopback(origin) or origin in credentials.origins(home())):
+            console.tell(f"`keepmum login {origin}` stores a key for it")
+    chosen = application.survey(os.environ)[0]
+    console.say(f"Memories are kept in {application.backend(chosen)} from now on ({path}).")
+    console.tell("clients use it from their next session on; what is kept elsewhere stays where it is")
+    if (source := chosen.source_of("backend.kind")) and not source.startswith(path):
+        console.tell(f"here that changes nothing yet: {source} says otherwise, and is stronger")
+    return 0
+
+
+def _test() -> int:
+    """Exit status 0 when memories can be read and written where they are kept."""
+    with console.Memory(tells=False) as memory:
+        facts = memory.health()
+        capabilities = memory.store.capabilities
+    for name in ("server", "path", "memories", "integrity", "collection", "queued", "refused"):
+        if facts.get(name) is not None:
+            console.say(f"{name}: {facts[name]}")
+    for promise, sentence in capabilities.cannot.items():
+        console.say(f"without {promise}: {sentence}")
+    problem = facts.get("problem") or (capabilities.reason if not capabilities.writable else "")
+    if problem or facts.get("integrity") not in {None, "ok"}:
+        raise KeepmumError(str(problem or "the store is damaged; `keepmum doctor` says more"))
+    console.say("it can be read and written")
+    return 0
+
+
+def _kinds() -> tuple[str, ...]:
+    return settings.SETTINGS["backend.kind"].choices
+
+
+def _place(kind: str, chosen: settings.Settings) -> str:
+    if kind == "rest":
+        return chosen.backend.origin or "no server is named"
+    return (chosen.store.path or "") if kind == "sqlite" else ""
