@@ -5,7 +5,7 @@ the rest where it is needed. They run on Python 3.9, which is what macOS gives t
 
     main                    one hook run: payload in, answer out
     event                   the seam between clients: what happened, in one value
-    claude_code, codex, cursor
+    claude_code, codex, cursor, copilot, gemini, opencode
                             each client's payloads and answers
     switches, toml_lines    whether and how often, from environment, marker and files
     stop, turns, prompt     the reminder: when turns are due to it, and its words

@@ -102,18 +102,51 @@ def _codex() -> Client:
     return codex
 
 
-CLIENTS: Mapping[str, Callable[[], Client]] = {"claude-code": _claude_code, "codex": _codex, "cursor": _cursor}
+def _copilot() -> Client:
+    from keepmum_hooks import copilot
+
+    return copilot
+
+
+def _gemini() -> Client:
+    from keepmum_hooks import gemini
+
+    return gemini
+
+
+def _opencode() -> Client:
+    from keepmum_hooks import opencode
+
+    return opencode
+
+
+CLIENTS: Mapping[str, Callable[[], Client]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "cursor": _cursor,
+    "copilot-cli": _copilot,
+    "vscode": _copilot,
+    "gemini-cli": _gemini,
+    "opencode": _opencode,
+}
 
 # What a hook says that has nothing to say. Cursor takes an empty answer for a hook that failed.
 SILENCE: Mapping[str, str] = {"cursor": "{}"}
 
 
-# Clients that read hook files of their own format, and that alone: what such a file claims is so.
-_OWN_FILES = ("codex",)
+# Clients whose hook file no other client runs: its word is surer than variables, which may be inherited.
+_OF_THEIR_OWN = ("codex", "gemini-cli", "opencode")
 
 
 def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """The name of the client that sent the payload; `hint` is what the hook file claims.
+    """The name of the client that sent the payload; `hint` is what the hook file claims."""
+    if hint == "copilot":
+        return "copilot-cli" if "COPILOT_CLI" in environ else "vscode"
+    return hint if hint in _OF_THEIR_OWN else _by_signs(hint, payload, environ)
+
+
+def _by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """The client that runs a hook file made for Claude Code.
 
     Several clients run hook files made for Claude Code, with its variables set, but read other answers; so their
     own signs come first. A variable may also be inherited from a client around this one, so before those counts
@@ -122,10 +155,6 @@ def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) ->
     Source: what runs of these clients showed in November 2026; for Gemini CLI also
     https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/index.md, read 2026-11-21.
     """
-    return hint if hint in _OWN_FILES else _by_signs(hint, payload, environ)
-
-
-def _by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     if "cursor_version" in payload:
         return "cursor"
     if environ.get("CLAUDE_CODE_SESSION_ID", "") == payload.get("session_id"):
@@ -133,7 +162,7 @@ def _by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str])
     if "CURSOR_VERSION" in environ and "CURSOR_PROJECT_DIR" in environ:
         return "cursor"
     if "COPILOT_CLI" in environ:
-        return "copilot"
+        return "copilot-cli"
     if any(name in environ for name in ("GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "GEMINI_CWD")):
-        return "gemini"
+        return "gemini-cli"
     return hint

@@ -13,7 +13,7 @@ if sys.platform == "win32":
 else:
     import posix as calls
 
-__all__ = ["ancestors", "calls", "exists", "is_everyones", "real_path"]
+__all__ = ["ancestors", "calls", "exists", "has_terminal", "is_everyones", "real_path"]
 
 _MOST_LINKS = 40  # as Linux does
 
@@ -22,6 +22,17 @@ def exists(path: str) -> bool:
     """Whether something has this name, be it a broken link."""
     try:
         calls.lstat(path)
+    except OSError:
+        return False
+    return True
+
+
+def has_terminal() -> bool:
+    """Whether this process belongs to a terminal, at which somebody may sit; on Windows that is taken for granted."""
+    if sys.platform == "win32":
+        return True
+    try:
+        calls.close(calls.open("/dev/tty", calls.O_RDONLY | calls.O_NOCTTY))
     except OSError:
         return False
     return True

@@ -21,7 +21,7 @@ __all__ = ["backend", "move", "open_memory", "server", "survey"]
 _DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
 
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
-_SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID")
+_SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 
 
 def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the client

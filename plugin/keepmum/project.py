@@ -95,6 +95,9 @@ def _client_folders(environ: Mapping[str, str], client_roots: Sequence[str]) -> 
     """The folders that the client named, strongest first; the file system's root stands for "no folder"."""
     words = [(environ.get(variable, ""), variable) for variable in _CLIENT_VARIABLES]
     words += [(_path_of(root), "the folder itself") for root in client_roots]
+    if "COPILOT_AGENT_SESSION_ID" in environ:
+        # Copilot CLI has no roots, starts servers in the plugin, and hands on where its user's shell stood.
+        words.append((environ.get("PWD", ""), "the shell's folder"))
     for word, said_by in words:
         if os.path.isabs(word) and os.path.isdir(word):
             folder = real_folder(word)

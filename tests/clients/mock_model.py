@@ -11,20 +11,19 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
 from keepmum_installers.live.messages import Messages
-from keepmum_installers.live.model import Call, Reply, Say
+from keepmum_installers.live.model import Call, Reply, Say, Wire
 
 __all__ = ["Call", "MockModel", "Request", "Say"]
 
 Json = dict[str, Any]
 _LIMIT = 60  # seconds
-_WIRE = Messages()
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,10 @@ class _Rule:
 class MockModel:
     """A scripted model; a context manager that listens while it is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, wire: Wire | None = None, spoken: Callable[[Json], Json] = dict) -> None:
+        """Speak as the client expects; `spoken` puts a request into the form of the Messages API."""
+        self.wire = wire or Messages()
+        self._spoken = spoken
         self.requests: list[Request] = []  # of the conversation and of subagents, in the order of arrival
         self._replies: deque[Reply] = deque()
         self._rules: list[_Rule] = []
@@ -101,7 +103,7 @@ class MockModel:
 
     def answer(self, body: Json) -> Reply:
         """The reply to a request, which is remembered; a client's own errands (titles, quotas) carry no tools."""
-        request = Request(body)
+        request = Request(self._spoken(body))
         if not request.tools:
             return Say("ok")
         with self._lock:
@@ -161,15 +163,16 @@ def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
             self._send("text/plain", b"")
 
         def do_GET(self) -> None:
-            self._send("application/json", _WIRE.errand(self.path))
+            self._send("application/json", model.wire.errand(self.path))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
             path = self.path.partition("?")[0]
-            if path == "/v1/messages":
-                self._send(*_WIRE.answer(body, model.answer(body), len(model.requests)))
+            if model.wire.is_question(path, body):
+                self._send(*model.wire.answer(body, model.answer(body), len(model.requests)))
             else:
-                self._send("application/json", _WIRE.errand(path))  # telemetry and the like
+                kind = "text/event-stream" if path.endswith(":streamGenerateContent") else "application/json"
+                self._send(kind, model.wire.errand(path))  # titles, telemetry and the like
 
         def _send(self, kind: str, data: bytes) -> None:
             self.send_response(200)

@@ -153,8 +153,8 @@ def test_an_unattended_run_is_counted_in_silence(hooks: Hooks) -> None:
     assert hooks.turns().count(b"\nU ") == 5
 
 
-def test_another_clients_hook_run_is_left_alone(hooks: Hooks) -> None:
-    assert hooks.stop(COPILOT_CLI="1", KEEPMUM_CAPTURE_EVERY="1") == SILENCE
+def test_a_client_that_we_do_not_know_is_left_alone(hooks: Hooks) -> None:
+    assert hooks.run("stop", "--client", "nobody", stdin=hooks.payload("Stop"), KEEPMUM_CAPTURE_EVERY="1") == SILENCE
 
 
 def test_a_continuation_in_another_clients_words_is_left_alone(hooks: Hooks) -> None:

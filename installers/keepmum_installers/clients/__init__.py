@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.clients import claude, codex, cursor
+from keepmum_installers.clients import claude, codex, copilot, cursor
 from keepmum_installers.clients.client import Client
 
 __all__ = ["CLIENTS", "Client"]
@@ -13,4 +13,5 @@ CLIENTS: Mapping[str, Client] = {
     "claude-code": claude.ClaudeCode(),
     "codex": codex.Codex(),
     "cursor": cursor.Cursor(),
+    "copilot-cli": copilot.CopilotCli(),
 }

@@ -107,7 +107,9 @@ class Model:
         if isinstance(reply, Say):
             return reply
         names = self._wire.tools(body)
-        name = next((name for name in names if name == reply.tool or name.endswith(f"_{reply.tool}")), None)
+        name = next(
+            (name for name in names if name == reply.tool or name.endswith((f"_{reply.tool}", f"-{reply.tool}"))), None
+        )
         return Call(name, reply.input) if name else Say(f"there is no tool {reply.tool}")
 
 

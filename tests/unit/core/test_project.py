@@ -377,6 +377,14 @@ def test_the_clients_variable_beats_a_plain_folder(
     assert project_of(tmp_path / "plain", environ | {variable: str(root)}).id == "github.com/acme/api"
 
 
+def test_copilot_cli_says_where_its_users_shell_stood(make: Make, environ: dict[str, str], tmp_path: Path) -> None:
+    root, plain = make("api", origin=GITHUB), tmp_path / "plain"
+    plain.mkdir()
+    copilot = {"COPILOT_AGENT_SESSION_ID": "s", "PWD": str(root)}
+    assert project_of(plain, environ | copilot).id == "github.com/acme/api"
+    assert project_of(plain, environ | {"PWD": str(root)}).root == str(plain)
+
+
 def test_the_clients_word_does_not_beat_a_repository(make: Make, environ: dict[str, str]) -> None:
     here, there = make("here"), make("there")
     assert project_of(here, environ | {"CLAUDE_PROJECT_DIR": str(there)}).root == str(here)

@@ -16,8 +16,8 @@ HINT = "claude-code"
         pytest.param({"cursor_version": "1.2"}, {}, "cursor", id="Cursor says so in each payload"),
         pytest.param({}, {"CURSOR_VERSION": "1", "CURSOR_PROJECT_DIR": "/p"}, "cursor", id="Cursor by its variables"),
         pytest.param({}, {"CURSOR_VERSION": "1"}, HINT, id="one variable of Cursor alone may be a terminal's"),
-        pytest.param({}, {"COPILOT_CLI": "1", "CLAUDE_PLUGIN_ROOT": "/p"}, "copilot", id="Copilot CLI"),
-        pytest.param({}, {"GEMINI_SESSION_ID": "s", "CLAUDE_PROJECT_DIR": "/p"}, "gemini", id="Gemini CLI"),
+        pytest.param({}, {"COPILOT_CLI": "1", "CLAUDE_PLUGIN_ROOT": "/p"}, "copilot-cli", id="Copilot CLI"),
+        pytest.param({}, {"GEMINI_SESSION_ID": "s", "CLAUDE_PROJECT_DIR": "/p"}, "gemini-cli", id="Gemini CLI"),
         pytest.param(
             {"session_id": "s"},
             {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "s"},
@@ -27,7 +27,7 @@ HINT = "claude-code"
         pytest.param(
             {"session_id": "inner"},
             {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "outer"},
-            "copilot",
+            "copilot-cli",
             id="Copilot CLI, started by Claude Code",
         ),
         pytest.param(
@@ -46,3 +46,16 @@ def test_the_first_sign_names_the_client(payload: dict[str, object], environ: di
 def test_a_client_reads_and_answers(name: str) -> None:
     client = event.CLIENTS[name]()
     assert all(callable(each) for each in (client.read, client.render, client.read_call, client.refuse))
+
+
+@pytest.mark.parametrize(
+    ("hint", "environ", "client"),
+    [
+        pytest.param("copilot", {"COPILOT_CLI": "1"}, "copilot-cli", id="the command line says so"),
+        pytest.param("copilot", {}, "vscode", id="the editor does not"),
+        pytest.param("gemini-cli", {"COPILOT_CLI": "1"}, "gemini-cli", id="Gemini CLI, started by Copilot CLI"),
+        pytest.param("opencode", {"GEMINI_CWD": "/p"}, "opencode", id="OpenCode, started by Gemini CLI"),
+    ],
+)
+def test_a_hook_file_that_one_client_alone_runs_names_it(hint: str, environ: dict[str, str], client: str) -> None:
+    assert event.detect(hint, {}, environ) == client

@@ -44,7 +44,6 @@ def test_a_start_is_answered_with_its_briefing(tmp_path: Path) -> None:
         pytest.param(stopped(hook_event_name="SubagentStop"), {}, id="another event"),
         pytest.param(stopped(), {"KEEPMUM_HOME": ""}, id="no home"),
         pytest.param(stopped(), {"KEEPMUM_ENABLED": "off"}, id="switched off"),
-        pytest.param(stopped(), {"COPILOT_CLI": "1"}, id="another client"),
     ],
 )
 def test_what_is_not_ours_leaves_no_answer_and_no_trace(

@@ -1,0 +1,57 @@
+"""The files of the bundle that Copilot CLI and Visual Studio Code read; their server is the one of the Claude format.
+
+Both would run the hook file made for Claude Code, and leave out the arguments of its commands. They look for
+`.plugin/` first, and take hooks that stand in the manifest itself for all there are.
+
+Source: runs of Copilot CLI 1.0.102; and for the editor
+https://github.com/microsoft/vscode/blob/main/src/vs/platform/agentPlugins/common/pluginParsers.ts, read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keepmum_hooks.event import GUARD, SESSION_START, STOP
+from keepmum_installers.product import Product
+
+__all__ = ["MANIFEST", "render"]
+
+MANIFEST = ".plugin/plugin.json"
+
+_EVENTS = {"SessionStart": SESSION_START, "Stop": STOP, "PreToolUse": GUARD}
+# The client's default is half a minute. The hooks need milliseconds, and nobody should wait for a stuck one.
+_HOOK_SECONDS = 5
+
+
+def render(product: Product) -> Mapping[str, object]:
+    """Each file, by path below the bundle's root."""
+    return {
+        MANIFEST: {
+            "name": product.name,
+            "version": product.version,
+            "description": product.description,
+            "author": {"name": product.author},
+            "homepage": product.homepage,
+            "repository": product.homepage,
+            "license": product.licence,
+            "keywords": list(product.keywords),
+            "skills": "./skills/",
+            "mcpServers": "./.mcp.json",
+            "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in _EVENTS.items()},
+        }
+    }
+
+
+def _hook(word: str) -> dict[str, object]:
+    """One hook, the same for every tool: the editor passes over matchers.
+
+    The command line forbids a tool whose hook does not start, be it a hook that has nothing to do with it. So where
+    there is no Python nothing is forbidden: a user would be locked out of every tool.
+    """
+    command = f'python3 -I -S "${{PLUGIN_ROOT}}/hooks/run.py" {word} --client copilot'
+    return {
+        "type": "command",
+        "bash": f"command -v python3 >/dev/null || exit 0; exec {command}",
+        "powershell": command,
+        "timeout": _HOOK_SECONDS,
+    }

@@ -1,0 +1,113 @@
+"""A user of some client on the command line: a home, a project, an environment of their own, and a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pexpect
+import pyte
+
+__all__ = ["LIMIT", "Screen", "User"]
+
+LIMIT = 90  # seconds for one step of a client, which takes some two
+
+
+class User:
+    """One user, in a project; `environ` is all that the client gets."""
+
+    def __init__(self, program: Sequence[str], home: Path, project: Path, **environ: str) -> None:
+        self.program = list(program)
+        self.home = home
+        self.project = project
+        self.memories = home / ".keepmum"
+        tools = home / "bin"
+        tools.mkdir(parents=True)
+        (tools / "python3").symlink_to(os.path.realpath(sys.executable))  # the system's may be too old for the server
+        self.environ = {
+            "PATH": os.pathsep.join([str(tools), "/usr/bin", "/bin"]),
+            "HOME": str(home),
+            "PWD": str(project),  # as every shell has it
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            **environ,
+        }
+
+    def run(self, *arguments: str) -> str:
+        """What the client prints; it must succeed, and has no terminal."""
+        done = subprocess.run(
+            [*self.program, *arguments],
+            cwd=self.project,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            start_new_session=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{arguments[:3]} failed: {done.stdout[-500:]}{done.stderr[-500:]}"
+        return done.stdout + done.stderr
+
+    @contextmanager
+    def terminal(self, *arguments: str) -> Iterator[Screen]:
+        """The interactive program in a terminal."""
+        child = pexpect.spawn(
+            self.program[0],
+            [*self.program[1:], *arguments],
+            cwd=str(self.project),
+            env=self.environ,
+            dimensions=(45, 120),
+            encoding="utf-8",
+        )
+        try:
+            yield Screen(child)
+        finally:
+            child.close(force=True)
+
+
+class _Screen(pyte.Screen):
+    """A screen that does not answer what it is asked about itself."""
+
+    def report_device_status(self, *_: object, **__: object) -> None: ...
+
+    def report_device_attributes(self, *_: object, **__: object) -> None: ...
+
+
+class Screen:
+    """A screen and its keyboard."""
+
+    def __init__(self, child: pexpect.spawn[str]) -> None:
+        self._child = child
+        self._screen = _Screen(120, 45)
+        self._stream = pyte.Stream(self._screen)
+
+    @property
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
+
+    def wait_for(self, *texts: str) -> None:
+        """Return when the screen shows one of the texts."""
+        deadline = time.monotonic() + LIMIT
+        while not any(text in self.text for text in texts):
+            assert time.monotonic() < deadline, f"{texts} did not come up within {LIMIT} s:\n{self.text}"
+            try:
+                self._stream.feed(self._child.read_nonblocking(1 << 16, timeout=0.2))
+            except pexpect.TIMEOUT:
+                continue
+
+    def press(self, keys: str) -> None:
+        """Send keys as they are."""
+        self._child.send(keys)
+
+    def type(self, text: str) -> None:
+        """Write a line and send it off once it stands in the prompt."""
+        self._child.send(text)
+        self.wait_for(text)
+        self._child.send("\r")

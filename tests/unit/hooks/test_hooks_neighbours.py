@@ -1,0 +1,233 @@
+"""Payloads and answers of Copilot CLI, Visual Studio Code, Gemini CLI and OpenCode, as they were seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from keepmum_hooks import copilot, gemini, guard, main, opencode, system
+from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.prompt import CAPTURE
+
+if TYPE_CHECKING:
+    from keepmum_hooks.event import Client
+
+Json = dict[str, Any]
+
+COPILOT: Json = {"session_id": "871978cf", "timestamp": "2026-11-21T10:57:44.650Z", "cwd": "/work"}
+GEMINI: Json = {**COPILOT, "transcript_path": "/h/chat.json"}
+OPENCODE: Json = {"session_id": "ses_1", "cwd": "/work"}
+CLI = {"COPILOT_CLI": "1"}
+
+STOPS: list[Any] = [
+    pytest.param(copilot, {**COPILOT, "hook_event_name": "Stop", "stop_hook_active": False}, id="copilot"),
+    pytest.param(gemini, {**GEMINI, "hook_event_name": "AfterAgent", "stop_hook_active": False}, id="gemini"),
+    pytest.param(opencode, {**OPENCODE, "hook_event_name": "session.idle", "prompt_id": "msg_1"}, id="opencode"),
+]
+STARTS: list[Any] = [
+    pytest.param(copilot, {**COPILOT, "hook_event_name": "SessionStart", "source": "new"}, id="copilot"),
+    pytest.param(gemini, {**GEMINI, "hook_event_name": "SessionStart", "source": "startup"}, id="gemini"),
+    pytest.param(opencode, {**OPENCODE, "hook_event_name": "session.created"}, id="opencode"),
+]
+
+
+def token() -> str:
+    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def event(client: Client, kind: str, payload: Json, environ: dict[str, str] | None = None) -> Event:
+    found = client.read(kind, payload, environ or {})
+    assert found is not None
+    return found
+
+
+# -- what happened ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("client", "payload"), STOPS)
+def test_a_stop_names_session_folder_and_what_tells_it_from_others(client: Client, payload: Json) -> None:
+    stop = event(client, STOP, payload)
+    assert (stop.session, stop.cwd, stop.ends_turn) == (payload["session_id"], "/work", True)
+    assert stop.prompt in {payload.get("timestamp"), payload.get("prompt_id")}
+
+
+@pytest.mark.parametrize(("client", "payload"), STOPS)
+def test_a_continuation_ends_no_turn(client: Client, payload: Json) -> None:
+    assert not event(client, STOP, {**payload, "stop_hook_active": True, "continued": True}).ends_turn
+
+
+@pytest.mark.parametrize(("client", "payload"), STARTS)
+def test_a_start_is_known(client: Client, payload: Json) -> None:
+    assert event(client, SESSION_START, payload).kind == SESSION_START
+
+
+@pytest.mark.parametrize(("client", "payload"), STOPS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"hook_event_name": "SubagentStop"}, id="another event"),
+        pytest.param({"session_id": ""}, id="an empty session"),
+        pytest.param({"session_id": 7}, id="a session of the wrong type"),
+    ],
+)
+def test_what_is_no_stop_of_a_session_is_none(client: Client, payload: Json, changes: Json) -> None:
+    assert client.read(STOP, {**payload, **changes}, {}) is None
+
+
+@pytest.mark.parametrize(("client", "environ"), [(copilot, CLI), (gemini, {}), (opencode, {})])
+@pytest.mark.parametrize("at_terminal", [True, False])
+def test_a_person_is_where_a_terminal_is(
+    client: Client,
+    environ: dict[str, str],
+    at_terminal: bool,  # noqa: FBT001 - a table's column
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "has_terminal", lambda: at_terminal)
+    payload = next(each.values[1] for each in STOPS if each.values[0] is client)
+    assert event(client, STOP, payload, environ).attended is at_terminal
+
+
+def test_the_editor_is_attended_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copilot, "has_terminal", lambda: False)
+    assert event(copilot, STOP, STOPS[0].values[1]).attended
+
+
+def test_a_terminal_is_what_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def refuse(path: str, _flags: int) -> int:
+        opened.append(path)
+        raise OSError
+
+    monkeypatch.setattr(system.calls, "open", refuse)
+    assert not system.has_terminal()
+    assert opened == ["/dev/tty"]
+
+
+# -- what is answered ------------------------------------------------------------------------------------------------
+
+
+def test_copilot_and_the_editor_each_find_their_answer() -> None:
+    stop = json.loads(copilot.render(event(copilot, STOP, STOPS[0].values[1]), "go"))
+    assert (stop["decision"], stop["reason"]) == ("block", "go")
+    assert stop["hookSpecificOutput"] == {"hookEventName": "Stop", "decision": "block", "reason": "go"}
+    start = json.loads(copilot.render(event(copilot, SESSION_START, STARTS[0].values[1]), "told"))
+    assert start["additionalContext"] == start["hookSpecificOutput"]["additionalContext"] == "told"
+    refusal = json.loads(copilot.refuse("no"))
+    assert refusal["permissionDecision"] == refusal["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_gemini_finds_its_answer() -> None:
+    stop = json.loads(gemini.render(event(gemini, STOP, STOPS[1].values[1]), "go"))
+    assert stop == {"decision": "block", "reason": "go"}
+    start = json.loads(gemini.render(event(gemini, SESSION_START, STARTS[1].values[1]), "told"))
+    assert start == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "told"}}
+    assert json.loads(gemini.refuse("no")) == {"decision": "deny", "reason": "no"}
+
+
+def test_our_plugin_in_opencode_finds_its_answer() -> None:
+    assert json.loads(opencode.render(event(opencode, STOP, STOPS[2].values[1]), "go")) == {"text": "go"}
+    assert json.loads(opencode.refuse("no")) == {"reason": "no"}
+
+
+# -- what a tool is about to do --------------------------------------------------------------------------------------
+
+Make = Callable[[str, Json], Json]
+
+
+def of_copilot(tool: str, given: Json) -> Json:
+    return {**COPILOT, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given}
+
+
+def of_gemini(tool: str, given: Json) -> Json:
+    return {**GEMINI, "hook_event_name": "BeforeTool", "tool_name": tool, "tool_input": given}
+
+
+def of_opencode(tool: str, given: Json) -> Json:
+    return {**OPENCODE, "hook_event_name": "tool.execute.before", "tool_name": tool, "tool_input": given}
+
+
+def refused(hint: str, payload: Json, tmp_path: Path) -> bool:
+    environ = {"KEEPMUM_HOME": str(tmp_path / "keepmum"), "HOME": "/h"}
+    return bool(guard.answer(hint, json.dumps(payload).encode(), environ))
+
+
+SECRET = token()
+CALLS: list[Any] = [
+    ("copilot", of_copilot("Write", {"path": "/work/AGENTS.md", "file_text": SECRET}), True),
+    ("copilot", of_copilot("Write", {"path": "/work/main.py", "file_text": SECRET}), False),
+    ("copilot", of_copilot("Edit", {"path": "/work/AGENTS.md", "old_str": SECRET, "new_str": "x"}), False),
+    ("copilot", of_copilot("Bash", {"command": f"echo {SECRET} >> AGENTS.md"}), True),
+    ("copilot", of_copilot("Bash", {"command": f"echo {SECRET}"}), False),
+    ("copilot", of_copilot("memory-add_observations", {"note": SECRET}), True),
+    ("copilot", of_copilot("browser-click", {"note": SECRET}), False),
+    ("copilot", of_copilot("mcp_memory_add", {"note": SECRET}), True),
+    ("copilot", of_copilot("create_file", {"filePath": "/work/AGENTS.md", "content": SECRET}), True),
+    ("copilot", of_copilot("run_in_terminal", {"command": f"echo {SECRET} > CLAUDE.md"}), True),
+    ("copilot", of_copilot("apply_patch", {"input": f"*** Update File: /work/AGENTS.md\n+{SECRET}"}), True),
+    ("gemini-cli", of_gemini("write_file", {"file_path": "/work/GEMINI.md", "content": SECRET}), True),
+    ("gemini-cli", of_gemini("write_file", {"file_path": "/work/main.py", "content": SECRET}), False),
+    ("gemini-cli", of_gemini("replace", {"file_path": "GEMINI.md", "old_string": SECRET, "new_string": ""}), False),
+    ("gemini-cli", of_gemini("save_memory", {"fact": SECRET}), True),
+    ("gemini-cli", of_gemini("run_shell_command", {"command": f"echo {SECRET} > AGENTS.md"}), True),
+    ("gemini-cli", of_gemini("mcp_memory_add", {"note": SECRET}), True),
+    ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "mem0"}}, True),
+    ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "web"}}, False),
+    ("gemini-cli", {**of_gemini("mcp_x_remember", {"n": SECRET}), "mcp_context": {"server_name": "keepmum"}}, False),
+    ("opencode", of_opencode("write", {"filePath": "/work/AGENTS.md", "content": SECRET}), True),
+    ("opencode", of_opencode("write", {"filePath": "/work/main.py", "content": SECRET}), False),
+    ("opencode", of_opencode("edit", {"filePath": "AGENTS.md", "oldString": SECRET, "newString": ""}), False),
+    ("opencode", of_opencode("bash", {"command": f"echo {SECRET} > AGENTS.md"}), True),
+    ("opencode", of_opencode("memory_create_entities", {"note": SECRET}), True),
+    ("opencode", of_opencode("browser_click", {"note": SECRET}), False),
+    ("opencode", of_opencode("keepmum_remember", {"text": SECRET}), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("hint", "payload", "is_refused"), [pytest.param(*each, id=f"{each[0]} {each[1]['tool_name']}") for each in CALLS]
+)
+def test_the_guard_refuses_secrets_for_memories_alone(
+    hint: str,
+    payload: Json,
+    is_refused: bool,  # noqa: FBT001 - as above
+    tmp_path: Path,
+) -> None:
+    assert refused(hint, payload, tmp_path) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("client", "payload"),
+    [
+        pytest.param(copilot, of_copilot("Write", {"path": 7}), id="copilot"),
+        pytest.param(gemini, of_gemini("write_file", {"file_path": 7}), id="gemini"),
+        pytest.param(opencode, of_opencode("write", {"filePath": 7}), id="opencode"),
+    ],
+)
+@pytest.mark.parametrize("changes", [{}, {"tool_name": 7}, {"tool_input": "x"}])
+def test_a_call_that_does_not_say_what_it_is_raises(client: Client, payload: Json, changes: Json) -> None:
+    with pytest.raises(ValueError, match="no "):
+        client.read_call({**payload, **changes}, {})
+
+
+@pytest.mark.parametrize(("client", "payload"), STOPS)
+def test_another_event_announces_no_call(client: Client, payload: Json) -> None:
+    assert client.read_call(payload, {}) is None
+
+
+# -- whole runs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("hint", "place"), [("copilot", 0), ("gemini-cli", 1), ("opencode", 2)])
+def test_a_due_turn_is_reminded_of_once(hint: str, place: int, tmp_path: Path) -> None:
+    environ = {"KEEPMUM_HOME": str(tmp_path), "KEEPMUM_CAPTURE_EVERY": "2", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
+    answers = []
+    for turn in ("a", "a", "b", "c"):  # the first is told of twice
+        payload = {**STOPS[place].values[1], "timestamp": turn, "prompt_id": turn}
+        answers.append(main.answer(STOP, hint, json.dumps(payload).encode(), environ))
+    assert [CAPTURE in answer for answer in answers] == [False, False, True, False]
