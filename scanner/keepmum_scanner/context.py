@@ -121,8 +121,6 @@ class Context:
 
 
 def _lower(text: str) -> str:
-    """`text` in lower case, each character in its place: a few letters, such as \u0130, would become two."""
+    """`text` in lower case, each character in its place: of all letters only \u0130 would become two."""
     lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join([character.lower() if len(character.lower()) == 1 else character for character in text])
+    return lower if len(lower) == len(text) else text.replace("\u0130", "i").lower()

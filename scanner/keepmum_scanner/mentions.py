@@ -68,7 +68,7 @@ def mentions(text: str, lower: str) -> list[Mention]:
             counts = _RULES.get(word)
             found += [
                 (start + length, start, kind, False)
-                for start in _places(word, lower)
+                for start in places(word, lower)
                 if counts is None or counts(text, lower, start, start + length)
             ]
     for word, kind in _SHORT.items():
@@ -76,14 +76,14 @@ def mentions(text: str, lower: str) -> list[Mention]:
             length = len(word)
             found += [
                 (start + length, start, kind, True)
-                for start in _places(word, lower)
+                for start in places(word, lower)
                 if _is_word(text, lower, start, start + length)
             ]
     found.sort()
     return found
 
 
-def _places(word: str, lower: str) -> list[int]:
+def places(word: str, lower: str) -> list[int]:
     """Where `word` begins in `lower`."""
     places = []
     start = -1

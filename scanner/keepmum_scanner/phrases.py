@@ -1,8 +1,13 @@
-"""Passwords told by a phrase or a command line, where no name stands before its value."""
+"""Passwords told by a phrase or a command line, where no name stands before its value.
+
+Each is looked for from a fixed piece of it, its pivot: finding that costs next to nothing, and an expression is tried
+only where it stands.
+"""
 
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.mentions import places
 from keepmum_scanner.suspect import FLOOD, STATED
 from keepmum_scanner.values import is_secret, trimmed
 
@@ -13,53 +18,90 @@ if TYPE_CHECKING:
     from keepmum_scanner.context import Context
     from keepmum_scanner.suspect import Suspect
 
-# "use … as the password"
-_AS = (
-    r"(?i)\b(?:send|use|used|using|with|enter|type|try)[ \t]+[\"'`]?(?P<value>[^\s\"'`]{6,64})[\"'`]?[ \t]+as[ \t]+"
-    r"(?:the|my|our|your|a|its)?[ \t]*(?:\w+[ \t]+)?(?:password|passphrase|token|secret|api key|key|credential)"
-)
+    Span = tuple[int, int]
+
+_VALUE = r"[\"']?(?P<value>[^\s\"'`]{4,128})"
 # "login with admin:…", "creds: admin / …"; the value needs a digit and a sign, since places are told the same way
 _PAIR = (
-    r"(?i)\b(?:creds|credentials|log ?in|user(?:name)?[/ ]?pass(?:word)?|id/pw)\b[^\n]{0,24}?"
-    r"[\w.@-]{2,32}[ \t]?[:/][ \t]?(?P<value>(?=\S{0,63}[0-9])(?=\S{0,63}[!@#$%^&*?~])[^\s\"'`:/][^\s\"'`]{5,63})"
+    r"(?:word)?\b(?:[ \t]?[:=])?(?:[^\n:/]{2,40}[:/]){1,2}?[ \t]?"
+    r"(?P<value>(?=\S{0,63}[0-9])(?=\S{0,63}[!@#$%^&*?~])[^\s\"'`:/][^\s\"'`]{5,63})"
 )
 # "--password …", "-Password …"
-_OPTION = r"(?i)--?(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<value>[^\s\"'`]{4,128})"
-# "-u name:password", as curl takes it
-_USER = r"(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
-# Programs with a short option for the password
-_CLIENT = (
-    r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n|;]{0,80}?[ ]-p|sshpass[ ]-p[ ]?|"
-    r"psexec(?:64)?(?:\.exe)?\b[^\n|;]{0,120}?[ ]-p[ ]|redis-cli\b[^\n|;]{0,60}?[ ]-a[ ])"
-    r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})"
-)
-# Guard, in lower case, and the expression that runs where it is found.
+_OPTION = rf"(?:word)?[ =]{_VALUE}"
+# "-u name:password", "--user name:password", as curl takes it
+_USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
+# Pivots in lower case, and the expression for what follows.
 PHRASES = (
-    (" as ", _AS),
-    ("creds", _PAIR),
-    ("credentials", _PAIR),
-    ("log", _PAIR),
-    ("user", _PAIR),
-    ("id/pw", _PAIR),
-    ("-pass", _OPTION),
-    ("-token", _OPTION),
-    ("-secret", _OPTION),
-    ("-api-key", _OPTION),
-    ("-u", _USER),
-    ("mysql", _CLIENT),
-    ("mariadb", _CLIENT),
-    ("sshpass", _CLIENT),
-    ("redis-cli", _CLIENT),
-    ("psexec", _CLIENT),
+    (("creds", "credentials", "login", "log in", "id/pw"), _PAIR),
+    (("userpass", "user/pass", "user pass", "username/pass", "username pass"), _PAIR),
+    (("-password", "-passwd", "-pass", "-token", "-secret", "-api-key"), _OPTION),
+    (("-u",), _USER),
 )
+
+# Options that give a password, what follows, and the programs that take them so; elsewhere "-p" is a port or a path.
+OPTIONS = (
+    (" -p", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("mysql", "mariadb", "sshpass")),
+    (" -p ", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("sshpass", "psexec")),
+    (" -a ", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("redis-cli",)),
+)
+_COMMAND = 120  # characters from a program's name to its option
+
+# "use … as the password": what follows the pivot " as ", and what stands before it
+_NAME = (
+    r"(?:(?:the|my|our|your|a|its)[ \t]{1,4})?(?:\w{1,24}[ \t]{1,4})?"
+    r"(?:password|passphrase|token|secret|api key|key|credential)"
+)
+_USED = r"\b(?:send|use|used|using|with|enter|type|try)[ \t]{1,4}[\"'`]?(?P<value>[^\s\"'`]{6,64})[\"'`]?$"
+_SENTENCE = 80  # characters of "use … as"
 
 
 def find(context: Context) -> Iterator[Suspect]:
-    """Suspects for every phrase whose guard stands in the text."""
+    """Suspects for every phrase in the text."""
     count = 0
-    for expression in dict.fromkeys(expression for guard, expression in PHRASES if guard in context.lower):
-        for match in compiled(expression).finditer(context.text):
-            value = trimmed(match["value"])
-            if count >= FLOOD or is_secret(value, chosen=True, signed=False):
-                count += 1
-                yield ("secret.password", match.start("value"), match.start("value") + len(value), STATED)
+    for start, end in dict.fromkeys((*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower))):
+        value = trimmed(context.text[start:end])
+        if count >= FLOOD or is_secret(value, chosen=True, signed=False):
+            count += 1
+            yield ("secret.password", start, start + len(value), STATED)
+
+
+def _told_behind(lower: str) -> Iterator[Span]:
+    """Where values stand behind a phrase."""
+    for pivots, expression in PHRASES:
+        for pivot in pivots:
+            if pivot in lower:
+                value_behind = compiled(expression).match
+                for place in places(pivot, lower):
+                    match = value_behind(lower, place + len(pivot))
+                    if match:
+                        yield match.span("value")
+
+
+def _optional(lower: str) -> Iterator[Span]:
+    """Where values are given to an option of a program that takes a password so."""
+    for option, expression, programs in OPTIONS:
+        if option in lower and any(program in lower for program in programs):
+            value_behind = compiled(expression).match
+            for place in places(option, lower):
+                match = value_behind(lower, place + len(option)) if _is_told(lower, place, programs) else None
+                if match:
+                    yield match.span("value")
+
+
+def _is_told(lower: str, place: int, programs: tuple[str, ...]) -> bool:
+    """Whether the option at `place` belongs to a call of one of `programs`."""
+    start = max(0, place - _COMMAND)
+    called = max(lower.rfind(program, start, place) for program in programs)
+    return called >= 0 and not any(end in lower[called:place] for end in "\n|;")
+
+
+def _used(lower: str) -> Iterator[Span]:
+    """Where values are said to be used as a password."""
+    if " as " not in lower:
+        return
+    for place in places(" as ", lower):
+        if compiled(_NAME).match(lower, place + 4):
+            start = max(0, place - _SENTENCE)
+            match = compiled(_USED).search(lower[start:place])
+            if match:
+                yield (start + match.start("value"), start + match.end("value"))

@@ -6,35 +6,44 @@ the characters are, this asks how likely each one is after the one before, so a 
 
 from __future__ import annotations
 
+import sys
+
 from keepmum_scanner.surprise_table import FIRST, ROWS, STEPS_PER_BIT, SYMBOLS
 
-_PLACES = {symbol: place for place, symbol in enumerate(SYMBOLS)}
+_FOREIGN = len(SYMBOLS)  # the place of a byte beyond ASCII
+_PLACES = bytes(
+    _FOREIGN if code > 127 else SYMBOLS.find("0" if 48 <= code < 58 else chr(code)) % len(SYMBOLS)
+    for code in range(256)
+)  # of each byte in the table: a sign is in the last one
 
 
-class _Costs(dict[tuple[str, str], float]):
-    """Bits by pair of symbols, each worked out when it is first asked for: a note needs few of three thousand.
+class _Costs(dict[int, float]):
+    """Bits by pair of places, each worked out when it is first asked for: a note needs few of three thousand.
 
-    A pair with a letter beyond ASCII has no row and costs what an average word does.
+    A pair is two bytes read as one number. One with a letter beyond ASCII costs what an average word does.
     """
 
-    def __missing__(self, pair: tuple[str, str]) -> float:
-        row, column = map(_PLACES.get, pair)
-        if row is None or column is None:
+    def __missing__(self, pair: int) -> float:
+        row, column = pair.to_bytes(2, sys.byteorder)
+        if _FOREIGN in {row, column}:
             return 4.0
         self[pair] = bits = (ord(ROWS[row][column]) - FIRST) / STEPS_PER_BIT
         return bits
 
 
-_BITS = _Costs()
+_cost = _Costs().__getitem__
 _SAMPLE = 48  # characters; of a longer token both ends are looked at
-_SYMBOL_OF = {code: chr(code) if chr(code) in SYMBOLS else "_" for code in range(128)}
-_SYMBOL_OF.update(dict.fromkeys(range(ord("0"), ord("9") + 1), "0"))
 
 
 def surprise(token: str) -> float:
     """Mean bits a character of `token` costs after its neighbour: about 4 for words, 7 and more for keys."""
     sample = token if len(token) <= 2 * _SAMPLE else token[:_SAMPLE] + token[-_SAMPLE:]
-    if len(sample) < 2:
+    places = sample.encode("utf-8", "replace").translate(_PLACES)
+    size = len(places)
+    if size < 2:
         return 0.0
-    symbols = sample.translate(_SYMBOL_OF)
-    return sum(map(_BITS.__getitem__, zip(symbols, symbols[1:]))) / (len(symbols) - 1)
+    # Every second pair from the first character on, and from the second: numbers that memory holds already.
+    bits = sum(map(_cost, memoryview(places[: size - size % 2]).cast("H")))
+    if size > 2:
+        bits += sum(map(_cost, memoryview(places[1 : size - (size + 1) % 2]).cast("H")))
+    return bits / (size - 1)
