@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE
-from keepmum_scanner.suspect import FLOOD, STATED
-from keepmum_scanner.values import is_secret, trimmed
+from keepmum_scanner.suspect import STATED, looks
+from keepmum_scanner.values import is_secret, looks_secret, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from keepmum_scanner.context import Context
     from keepmum_scanner.suspect import Suspect
 
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
-_SUFFIX = r"(?P<plural>s)?(?P<suffix>[_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
+_SUFFIX = r"(s)?([_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
 _QUOTES = r"[\"'`\\\])*]{0,6}"
-_SIGN = (
-    r"[ \t]{0,16}(?P<sign>=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
-)
-_TOLD = r"(?P<told>(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
-_OPENED = r"(?P<opened> (?:value )?(?=[(`\"'])|\((?=[\"']))"
+_SIGN = r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
+_TOLD = r"(?:(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
+_OPENED = r"(?: (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _VALUE = (
     r"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({\\]{0,3}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
@@ -30,10 +27,10 @@ _VALUE = (
 _GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}"
 
 # An identifier that ends so holds a fact about a credential, not the credential.
-_ABOUT = (
-    r"(?i)[_-]?(?:ids?|name|names|url|uri|path|file|dir|type|kind|env|var|count|limit|size|length|len|expir\w*|ttl|max|min|"
-    r"usage|budget|hash|field|label|header|prefix|provider|endpoint|manager|store|required|rotation|policy|column|index|"
-    r"arn|alias|scope|version|format|input|prompt|helper|hint|reset|regex|pattern|min_length|auth)s?$"
+_ABOUT = tuple(
+    "id name url uri path file dir type kind env var count limit size length len ttl max min usage budget hash field "
+    "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
+    "format input prompt helper hint reset regex pattern auth".split()
 )
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 
@@ -44,42 +41,35 @@ def find(context: Context) -> Iterator[Suspect]:
         return
     given_behind = compiled(_GIVEN).match
     judged: dict[tuple[str, bool, bool], bool] = {}  # a text can say the same thing thousands of times
-    done = nested = count = 0
+    done = nested = 0
+    most = looks(context.text)
     for end, start, kind, short in context.mentions:
         nested = nested + 1 if start < done else 0
         if kind == CUE or nested > _NESTED:
             continue
         given = given_behind(context.text, end)
-        if given and _holds(given, short=short):
-            done = max(done, given.end())
-            # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
-            for suspect in _judged(
-                given, chosen=kind == CHOSEN and given["sign"] != ",", judged=judged if count < FLOOD else None
-            ):
-                count += 1
-                yield suspect
-
-
-def _judged(
-    given: re.Match[str], *, chosen: bool, judged: dict[tuple[str, bool, bool], bool] | None
-) -> Iterator[Suspect]:
-    """The value of `given`, if it is a secret; `judged` holds earlier answers, and is None in a dump."""
-    group = "quoted" if given["quoted"] else "bare"
-    value = given[group] if group == "quoted" else trimmed(given[group])
-    if not chosen:
-        value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
-    if judged is not None:
-        case = (value, chosen, given["sign"] is not None)
+        if given is None:
+            continue
+        plural, suffix, sign, _, quoted, bare = given.groups()
+        if (plural or short) and not sign:
+            continue  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
+        if suffix and _is_about(suffix.lower()):
+            continue
+        done = max(done, given.end())
+        value = quoted or trimmed(bare)
+        # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
+        chosen = kind == CHOSEN and sign != ","
+        if not chosen:
+            value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
+        case = (value, chosen, sign is not None)
         if case not in judged:
-            judged[case] = is_secret(value, chosen=chosen, signed=case[2])
-        if not judged[case]:
-            return
-    start = given.start(group)
-    yield ("secret.password" if chosen else "secret.named", start, start + len(value), STATED)
+            judge = is_secret if len(judged) < most else looks_secret
+            judged[case] = judge(value, chosen=chosen, signed=case[2])
+        if judged[case]:
+            place = given.start("quoted" if quoted else "bare")
+            yield ("secret.password" if chosen else "secret.named", place, place + len(value), STATED)
 
 
-def _holds(given: re.Match[str], *, short: bool) -> bool:
-    """Whether the identifier that `given` begins in holds a credential and is given one."""
-    if (short or given["plural"]) and not given["sign"]:
-        return False  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
-    return not (given["suffix"] and compiled(_ABOUT).search(given["suffix"]))
+def _is_about(suffix: str) -> bool:
+    """Whether the rest of a name says that it holds a fact about a credential: its "url", its "expiry"."""
+    return suffix.endswith(_ABOUT, 0, len(suffix) - suffix.endswith("s")) or "expir" in suffix

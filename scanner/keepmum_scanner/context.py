@@ -29,7 +29,7 @@ _GIVEN = compiled(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
 _ID = compiled(
-    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|\bh1)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("

@@ -5,24 +5,30 @@ from __future__ import annotations
 import binascii
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.shapes import is_hex
 from keepmum_scanner.surprise import surprise
 
-_BASE64 = compiled(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_ESCAPE = compiled(r"%[2-7][0-9A-Fa-f]")  # ASCII, as keys are
+# Four characters of base64 hold three bytes; where all of these are ASCII, the first three characters are of half the
+# alphabet each. Other encodings, and what is no text, are told apart by that within a few characters.
+_ENCODED = compiled(
+    r"(?P<hexadecimal>(?:[2-7][0-9A-Fa-f]|0[9AaDd]){8,})|"
+    r"(?P<base64>(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}[A-Za-z0-9+/_-]{0,3}=*)"
+)
+_ESCAPES = compiled(r"(?:%[2-7][0-9A-Fa-f])+")  # ASCII, as keys are
 _SHORTEST = 16  # characters of an encoding worth undoing …
 _SHORTEST_TEXT = 12  # … and of a text that stands on its own
 _WORDS = 6.0  # bits
-_LONGEST = 8192  # characters; longer runs are files, not notes
 
 
 def decoded(token: str) -> str | None:
     """The readable text that `token` encodes; None when it encodes none."""
     if "%" in token:
         return _percent(token)
-    if not _SHORTEST <= len(token) <= _LONGEST or not _BASE64.fullmatch(token):
+    if len(token) < _SHORTEST:
         return None
-    return _hexadecimal(token) if is_hex(token) else _base64(token)
+    match = _ENCODED.fullmatch(token)
+    if match is None:
+        return None
+    return _readable(binascii.unhexlify(token)) if match["hexadecimal"] else _base64(token)
 
 
 def is_words(plain: str | None) -> bool:
@@ -31,25 +37,16 @@ def is_words(plain: str | None) -> bool:
 
 
 def _percent(token: str) -> str | None:
-    plain = _ESCAPE.sub(lambda escape: chr(int(escape.group()[1:], 16)), token)
+    plain = _ESCAPES.sub(lambda run: binascii.unhexlify(run.group().replace("%", "")).decode("ascii"), token)
     return plain if plain != token else None
-
-
-def _hexadecimal(token: str) -> str | None:
-    try:
-        return _readable(binascii.unhexlify(token))
-    except (binascii.Error, ValueError):
-        return None
 
 
 def _base64(token: str) -> str | None:
     data = token.rstrip("=-_")  # a comment may close right behind it: "-->"
     data = data.replace("-", "+").replace("_", "/")
     try:
-        if not binascii.a2b_base64(data[:8]).isascii():  # what is no text mostly shows it at once
-            return None
         return _readable(binascii.a2b_base64(data[: len(data) - (len(data) % 4 == 1)] + "=" * (-len(data) % 4)))
-    except (binascii.Error, ValueError):
+    except binascii.Error:
         return None
 
 

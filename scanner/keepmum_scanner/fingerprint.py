@@ -12,4 +12,4 @@ def fingerprint(secret: str, key: bytes | None) -> str:
         return ""
     import hmac  # with hashlib 3 ms, and most scans find nothing
 
-    return hmac.new(key, secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+    return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]

@@ -56,6 +56,7 @@ _WORDS = {
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
 # Places in a listing, and sizes of a model's texts, are called tokens too.
 _NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuation", "continuation_", "sync", "sync_")
+_SPACES = (" ", "\t")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 
 
@@ -77,7 +78,7 @@ def mentions(text: str, lower: str) -> list[Mention]:
             found += [
                 (start + length, start, kind, True)
                 for start in places(word, lower)
-                if _is_word(text, lower, start, start + length)
+                if _is_followed(lower, start + length) and _is_word(text, lower, start, start + length)
             ]
     found.sort()
     return found
@@ -92,6 +93,11 @@ def places(word: str, lower: str) -> list[int]:
         places.append(start)
         start += len(word) - 1
     return places
+
+
+def _is_followed(lower: str, end: int) -> bool:
+    """Whether a sign can follow the word that ends at `end`: no other word does."""
+    return lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum()
 
 
 def _is_credential(_text: str, lower: str, start: int, _end: int) -> bool:

@@ -7,7 +7,8 @@ purpose. Detectors see the plain spelling only, so each rule is written once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate, repeat
+from itertools import accumulate, compress, filterfalse, repeat
+from operator import ne
 
 from keepmum_scanner.expressions import compiled
 
@@ -17,7 +18,9 @@ _USUAL = frozenset(map(chr, (9, 10, 13, *range(0x20, 0x7F))))
 # Rendered as nothing, though Unicode files them as letters and marks: joiners, fillers, variation selectors.
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10))))
 _HIDDEN = frozenset(("Cf", "Cc"))  # format and control characters
-_LONGEST = 4  # characters of a form; a few stand for whole phrases, no key among them, and a text must not grow with them
+_LONGEST = (
+    4  # characters of a form; a few stand for whole phrases, no key among them, and a text must not grow with them
+)
 
 
 class View:
@@ -41,28 +44,30 @@ class View:
 
     def origin_span(self, start: int, end: int) -> tuple[int, int]:
         """The original [start, end) of the plain [start, end), with what was hidden inside it."""
-        return self.origin(start), self.origin(end - 1) + 1
-
+        return (self.origin(start), self.origin(end - 1) + 1) if self._sizes else (start, end)
 
 
 def normalise(text: str) -> View:
     """A view of `text` in NFKC without invisible and control characters; line breaks and tabs stay."""
     if _UNUSUAL.search(text) is None:
         return View(text)
-    changed = _changed(set(text) - _USUAL)
+    characters = set(text)
+    characters -= _USUAL
+    changed = _changed(characters)
     if not changed:
         return View(text)
     sizes = {character: len(plain) for character, plain in changed.items() if len(plain) != 1}
-    return View(text.translate(str.maketrans(changed)), text, sizes)
+    return View(text.translate({ord(character): plain for character, plain in changed.items()}), text, sizes)
 
 
 def _changed(characters: set[str]) -> dict[str, str]:
     """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
-    forms = zip(characters, map(normalize, repeat("NFKC"), characters))
-    changed = {character: plain for character, plain in forms if plain != character and len(plain) <= _LONGEST}
-    unprintable = [character for character in characters if not character.isprintable()]
+    forms = [normalize("NFKC", character) for character in characters]  # a text can hold fifty thousand different ones
+    other = compress(zip(characters, forms), map(ne, characters, forms))
+    changed = {character: plain for character, plain in other if len(plain) <= _LONGEST}
+    unprintable = filterfalse(str.isprintable, characters)
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))
     return changed

@@ -48,10 +48,18 @@ def _prefixes_of(start: str) -> tuple[str, ...]:
     return _prefixes[start]
 
 
+def begins_key(text: str, start: int) -> bool:
+    """Whether what stands in `text` from `start` on begins as the keys of a provider do."""
+    prefixes = _PREFIXES.get(text[start : start + 2])
+    return prefixes is not None and text.startswith(prefixes, start)
+
+
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
     """Suspects among the tokens of `text` for which a provider's fact holds."""
     count = 0
     for token in found:
+        if token.text[:2] not in FACTS and token.text.isalnum():
+            continue  # one stretch of characters, and it begins like no key
         done = 0
         for start in _START.finditer(token.text):
             place = token.start + start.start()
@@ -79,4 +87,5 @@ def _is_words(tail: str) -> bool:
     """Whether `tail` is written by a person to stand for a key; a word inside random characters does not make it so."""
     if len(set(tail)) <= _REPEATED:
         return True
-    return surprise(tail) < _WORDS and (is_placeholder(tail) or not any(map(str.isdigit, tail)))
+    bits = surprise(tail)
+    return bits < _WORDS and (is_placeholder(tail, bits) or not any(map(str.isdigit, tail)))

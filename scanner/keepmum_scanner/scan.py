@@ -29,14 +29,16 @@ def scan(text: str, key: bytes | None = None) -> list[Finding]:
     findings = []
     for rule, start, end, confidence in merged(_suspects(view.text)):
         place = view.origin_span(start, end)
-        findings.append(Finding(rule, *place, confidence, fingerprint(view.text[start:end], key)))
+        print_ = fingerprint(view.text[start:end], key) if key else ""
+        findings.append(Finding(rule, *place, confidence, print_))
     return findings
 
 
 def _suspects(text: str) -> list[Suspect]:
     context = Context(text)
     found = _open(tokens(text), context.blocks)
-    return [*_stated(context, found), *_encoded(found), *scored.find(found, context)]
+    stated = [*_stated(context, found), *_encoded(found)]
+    return [*stated, *scored.find(found, context, {(start, end) for _, start, end, _ in stated})]
 
 
 def _open(found: list[Token], blocks: list[pem.Block]) -> list[Token]:

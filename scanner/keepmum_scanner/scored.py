@@ -8,51 +8,66 @@ from keepmum_scanner.decode import is_words
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD, Features, learned
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.suspect import FLOOD, looks
+from keepmum_scanner.tokens import LONGEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from keepmum_scanner.score import Scorer
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
 
+    Place = tuple[int, int]
+
 _RUN = compiled(r"[A-Za-z0-9]+")
 _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_TURNS = compiled(r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
+_ISSUED = compiled(r"(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9]|[A-Za-z]+[0-9]+[A-Za-z])[A-Za-z0-9]{16}")
+_STEPS = 2  # slashes of a path
 _SHORTEST = 16  # characters of a token that gives itself away without a name
 _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
 
 
-def find(found: Iterable[Token], context: Context, scorer: Scorer = learned) -> Iterator[Suspect]:
-    """Suspects among the tokens of one text."""
-    count = 0
+def find(
+    found: Iterable[Token], context: Context, stated: Collection[Place] = (), scorer: Scorer = learned
+) -> Iterator[Suspect]:
+    """Suspects among the tokens of one text, without the places of those that are `stated` already."""
+    suspects, left = 0, looks(context.text)
     for whole in found:
-        if not context.mentions and len(whole.text) < _SHORTEST:
+        if (whole.start, whole.end) in stated or (not context.mentions and len(whole.text) < _SHORTEST):
             continue
-        if count >= FLOOD:
+        if suspects >= FLOOD or left <= 0:
             if looks_issued(whole, context):
                 yield ("secret.unnamed", whole.start, whole.end, THRESHOLD)
             continue
-        if is_words(whole.plain):  # what it says was judged
-            continue
         token = _behind_name(whole, context) if context.mentions else whole
-        features = measure(token, context)
-        if features is None:
+        near = context.is_near(token.start, token.end)
+        if _is_passed_by(token.text, near=near):
+            continue
+        left -= 1
+        if whole.plain and is_words(whole.plain):  # what it says was judged
+            continue
+        features = _spelling(token, context, near=near)
+        if features is None or scorer(features) < THRESHOLD or passes(token, features):
+            continue
+        if not _is_named(features, token, context):
             continue
         confidence = scorer(features)
         if confidence >= THRESHOLD and not passes(token, features):
-            count += 1
+            suspects += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
 
 
 def looks_issued(token: Token, context: Context) -> bool:
-    """Whether `token` has letters and digits in turn: the coarse look of a key, and of more than keys."""
-    if token.text.isalpha() or len(_SWITCH.findall(token.text)) <= 1:
-        return False
-    return not shapes.is_hex(token.text) or context.is_near(token.start, token.end)
+    """Whether `token` has letters and digits in turn, for long or near a name: the coarse look of more than keys."""
+    look = token.plain[:LONGEST] if token.plain else token.look
+    if _ISSUED.search(look):
+        return context.is_near(token.start, token.end) or not (shapes.is_identity(look) or context.in_link(token.start))
+    return look.count("/") < _STEPS and _TURNS.search(look) is not None and context.is_near(token.start, token.end)
 
 
 def _behind_name(token: Token, context: Context) -> Token:
@@ -63,31 +78,53 @@ def _behind_name(token: Token, context: Context) -> Token:
 
 def measure(token: Token, context: Context) -> Features | None:
     """The features of `token`; None for words, which are most of any text, and for what nothing calls a credential."""
-    text = token.text
     near = context.is_near(token.start, token.end)
-    if not near and len(text) < _SHORTEST:
+    if _is_passed_by(token.text, near=near):
         return None
-    switches = len(_SWITCH.findall(text))
-    run = len(text) if text.isalnum() else max(map(len, _RUN.findall(text)), default=0)
-    identity = shapes.is_identity(text)
-    if identity and not near:
-        return None
+    features = _spelling(token, context, near=near)
+    return features if features and _is_named(features, token, context) else None
+
+
+def _is_passed_by(text: str, *, near: bool) -> bool:
+    """Whether a token gives nothing away that no credential word stands near: a short one, the name of a thing."""
+    return not near and (len(text) < _SHORTEST or shapes.is_identity(text))
+
+
+def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
+    """The features of `token`, taken for assigned where a credential word stands near: how it is named costs more.
+
+    None for what is no secret however it is named.
+    """
+    text = token.look
+    letters = text.isalpha()
+    switches = 0 if letters else len(_SWITCH.findall(text))
     bits = surprise(text)
-    if bits < _READABLE and not identity and switches < (1 if run >= _LONG else 2):
+    run = len(text) if text.isalnum() else max(map(len, _RUN.findall(text)), default=0)
+    words = bits < _READABLE and switches < (1 if run >= _LONG else 2)
+    if words and (letters or not near):
         return None
-    naming = context.naming(token.start, token.end) if near else UNNAMED
-    if naming == UNNAMED and (identity or len(text) < _SHORTEST or context.named_id(token.start)):
+    identity = near and shapes.is_identity(text)
+    if words and not identity:
         return None
     return Features(
         surprise=bits,
-        length=len(text),
+        length=len(token.text),
         run=run,
         switches=switches,
         mixed=switches > 0,
-        naming=naming,
+        naming=ASSIGNED if near else UNNAMED,
         identity=identity,
         place=shapes.is_path(text) or context.in_link(token.start),
     )
+
+
+def _is_named(features: Features, token: Token, context: Context) -> bool:
+    """Whether `token` is named a credential, which is noted in `features`, or needs no name to be one."""
+    if features.naming != UNNAMED:
+        features.naming = context.naming(token.start, token.end)
+    if features.naming != UNNAMED:
+        return True
+    return not (features.identity or features.length < _SHORTEST or context.named_id(token.start))
 
 
 # Each lets a token pass whatever its score.
@@ -103,8 +140,8 @@ _GUARDS = (
 
 def passes(token: Token, features: Features) -> bool:
     """Whether `token` has a shape that no secret has."""
-    if any(guard(token.text) for guard in _GUARDS):
+    if any(guard(token.look) for guard in _GUARDS):
         return True
-    if features.naming != ASSIGNED and shapes.is_slug(token.text):
+    if features.naming != ASSIGNED and shapes.is_slug(token.look):
         return True
-    return features.surprise < shapes.RANDOM and shapes.is_placeholder(token.text)
+    return features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise)

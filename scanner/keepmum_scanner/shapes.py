@@ -9,35 +9,38 @@ from __future__ import annotations
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
-_TIME = compiled(r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?")  # 20251121T093000Z and its kin
 _UUID = compiled(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-_HEX = compiled(r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
-# Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
-# Of 48 bits of milliseconds the first digit stays 0 until the year 3084.
-_ULID = compiled(r"0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25}")
-# Public addresses: Ethereum, Bitcoin, IPFS.
-_ADDRESS = compiled(
-    r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}"
+_DIGITS = r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})"
+_MOMENT = r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?"  # 20251121T093000Z and its kin
+_NAMES = (
+    # Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
+    # Of 48 bits of milliseconds the first digit stays 0 until the year 3084. In front may stand what it names: "mem_".
+    r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
+    # Public addresses: Ethereum, Bitcoin, IPFS.
+    r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}",
+    # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
+    r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}",
 )
+_HEX = compiled(_DIGITS)
+_TIME = compiled(_MOMENT)
+_IDENTITY = compiled("|".join((_DIGITS, _MOMENT, *_NAMES)))
 # Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
 _OBJECT = compiled(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
-# What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
-_RESOURCE = compiled(r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}")
 _KINDS = frozenset(
     "acct asst batch build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl event evt "
     "file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product project "
     "req request resp response run seti session srvtoolu step sub subscription task team thread toolu tool trace txn "
     "user usr wf workflow".split()
 )
-_SHORTEST_NAME, _LONGEST_NAME = 26, 96  # characters of a ULID, and of a UUID with the words around it
-_TYPED = compiled(r"[A-Za-z]{2,16}[_-](?=[0-9A-Za-z-]{24,36}$)")  # "mem_", "session-": the kind of thing it names
+_LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
 _DIGEST = compiled(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
+_LONGEST_SHAPE = 256  # characters that are looked at for a shape: names and paths are shorter
 _LONGEST_PLACEHOLDER = 128  # characters
 _PLACEHOLDER = compiled(
-    r"(?i)x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
+    r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
     r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$"
 )
 _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
@@ -76,14 +79,10 @@ def is_time(token: str) -> bool:
 
 def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
-    if is_hex(token) or is_time(token) or _is_object(token) or _RESOURCE.fullmatch(token):
+    if _IDENTITY.fullmatch(token) or _is_object(token):
         return True
-    if not _SHORTEST_NAME <= len(token) <= _LONGEST_NAME:
-        return False
-    uuid = _UUID.search(token) if token.count("-") >= 4 else None
-    if uuid:
-        return surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
-    return _ULID.fullmatch(_TYPED.sub("", token, count=1)) is not None or _ADDRESS.fullmatch(token) is not None
+    uuid = _UUID.search(token) if token.count("-") >= 4 and len(token) <= _LONGEST_NAME else None
+    return uuid is not None and surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
 
 
 def _is_object(token: str) -> bool:
@@ -106,22 +105,27 @@ def is_repeated(token: str) -> bool:
     return len(set(token)) <= 3 or ".." in token
 
 
-def is_placeholder(token: str) -> bool:
-    """Whether `token` stands for a secret instead of being one."""
+def is_placeholder(token: str, bits: float) -> bool:
+    """Whether `token`, spelled at a surprise of `bits`, stands for a secret instead of being one."""
     if is_repeated(token):
         return True
-    if len(token) > _LONGEST_PLACEHOLDER:
+    if bits >= RANDOM or len(token) > _LONGEST_PLACEHOLDER:
         return False
-    return surprise(token) < RANDOM and _PLACEHOLDER.search(token) is not None
+    return _PLACEHOLDER.search(token.lower()) is not None
 
 
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     if "/" not in token:
         return False
-    parts = token.split("/")
-    words = sum(part.isalpha() and surprise(part) < _WORD for part in parts)
-    return 2 * words >= len(parts) - 1
+    parts = token[:_LONGEST_SHAPE].split("/")
+    missing = len(parts) // 2
+    for part in parts:
+        if part.isalpha() and surprise(part) < _WORD:
+            missing -= 1
+            if missing <= 0:
+                return True
+    return False
 
 
 def is_name(token: str) -> bool:
@@ -131,9 +135,13 @@ def is_name(token: str) -> bool:
 
 def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
-    words = _HUMP.findall(token)
+    words = _HUMP.findall(token[:_LONGEST_SHAPE])
     spelled = sum(map(len, words))
-    if len(words) < 2 or spelled < _CAMEL * sum(map(str.isalpha, token)) or spelled < _HUMP_LENGTH * len(words):
+    if (
+        len(words) < 2
+        or spelled < _CAMEL * sum(map(str.isalpha, token[:_LONGEST_SHAPE]))
+        or spelled < _HUMP_LENGTH * len(words)
+    ):
         return False
     return surprise("".join(words).lower()) < _WORD  # humps are found by chance too, words are not
 
@@ -143,8 +151,10 @@ def is_slug(token: str) -> bool:
     if token.lower() in _ALPHABET or _ADVISORY.fullmatch(token) or _FILE.search(token):
         return True
     parts = _JOINTS.split(token)
+    if len(token) > _LONGEST_SHAPE or not all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]):
+        return False
     words = sum(part.isalpha() and len(part) > 2 and surprise(part) < _WORD for part in parts)
-    return words > 1 and all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]) and _ends_slug(parts[-1])
+    return words > 1 and _ends_slug(parts[-1])
 
 
 def _ends_slug(part: str) -> bool:

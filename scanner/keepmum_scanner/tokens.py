@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.prefixes import begins_key
 
+LONGEST = 512  # characters of a token whose spelling is looked at, half of them at each end
 MINIMUM = 12  # shorter pieces are looked at only where a credential word points at them
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
+_CHARACTER = "[A-Za-z0-9_+/.~%-]"
+# Most of any text is words, in camelCase, snake_case or a path, with a number behind some, and numbers in groups. One
+# expression passes them by where a hundred calls a note would have to judge them; a random key has no such humps.
+_JOINT = "[_+/.~-]{0,3}"
+_WORD = (
+    r"(?:(?:[A-Z][a-z]{2,15}|[a-z]{2,15}|I[ds]|To|O[fnr]|In|By|At|Db)(?![a-z])(?:[0-9]{1,4}(?![0-9A-Za-z]))?|"
+    r"[A-Z]{2,13}(?![A-Z0-9-])|[A-Za-z]?[0-9]{1,4}(?![0-9A-Za-z])|[A-Za-z](?![0-9A-Za-z]))"
+)
+_PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|[0-9]{{1,8}}(?:[_+/.~-]{{1,3}}[0-9]{{1,8}})+[_+/.~-]?)(?!{_CHARACTER})"
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
-_TOKEN = compiled(r"\\[nrt]|[A-Za-z0-9_][A-Za-z0-9_+/.~%-]{11,}(?:={1,2}(?![A-Za-z0-9]))?")
+_TOKEN = compiled(
+    rf"\\[nrt]|(?=[A-Za-z0-9_]{_CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{_CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
+)
 
 
 class Token:
     """One run of key characters at [start, end) of the plain text."""
 
-    __slots__ = ("_plain", "end", "start", "text")
+    __slots__ = ("end", "look", "plain", "start", "text")
 
-    _plain: tuple[str | None]
-
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str, start: int, plain: str | None = None) -> None:
         self.text = text
         self.start = start
         self.end = start + len(text)
-
-    @property
-    def plain(self) -> str | None:
-        """The readable text that this token encodes, None when it encodes none; undone once, asked for twice."""
-        if not hasattr(self, "_plain"):
-            self._plain = (decoded(self.text),)
-        return self._plain[0]
+        self.look = text if len(text) <= LONGEST else text[: LONGEST // 2] + text[-LONGEST // 2 :]
+        self.plain = plain  # the readable text that this token encodes, None when it encodes none
 
     def behind(self, offset: int) -> Token:
         """The rest of this token from `offset` characters on, without the signs that join the two."""
@@ -38,10 +44,11 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Tokens of `text` from `MINIMUM` characters on, in order, without a sentence's closing dot."""
+    """Tokens of `text` from `MINIMUM` characters on that are more than words, in order, without a closing dot."""
     found = []
     for match in _TOKEN.finditer(text):
-        token = match.group().rstrip(".")
-        if len(token) >= MINIMUM:
-            found.append(Token(token, match.start()))
+        if match.lastgroup or begins_key(text, match.start()):
+            token = match.group().rstrip(".")
+            if len(token) >= MINIMUM:
+                found.append(Token(token, match.start(), decoded(token)))
     return found

@@ -19,12 +19,15 @@ _CODE = compiled(
 )
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
-_OPERATORS = ("=>", "->", "==", "!=", ">=", "<=")
+_DEEPEST = 8  # brackets that are taken off: more are no sentence
+_OPERATOR = compiled(r"[=!<>]=|[=-]>")
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = compiled(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _NUMBERED = compiled(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
+_SHORTEST_CHOSEN, _SHORTEST_ISSUED = 6, 8  # characters
 _RANDOM = 6.0  # bits; letters only, and no word
 _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
+_MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-]")
 _DIGITS = 3  # … or has more of them
 _SIGNS = 5  # different ones
 _SLOT = compiled(r"[{<\[(]\s*\w{2,}\s*[}>\])]")  # "{name}", "<key>", "(value)"
@@ -35,7 +38,9 @@ _WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u20
 def trimmed(value: str) -> str:
     """`value` without the sentence's end and the brackets that were opened before it."""
     value = value.rstrip(_ENDS)
-    while value and value[-1] in _OPENER and value.count(_OPENER[value[-1]]) < value.count(value[-1]):
+    for _ in range(_DEEPEST):
+        if not value or value[-1] not in _OPENER or value.count(_OPENER[value[-1]]) >= value.count(value[-1]):
+            break
         value = value[:-1].rstrip(_ENDS)
     return value
 
@@ -48,51 +53,62 @@ def is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
         chosen: people choose such values, which may then be short; else machines issue them.
         signed: a sign such as "=" gives the value, so that even one long word counts as a password.
     """
-    if len(value) < 4 or _is_code(value) or shapes.is_reference(value) or shapes.is_placeholder(value):
+    if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
-    if _WORDS.fullmatch(value) and surprise(value) < _RANDOM:
-        return chosen and signed and _is_passphrase(value)
-    if _reads_as_name(value):
+    bits = surprise(value)
+    words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
+    if words and not (chosen and signed and _is_passphrase(value)):
         return False
-    return _is_chosen(value) if chosen else _is_issued(value)
+    if _is_code(value) or shapes.is_reference(value) or shapes.is_placeholder(value, bits):
+        return False
+    if words:
+        return True
+    if _reads_as_name(value, bits):
+        return False
+    return _is_chosen(value, bits) if chosen else _is_issued(value, bits)
 
 
-def _is_chosen(value: str) -> bool:
+def looks_secret(value: str, *, chosen: bool, signed: bool) -> bool:  # noqa: ARG001 - takes the place of `is_secret`
+    """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
+    return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
+
+
+def _is_chosen(value: str, bits: float) -> bool:
     """Whether `value`, no word, can be what a person chose for a password."""
-    if not any(map(str.isalpha, value)):
+    if value.upper() == value.lower():
         return False  # "tests pass: 120/120", a date, a telephone number
-    return len(value) >= 6 and (_kinds(value) >= 2 or surprise(value) >= _RANDOM)
+    return bits >= _RANDOM or _kinds(value) >= 2
 
 
-def _is_issued(value: str) -> bool:
+def _is_issued(value: str, bits: float) -> bool:
     """Whether `value`, no word, can be what a machine issued for a key."""
-    if len(value) < 8 or shapes.is_identity(value) or shapes.is_camel(value):
+    if shapes.is_identity(value) or shapes.is_camel(value):
         return False
     if _is_scrambled(value):
         return True
     if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
-        return surprise(value) >= _RANDOM
-    return surprise(value) >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
+        return bits >= _RANDOM
+    return bits >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
 
 
 def _is_scrambled(value: str) -> bool:
     """Whether signs stand between the letters of `value` as only a password has them: no template, no expression."""
     if not value[0].isalnum() or "\\" in value or _SLOT.search(value):
         return False
-    signs = {sign for sign in value if not sign.isalnum()}
+    signs = [sign for sign in set(value) if not sign.isalnum()]
     return len(signs) >= _SIGNS or (_RARE.search(value) is not None and value.isascii())
 
 
 def _is_code(value: str) -> bool:
-    if any(operator in value.rstrip("=") for operator in _OPERATORS) or value.endswith(_CONVERSIONS):
+    if _CODE.match(value) or value.endswith(_CONVERSIONS):
         return True
-    return _CODE.match(value) is not None
+    return _OPERATOR.search(value.rstrip("=")) is not None
 
 
-def _reads_as_name(value: str) -> bool:
+def _reads_as_name(value: str, bits: float) -> bool:
     if " " in value or shapes.is_name(value):
         return True
-    return _IDENTIFIER.fullmatch(value.strip("._-")) is not None and surprise(value) < _RANDOM
+    return bits < _RANDOM and _IDENTIFIER.fullmatch(value.strip("._-")) is not None
 
 
 def _is_passphrase(value: str) -> bool:

@@ -1,0 +1,179 @@
+"""Texts made to be slow to scan: each aims at one habit of a scanner, at any size that is asked for.
+
+A note is never like these; a write that wants to stop the scanner is. Keys are put together here, so that none lies in
+the repository.
+"""
+
+from __future__ import annotations
+
+import base64
+import random
+import string
+import zlib
+from collections.abc import Callable
+
+ALNUM = string.ascii_letters + string.digits
+LOWER = string.ascii_lowercase + string.digits
+HEX = "0123456789abcdef"
+DASHES = "-" * 5
+WORDS = (
+    "server client token store index path value cache build graph query vector memory session project branch commit "
+    "review config module package handler password secret key login access pass user auth parser worker loader"
+).split()
+
+Maker = Callable[[random.Random], str]
+
+
+def drawn(chance: random.Random, letters: str, count: int) -> str:
+    return "".join(chance.choices(letters, k=count))
+
+
+def wide(text: str) -> str:
+    """`text` in full-width letters."""
+    return "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text)
+
+
+def encoded(chance: random.Random, times: int) -> str:
+    """Random words in base64, encoded again and again."""
+    data = " ".join(chance.choices(WORDS, k=12)).encode()
+    for _ in range(times):
+        data = base64.b64encode(data)
+    return data.decode()
+
+
+# What is said over and over, with other characters each time.
+PIECES: dict[str, Maker] = {
+    # names and signs
+    "names without values": lambda c: c.choice(WORDS) + "=",
+    "names and short values": lambda c: f"{c.choice(WORDS)}={drawn(c, ALNUM, 4)} ",
+    "names and values": lambda c: f"{c.choice(WORDS)}: {drawn(c, LOWER, 12)}\n",
+    "names and quoted values": lambda c: f'"{c.choice(WORDS)}": "{drawn(c, ALNUM, 20)}",\n',
+    "passwords told": lambda c: f"the password is {drawn(c, LOWER, 5)} ",
+    "values far from names": lambda c: f"token {drawn(c, string.ascii_lowercase, 3)} a b c d e f ",
+    "short names": lambda _: "pw pin pass ",
+    "names in one word": lambda c: c.choice(("key", "Key", "pass", "token")),
+    "equals signs": lambda _: "=",
+    "names and many signs": lambda c: "key" + c.choice("=:") * 40,
+    "colons": lambda _: "a:",
+    "unclosed quotes": lambda _: 'secret="',
+    "quotes": lambda c: c.choice("\"'`"),
+    "brackets behind names": lambda c: "key" + c.choice("([{\\") * 3,
+    "spaces behind names": lambda c: "key" + " " * c.randint(10, 40),
+    # links
+    "links with users": lambda _: "a://b:",
+    "links": lambda c: f"https://example.org/{drawn(c, LOWER, 12)}?id={drawn(c, ALNUM, 24)} ",
+    "long users of links": lambda c: "a://" + drawn(c, LOWER, 120) + ":",
+    "paths": lambda c: "/".join(c.choices(WORDS, k=4)) + "/" + drawn(c, LOWER, 8) + " ",
+    "one path": lambda c: c.choice(WORDS) + "/",
+    # keys, nearly
+    "keys without names": lambda c: drawn(c, ALNUM, 32) + " ",
+    "keys near names": lambda c: f"key {drawn(c, ALNUM, 24)} ",
+    "just short of a key": lambda c: drawn(c, string.ascii_lowercase, 9) + drawn(c, LOWER, 6) + " ",
+    "slugs": lambda c: "-".join(c.choices(WORDS, k=3)) + f"-{c.randint(1, 999)} ",
+    "identifiers": lambda c: "".join(map(str.capitalize, c.choices(WORDS, k=4))) + "2 ",
+    "uuids near names": lambda c: f"key {drawn(c, HEX, 8)}-{drawn(c, HEX, 4)}-4000-8000-{drawn(c, HEX, 12)} ",
+    "digests": lambda c: drawn(c, HEX, 40) + " ",
+    "digests of keys": lambda c: "key=" + drawn(c, HEX, 40) + " ",
+    "starts of keys": lambda c: " gh" + "p_" + drawn(c, ALNUM, 30),
+    "starts of keys, joined": lambda _: "xo" + "xb-1",
+    "known keys": lambda c: "gh" + "p_" + drawn(c, ALNUM, 36) + "\n",
+    "signed tokens": lambda c: "ey" + "J" + drawn(c, ALNUM, 20) + ".",
+    "signed token, endless": lambda _: "eyJ" + "aaaaaaaa-",
+    "password hashes": lambda _: "$5$",
+    # key blocks
+    "key headers": lambda _: f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n",
+    "key headers and lines": lambda c: f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n{drawn(c, ALNUM, 26)}\n",
+    "certificates": lambda c: (
+        f"{DASHES}BEGIN CERTIFICATE{DASHES}\n{drawn(c, ALNUM, 26)}\n{DASHES}END CERTIFICATE{DASHES}\n"
+    ),
+    # encodings
+    "percent signs": lambda _: "%41",
+    "percent signs in words": lambda c: f"%{c.randint(0x61, 0x7A):02x}{drawn(c, LOWER, 12)} ",
+    "base64 of words": lambda c: encoded(c, 1) + " ",
+    "base64 of base64": lambda c: encoded(c, 4) + " ",
+    "base64 of names": lambda c: base64.b64encode(f"password={drawn(c, ALNUM, 9)}".encode()).decode() + " ",
+    "hexadecimal of words": lambda c: " ".join(c.choices(WORDS, k=4)).encode().hex() + " ",
+    "one base64 file": lambda c: base64.b64encode(c.randbytes(57)).decode(),
+    "base64 lines": lambda c: base64.b64encode(c.randbytes(57)).decode() + "\n",
+    # beyond ASCII
+    "zero width": lambda c: c.choice(ALNUM) + "\u200b",
+    "zero width only": lambda c: chr(c.choice((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))),
+    "tags": lambda c: chr(0xE0000 + c.randint(0x20, 0x7E)),
+    "full width": lambda c: wide(drawn(c, ALNUM, 24)) + " ",
+    "full width names": lambda c: wide("password") + "\uff1a" + wide(drawn(c, ALNUM, 8)) + " ",
+    "full width and zero width": lambda c: wide(c.choice(ALNUM)) + "\u200b",
+    "letters that grow": lambda c: c.choice("\ufb03\ufdfa\u2474\u3300"),
+    "every character": lambda c: chr(c.choice((c.randint(0xA1, 0xD7FF), c.randint(0xE000, 0x1FFFF)))),
+    "chinese": lambda c: chr(c.randint(0x4E00, 0x9FFF)),
+    "accents": lambda c: "e\u0301" + c.choice("äöüßéñ"),
+    "emoji": lambda _: "\U0001f44d\U0001f3fd ",
+    "surrogates": lambda c: chr(c.randint(0xD800, 0xDFFF)),
+    "letter that is two in lower case": lambda _: "\u0130key ",
+    "controls": lambda c: chr(c.randint(0, 31)),
+    # one class of characters
+    "one letter": lambda _: "a",
+    "letter and digit": lambda _: "a1",
+    "random letters": lambda c: c.choice(ALNUM),
+    "digits": lambda c: c.choice(string.digits),
+    "dots": lambda _: "a.b.c.d1",
+    "underscores": lambda _: "_",
+    "dashes": lambda _: "-",
+    "slashes": lambda _: "a/",
+    "words": lambda c: c.choice(WORDS) + " ",
+    "spaces": lambda _: " ",
+    "breaks": lambda _: "\n",
+    "any sign": lambda c: chr(c.randint(32, 126)),
+    # phrases
+    "users of programs": lambda _: "-u a:b ",
+    "options": lambda _: "--password a ",
+    "before their name": lambda _: "use aaaaaa as the ",
+    "pairs": lambda _: "creds aa aa aa aa:1!",
+    "programs": lambda _: "mysql ",
+    "programs with options": lambda c: f"mysql -u root -p{drawn(c, LOWER, 6)} ",
+    "connections": lambda c: f"a={drawn(c, LOWER, 4)};pwd=",
+}
+
+
+def text(name: str, size: int) -> str:
+    """`size` characters of the text `name`, the same every time; a longer one starts with the shorter."""
+    chance = random.Random(zlib.crc32(name.encode()))
+    if name in NESTED:
+        return NESTED[name](size)
+    maker = PIECES[name]
+    pieces: list[str] = []
+    length = 0
+    while length < size:
+        pieces.append(maker(chance))
+        length += len(pieces[-1])
+    return "".join(pieces)[:size]
+
+
+def _nested_objects(size: int) -> str:
+    depth = size // 8
+    return '{"key":' * depth + "1" + "}" * depth
+
+
+def _nested_strings(size: int) -> str:
+    """JSON in JSON in JSON: the quotes are escaped again at each level."""
+    inner = '{"token": "a1b2"}'
+    while len(inner) < size:
+        inner = '{"token": "' + inner.replace("\\", "\\\\").replace('"', '\\"') + '"}'
+    return inner[:size]
+
+
+def _nested_links(size: int) -> str:
+    """A link in a link in a link, each percent-encoded once more."""
+    inner = "https://example.org/?key=a1"
+    while len(inner) < size:
+        inner = "https://example.org/?next=" + inner.replace("%", "%25").replace("/", "%2f").replace(":", "%3a")
+    return inner[:size]
+
+
+# What grows inwards.
+NESTED: dict[str, Callable[[int], str]] = {
+    "nested objects": _nested_objects,
+    "nested lists": lambda size: "[" * (size // 2) + "]" * (size // 2),
+    "nested strings": _nested_strings,
+    "nested links": _nested_links,
+}
+NAMES = [*PIECES, *NESTED]
