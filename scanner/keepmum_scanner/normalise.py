@@ -6,10 +6,6 @@ purpose. Detectors see the plain spelling only, so each rule is written once.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from itertools import accumulate, compress, filterfalse, repeat
-from operator import ne
-
 from keepmum_scanner.expressions import compiled
 
 _UNUSUAL = compiled(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
@@ -38,7 +34,11 @@ class View:
         """The place in the original text of the character at `place` in the plain one."""
         if not self._sizes:
             return place
+        from bisect import bisect_right  # here and below: libraries of their own, and few texts come so far
+
         if not self._ends:  # most texts hold no finding, and then nobody asks for a way back
+            from itertools import accumulate, repeat
+
             self._ends += accumulate(map(self._sizes.get, self._original, repeat(1)))
         return bisect_right(self._ends, place)
 
@@ -65,9 +65,8 @@ def _changed(characters: set[str]) -> dict[str, str]:
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
     forms = [normalize("NFKC", character) for character in characters]  # a text can hold fifty thousand different ones
-    other = compress(zip(characters, forms), map(ne, characters, forms))
-    changed = {character: plain for character, plain in other if len(plain) <= _LONGEST}
-    unprintable = filterfalse(str.isprintable, characters)
+    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and len(plain) <= _LONGEST}
+    unprintable = [character for character in characters if not character.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))
     return changed

@@ -50,8 +50,8 @@ def _prefixes_of(start: str) -> tuple[str, ...]:
 
 def begins_key(text: str, start: int) -> bool:
     """Whether what stands in `text` from `start` on begins as the keys of a provider do."""
-    prefixes = _PREFIXES.get(text[start : start + 2])
-    return prefixes is not None and text.startswith(prefixes, start)
+    pair = text[start : start + 2]
+    return pair in FACTS and text.startswith(_prefixes_of(pair), start)
 
 
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
