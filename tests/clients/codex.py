@@ -1,0 +1,253 @@
+"""The real Codex, in a home of its own, talking to a mock model and to nobody else.
+
+The client comes from npm, once for a clone, into `.cache/clients`. npm needs to run no script for it: the program
+is a file of the package for this platform.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from clients.claude import Unavailable
+from keepmum_installers.clients.codex import staging
+from keepmum_installers.live.model import Model
+from keepmum_installers.live.responses import Responses
+from keepmum_installers.product import read
+
+__all__ = ["LIMIT", "VERSION", "Codex", "CodexModel", "Conversation", "installed"]
+
+VERSION = "0.169.0"
+LIMIT = 60  # seconds for one step of the client, which takes about one
+PLUGIN = "keepmum@keepmum"
+DEFERRING = "gpt-5.5-codex"  # a model for which the client lists no tools of servers, and which may patch files
+
+Json = dict[str, Any]
+
+
+def installed(cache: Path) -> Path:
+    """The client's program, fetched from npm when this clone does not have it yet.
+
+    Raises: Unavailable when npm is missing or cannot fetch it.
+    """
+    folder = cache / f"codex-{VERSION}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _programs(folder):
+            _fetch(folder, cache / "npm")
+        programs = _programs(folder)
+    if not programs:
+        raise Unavailable(f"npm has no Codex {VERSION} for this platform")
+    return programs[0]
+
+
+def _programs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("node_modules/@openai/codex-*/vendor/*/bin/codex"))
+
+
+def _fetch(folder: Path, npm_cache: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Unavailable("npm is not on this machine, and Codex comes from there")
+    command = [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command += ["--prefix", str(folder), "--cache", str(npm_cache), f"@openai/codex@{VERSION}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise Unavailable(f"npm could not fetch Codex {VERSION}: {done.stderr.strip()[-200:]}")
+
+
+class CodexModel(Model):
+    """A scripted model that remembers what each request added."""
+
+    def __init__(self) -> None:
+        super().__init__(Responses(), [])
+
+    def news(self, number: int) -> str:
+        """What the client added to the request since the model last said or did something."""
+        items: list[Json] = self.requests[number]["input"]
+        own = [at for at, item in enumerate(items) if item.get("role") == "assistant" or "call_id" in item]
+        own = [at for at in own if not str(items[at].get("type")).endswith("_output")]
+        return json.dumps(items[own[-1] + 1 if own else 0 :], ensure_ascii=False)
+
+
+class Codex:
+    """One user's client: a home, settings, an empty environment, and the model it talks to."""
+
+    def __init__(self, program: Path, home: Path, model_url: str, **environ: str) -> None:
+        self.program = program
+        self.home = home
+        self.folder = home / ".codex"
+        self.config = self.folder / "config.toml"
+        self.memories = home / ".keepmum"
+        self.folder.mkdir(parents=True)
+        self.config.write_text(_CONFIG.format(url=model_url), encoding="utf-8")
+        tools = home / "bin"
+        tools.mkdir()
+        (tools / "python3").symlink_to(os.path.realpath(sys.executable))
+        (tools / "codex").symlink_to(program)
+        dead = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
+        self.environ = {
+            "PATH": os.pathsep.join([str(tools), "/usr/bin", "/bin"]),
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "TRIAL_KEY": "nobody checks it",
+            # The client looks for news of its own when it starts; here it reaches nobody.
+            "GIT_ALLOW_PROTOCOL": "none",
+            "NO_PROXY": "127.0.0.1",
+            **dead,
+            **environ,
+        }
+
+    def run(self, *arguments: str, folder: Path) -> str:
+        """What the client prints; it must succeed."""
+        return self._run([str(self.program), *arguments], folder)
+
+    def keepmum(self, root: Path, *arguments: str, folder: Path, expected: int = 0) -> str:
+        """What the `keepmum` command of the bundle at root prints."""
+        command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *arguments]
+        return self._run(command, folder, expected)
+
+    def installer(self, root: Path, *arguments: str, folder: Path) -> str:
+        """What the installer of the bundle at root prints."""
+        return self._run(["sh", str(root / "installers" / "install.sh"), *arguments], folder)
+
+    def take(self, root: Path, *, folder: Path) -> None:
+        """Install the plugin by the client's own commands, from the files that the installer hands over."""
+        place = self.home / "handed-over"
+        for name, text in staging.texts(read(str(root)), str(root)).items():
+            path = place / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        self.run("plugin", "marketplace", "add", str(place), folder=folder)
+        self.run("plugin", "add", PLUGIN, folder=folder)
+
+    def ask(self, prompt: str, *options: str, folder: Path, resume: bool = False) -> str:
+        """The answer of a run without a person, `codex exec`, with hooks that nobody reviewed."""
+        last = self.home / "last.txt"
+        begin = ["exec", "resume", "--last"] if resume else ["exec"]
+        trust = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
+        self.run(*begin, *trust, *options, "--output-last-message", str(last), prompt, folder=folder)
+        return last.read_text(encoding="utf-8").strip()
+
+    @property
+    def copy(self) -> Path:
+        """The client's copy of the plugin."""
+        (copy,) = (self.folder / "plugins" / "cache" / "keepmum" / "keepmum").iterdir()
+        return copy
+
+    @contextmanager
+    def conversation(self, folder: Path) -> Iterator[Conversation]:
+        """A session with a person, as an editor has it: `codex app-server`."""
+        child = subprocess.Popen(
+            [str(self.program), "app-server"],
+            cwd=folder,
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        try:
+            yield Conversation(child, folder)
+        finally:
+            child.kill()
+            child.communicate()
+
+    def _run(self, command: list[str], folder: Path, expected: int = 0) -> str:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode == expected, f"{command[:4]} failed: {done.stdout[-500:]}{done.stderr[-500:]}"
+        return done.stdout
+
+
+_CONFIG = """\
+# what the user wrote
+model = "trial"  # unknown to the client, which therefore lists every tool
+model_provider = "trial"
+check_for_update_on_startup = false
+
+[model_providers.trial]
+name = "trial"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "TRIAL_KEY"
+"""
+
+
+class Conversation:
+    """A session that is spoken to in JSON-RPC, line by line."""
+
+    def __init__(self, child: subprocess.Popen[str], folder: Path) -> None:
+        self._child = child
+        self._folder = str(folder)
+        self._number = 0
+        self._thread = ""
+        self.call("initialize", {"clientInfo": {"name": "test", "version": "1"}})
+        self._send({"method": "initialized"})
+
+    def trust_hooks(self) -> None:
+        """Say yes to every hook, as a user does after a review."""
+        state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in self.hooks()}
+        edit = {"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}
+        self.call("config/batchWrite", {"edits": [edit], "reloadUserConfig": True})
+
+    def hooks(self) -> list[Json]:
+        """What the client says of hooks here."""
+        listed: list[Json] = self.call("hooks/list", {"cwds": [self._folder]})["data"][0]["hooks"]
+        return listed
+
+    def say(self, text: str) -> None:
+        """Return when the turn that `text` begins is over."""
+        if not self._thread:
+            options = {"cwd": self._folder, "approvalPolicy": "on-request", "sandbox": "danger-full-access"}
+            self._thread = self.call("thread/start", options)["thread"]["id"]
+        self.call("turn/start", {"threadId": self._thread, "input": [{"type": "text", "text": text}]})
+        self._until(lambda message: message.get("method") == "turn/completed")
+
+    def call(self, method: str, params: Json) -> Json:
+        """The result of a request."""
+        self._number += 1
+        number = self._number
+        self._send({"id": number, "method": method, "params": params})
+        answer = self._until(lambda message: message.get("id") == number and "method" not in message)
+        assert "result" in answer, f"{method}: {answer.get('error')}"
+        result: Json = answer["result"]
+        return result
+
+    def _send(self, message: Json) -> None:
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps(message) + "\n")
+        self._child.stdin.flush()
+
+    def _until(self, is_it: Any) -> Json:
+        """The first message that is it; what comes before is dropped."""
+        assert self._child.stdout is not None
+        clock = threading.Timer(LIMIT, self._child.kill)
+        clock.start()
+        try:
+            for line in self._child.stdout:
+                message: Json = json.loads(line)
+                if is_it(message):
+                    return message
+        finally:
+            clock.cancel()
+        raise AssertionError(f"the client ended, or said nothing of it within {LIMIT} s")
