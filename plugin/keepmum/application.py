@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from keepmum import allowing, credentials, git_facts, intake, project, settings
+from keepmum import allowing, credentials, embedding, git_facts, intake, project, settings
 from keepmum.errors import KeepmumError, StoreError
 from keepmum.folders import real_folder, upward
 from keepmum.memory import JsonValue
@@ -59,10 +59,12 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
         notices=lambda: (*doubts, *filter(None, [judge.problem])),
         checked_out=lambda root: _checked_out(root, environ),
+        embedder=embedding.in_background(chosen, environ),
     )
     if upkeep:
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
             service.settle()
+        service.warm()
         _thread.start_new_thread(_upkeep, (dict(environ),))
     return service
 

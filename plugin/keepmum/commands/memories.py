@@ -41,6 +41,8 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     recall.add_argument("--scope", choices=(*SCOPES, "all"), help="this project and global when missing")
     recall.add_argument("--since", metavar="WHEN", help="changed since: 2026-01-31, today, 12h, 7d")
     recall.add_argument("--limit", type=console.positive, default=10, help="at most so many; 10 when missing")
+    recall.add_argument("--tokens", type=console.positive, help="at most what can be read in full for so many")
+    recall.add_argument("--explain", action="store_true", help="say what decided, leg by leg")
     recall.add_argument("--trash", action="store_true", help="look in the trash instead")
     recall.add_argument("--json", action="store_true", help="every field, for programs")
     recall.set_defaults(run=_recall)
@@ -93,6 +95,7 @@ def _remember(arguments: argparse.Namespace) -> int:
 
 def _recall(arguments: argparse.Namespace) -> int:
     with console.Memory() as memory:
+        memory.warm(wait=True)
         found = memory.recall(
             " ".join(arguments.query),
             kinds=arguments.kinds,
@@ -100,12 +103,17 @@ def _recall(arguments: argparse.Namespace) -> int:
             scope=arguments.scope,
             since=None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
             limit=arguments.limit,
+            tokens=arguments.tokens,
             statuses=("trashed",) if arguments.trash else ("active",),
         )
+        lexical_only = memory.lexical_only
     if arguments.json:
-        console.print_json([{**exchange.to_json(match.memory), "score": match.score} for match in found])
+        console.print_json([{**exchange.to_json(one.memory), "score": one.score, "why": one.why} for one in found])
     for match in () if arguments.json else found:
-        console.say(briefing.index_line(match.memory, match.score if arguments.query else None))
+        line = briefing.match_line(match, explain=arguments.explain)
+        console.say(line if arguments.query else briefing.index_line(match.memory))
+    if arguments.query and lexical_only:
+        console.tell(f"lexical only: {lexical_only}")
     if not found:
         console.tell("no memories match")
     return 0 if found else 1

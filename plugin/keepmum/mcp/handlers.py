@@ -105,9 +105,10 @@ class MemoryHandlers:
         since = arguments.pop("since", None)
         if since is not None:
             arguments["since"] = parse_when("since", since, self._service.now())
+        explain = arguments.pop("explain", False)
         found = self._service.recall(**arguments)
         if found:
-            return briefing.matches(found)
+            return _found(briefing.matches(found, explain=explain), self._service.lexical_only)
         if not self._service.count():
             return _NOTHING_YET
         return "No memories match. Try other words, fewer filters, or scope `all`."
@@ -150,13 +151,21 @@ class MemoryHandlers:
         return self._service.resume(arguments.get("tokens", _RESUME_TOKENS)) or _NOTHING_YET
 
 
+def _found(listed: str, lexical_only: str) -> str:
+    """What was found, and below it why more might be found another time."""
+    return f"{listed}\nLexical only: {lexical_only}." if lexical_only else listed
+
+
 def _kept(answer: Remembered) -> str:
     """One line on what a write did, and one on what it replaced."""
     memory = answer.memory
     said = f"{_queued(answer.queued) or _SAID[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
-    if answer.previous is None or answer.action == "restored":
-        return said
-    return f"{said}\n{_replaced(memory, answer.previous, conflict=answer.action == 'conflict')}"
+    lines = [said]
+    if answer.previous is not None and answer.action != "restored":
+        lines.append(_replaced(memory, answer.previous, conflict=answer.action == "conflict"))
+    if answer.similar:
+        lines.append(briefing.block(map(briefing.similar_line, answer.similar)))
+    return "\n".join(lines)
 
 
 def _queued(count: int) -> str:

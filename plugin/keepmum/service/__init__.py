@@ -16,6 +16,7 @@ from keepmum.briefing_files import discard
 from keepmum.errors import StoreError
 from keepmum.memory import STATUSES, Change, Filter, JsonValue
 from keepmum.service.context import Place, Wanted
+from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
 from keepmum.service.keeping import Keeping, Remembered
 from keepmum.service.reading import Reading
@@ -74,13 +75,33 @@ class MemoryService(Keeping, Reading, Forgetting):
         """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
         return [
             notice
-            for notice in (*self._notices(), self._masker.notice, self.store.capabilities.reason, self.store.notice)
+            for notice in (
+                *self._notices(),
+                self._masker.notice,
+                self._embeddings.problem,
+                self.store.capabilities.reason,
+                self.store.notice,
+            )
             if notice
         ]
 
     def caveat(self) -> str:
         """What has to be said beside the last answer, such as that the server could not be asked."""
         return self._masker.text(self.store.caveat)
+
+    def warm(self, *, wait: bool = False) -> None:
+        """Open the model and embed what has no vector yet, beside the work; with `wait`, open the model now."""
+        if wait:
+            self._embeddings.wait()
+        else:
+            self._embeddings.start()
+
+    def reembed(self, progress: Progress = lambda _, __: None) -> int:
+        """Embed every memory that has no vector of this model, be it one of another; how many were embedded.
+
+        Raises: EmbeddingError, StoreError. What is done is done, and the next call goes on from there.
+        """
+        return self._embeddings.catch_up(progress)
 
     def now(self) -> int:
         """The time by this service's clock."""
@@ -115,6 +136,7 @@ class MemoryService(Keeping, Reading, Forgetting):
 
     def close(self) -> None:
         """Leave everything on disk and let go."""
+        self._embeddings.close()
         with contextlib.suppress(StoreError):
             self._journal.flush()
         self.store.close()

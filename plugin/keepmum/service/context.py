@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
 from keepmum import exchange, intake, lifecycle, masking, references
 from keepmum.briefing_files import BriefingFiles
+from keepmum.embedding import Background
 from keepmum.errors import Ambiguous, KeepmumError, ScannerFailed, SecretFound
 from keepmum.journal import Journal
 from keepmum.memory import (
@@ -25,6 +26,7 @@ from keepmum.memory import (
     Status,
     space_of,
 )
+from keepmum.service.embedding import Embeddings
 from keepmum.stores import Receipt, StaleWrite, Store
 
 __all__ = ["Context", "Place", "Wanted"]
@@ -77,8 +79,12 @@ class Context:
         notices: Callable[[], Sequence[str]] = tuple,
         checked_out: Callable[[str], Mapping[str, JsonValue] | None] = lambda _: None,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        embedder: Background | None = None,
+        patient: bool = False,
     ) -> None:
+        """`embedder` finds memories by meaning; `patient` callers wait for it rather than go on by words."""
         self.store = store
+        self._embeddings = Embeddings(store, embedder, patient=patient)
         self.place = place or Place()
         self._scan = scan
         self._agent = intake.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
@@ -108,7 +114,8 @@ class Context:
             project=place.project if named in {None, place.name} else named,
             session=place.session,
             user=place.user,
-            everywhere=scope == "all",
+            # Who stands in no project looks at all of them.
+            everywhere=scope == "all" or (scope is None and named is None and place.project is None),
             scopes=_scopes(scope, named),
             kinds=tuple(intake.one_of("kinds", kind, KINDS) for kind in given.get("kinds", ())),
             tags=intake.clean_tags(given.get("tags", ())),
@@ -171,11 +178,18 @@ class Context:
 
     def _commit(self, changes: Sequence[Change], *entries: Activity) -> Receipt:
         """One transaction, and the briefings brought up to date with it."""
-        receipt = self._journal.commit(changes, entries)
+        receipt = self._journal.commit([self._embedded(change) for change in changes], entries)
         touched = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
         for project in {None if memory.scope == "global" else memory.project for memory in touched}:
             self._refresh(project)
         return receipt
+
+    def _embedded(self, change: Change) -> Change:
+        """A change with the vector of what is new in it, made before the transaction and not inside."""
+        before, after = change.before, change.after
+        if after is None or (before is not None and (before.title, before.text) == (after.title, after.text)):
+            return change
+        return replace(change, embedding=self._embeddings.of_memory(after))
 
     def _refresh(self, project: str | None) -> None:
         if self._briefings is not None:

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from keepmum import exchange, ids, intake, lifecycle
+from keepmum import exchange, ids, intake, lifecycle, likeness
 from keepmum.errors import InvalidInput
+from keepmum.likeness import Similar
 from keepmum.memory import Action, Change, JsonValue, Memory, Revision, default_tier
 from keepmum.service.context import Context
 from keepmum.stores import StaleWrite
 
 __all__ = ["Keeping", "Remembered"]
+
+_COMPARED = 4  # memories nearest to a new one
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Remembered:
     action: Action | None  # None: the very same was kept already, and nothing was written
     previous: Memory | None = None  # what it replaced, if anything
     queued: int = 0  # writes that wait for a server, this one among them; 0: it is stored
+    similar: tuple[Similar, ...] = ()  # memories that say nearly the same, nearest first; where meaning is searched
 
 
 class Keeping(Context):
@@ -186,7 +190,20 @@ class Keeping(Context):
     def _answer(self, kept: Remembered) -> Remembered:
         """An answer to a write as it may be shown: what it replaced may be older than the rules."""
         previous = kept.previous and self._masker.memory(kept.previous)
-        return replace(kept, memory=self._masker.memory(kept.memory), previous=previous)
+        similar = self._similar(kept.memory) if kept.action in {"created", "updated", "conflict"} else ()
+        return replace(kept, memory=self._masker.memory(kept.memory), previous=previous, similar=similar)
+
+    def _similar(self, new: Memory) -> tuple[Similar, ...]:
+        """The memories that are found where this one is and say nearly the same, as they may be shown."""
+        meaning, embedding = self.store.meaning, self._embeddings.of_memory(new)
+        if meaning is None or embedding is None:
+            return ()
+        near = meaning.alike(embedding, self._filter(), _COMPARED)
+        return tuple(
+            likeness.compare(new, self._masker.memory(memory), cosine)
+            for memory, cosine in near
+            if cosine >= likeness.REPORTED and memory.id != new.id
+        )
 
 
 def _texts(fields: intake.Fields) -> dict[str, JsonValue]:

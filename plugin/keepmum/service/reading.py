@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from keepmum import briefing, intake, ranking
+from keepmum import briefing, intake, likeness, ranking
 from keepmum.briefing_files import told
 from keepmum.errors import NotFound, ScannerFailed, StoreError
 from keepmum.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
@@ -15,7 +15,8 @@ from keepmum.service.context import Context, Wanted
 
 __all__ = ["Reading"]
 
-_CANDIDATES = 50  # of the full-text leg, from which the ranking picks
+_CANDIDATES = 60  # of each leg, from which the ranking picks
+_SPARE = 5  # places that are looked at beyond those asked for, to stand in for repeats
 _WORTH_TELLING: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
 
 
@@ -29,11 +30,13 @@ class Reading(Context):
         limit: int = 10,
         offset: int = 0,
         order: Order = "updated",
+        tokens: int | None = None,
         **wanted: Unpack[Wanted],
     ) -> list[Match]:
         """The memories that fit best, best first; without a query those that pass the filters, latest first.
 
-        Nothing is reinforced by being found.
+        Of several that say the same, the best stands for all. With `tokens`, the list ends before their texts would
+        cost more than that together, though not before the first. Nothing is reinforced by being found.
 
         Raises: InvalidInput, StoreError.
         """
@@ -41,9 +44,10 @@ class Reading(Context):
         looked_at = self._filter(wanted)
         if not text:
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
-            return [Match(self._masker.memory(memory), 0.0, "latest") for memory in found]
+            return _within(tokens, [Match(self._masker.memory(memory), 0.0, "latest") for memory in found])
         candidates = self._candidates(text, looked_at, max(_CANDIDATES, limit + offset))
-        matches = self._matches(ranking.rank(candidates, looked_at)[offset : offset + limit])
+        places = self._without_repeats(ranking.rank(candidates, looked_at)[: _SPARE + offset + limit])
+        matches = _within(tokens, self._matches(places[offset : offset + limit]))
         self._journal.hold_back(self._query(text, len(matches)))
         return matches
 
@@ -103,11 +107,23 @@ class Reading(Context):
         """How many memories a recall here looks through."""
         return self.store.count(self._filter())
 
+    @property
+    def lexical_only(self) -> str:
+        """Why the last search went by words alone; empty when meaning counted, or was not wanted."""
+        return self._embeddings.lexical_only
+
     def _candidates(self, text: str, wanted: Filter, limit: int) -> list[Candidate]:
         words = ranking.terms(text)
         if self.store.meaning is not None:
-            return self.store.meaning.find(words, None, wanted, limit)
+            return self.store.meaning.find(words, self._embeddings.of_question(text), wanted, limit)
         return [_candidate(memory, relevance) for memory, relevance in self.store.search(words, wanted, limit)]
+
+    def _without_repeats(self, places: list[ranking.Place]) -> list[ranking.Place]:
+        """Places without those that say the same as one before them."""
+        if self.store.meaning is None or all(place.candidate.meaning is None for place in places):
+            return places
+        repeats = self.store.meaning.repeats([place.candidate.id for place in places], likeness.SAME)
+        return [place for place in places if place.candidate.id not in repeats]
 
     def _matches(self, places: Sequence[ranking.Place]) -> list[Match]:
         """What was found, as it may be shown; what was purged meanwhile is left out."""
@@ -138,3 +154,17 @@ def _candidate(memory: Memory, relevance: float) -> Candidate:
     """A memory that a store found by its words."""
     facts = {name: getattr(memory, name) for name in Candidate._fields[:-2]}
     return Candidate(**facts, words=relevance)
+
+
+def _within(tokens: int | None, matches: list[Match]) -> list[Match]:
+    """The first of `matches` that can be read in full for so many tokens; one at least."""
+    if tokens is None:
+        return matches
+    kept: list[Match] = []
+    left = tokens
+    for match in matches:
+        left -= ranking.estimate_tokens(match.memory.title + match.memory.text)
+        if left < 0 and kept:
+            break
+        kept.append(match)
+    return kept

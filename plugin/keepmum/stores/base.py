@@ -75,6 +75,9 @@ class Meaning(Protocol):
     def count_awaiting(self, model: str) -> int:
         """How many these are."""
 
+    def is_ready(self, model: str) -> bool:
+        """Whether nothing is left to embed, and the index lacks no more than a search takes in by itself."""
+
     def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said; how many these were."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
 from keepmum.stores.sqlite import edits, embeddings, rows
@@ -27,10 +27,13 @@ __all__ = ["SqliteMeaning"]
 _BROAD = 4  # times as many rows as are wanted come from the matrix, which knows of status and space alone
 _FIELDS = ", ".join(f"m.{name}" for name in ("seq", *Candidate._fields[:-2]))
 _MEMORY = ", ".join(f"m.{name}" for name in ("seq", *rows.COLUMNS))
-_AWAITED = (
-    "FROM vectors v JOIN memories m ON m.seq = v.memory"
-    " WHERE v.awaited OR v.model != coalesce((SELECT id FROM models WHERE name = ?), 0)"
-)
+# Three ends of indexes, never a look at every memory.
+_AWAITED = """FROM (
+    SELECT memory FROM vectors WHERE awaited
+    UNION ALL SELECT memory FROM vectors WHERE vector IS NOT NULL AND model < ?
+    UNION ALL SELECT memory FROM vectors WHERE vector IS NOT NULL AND model > ?
+) JOIN memories m ON m.seq = memory"""
+_PATIENCE = 0.1  # seconds that a search waits for the index, which may be in the making
 _HALF = 2  # bytes a dimension
 
 
@@ -45,6 +48,7 @@ class SqliteMeaning:
         self._folder = folder
         self._indexes: dict[str, Index] = {}
         self._thread = threading.RLock()
+        self._behind = False  # whether the index has more to take in than a search may wait for
 
     @property
     def problem(self) -> str:
@@ -55,9 +59,8 @@ class SqliteMeaning:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
         lexical = self._best(_FIELDS, words, wanted, limit) if words else []
         found = {row["seq"]: Candidate(*row[1:]) for row in lexical}
-        with self._thread:
-            index = None if question is None else self._index(question.model)
-            if question is None or index is None or not index.follow():
+        with self._following(question) as index:
+            if question is None or index is None:
                 return list(found.values())
             near = self._near(index, question, _FIELDS, wanted, limit)
             cosines = {number: cosine for number, (_, cosine) in near.items()}
@@ -67,11 +70,8 @@ class SqliteMeaning:
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
-        with self._thread:
-            index = self._index(embedding.model)
-            if index is None or not index.follow():
-                return []
-            near = self._near(index, embedding, _MEMORY, wanted, limit * _BROAD)
+        with self._following(embedding) as index:
+            near = self._near(index, embedding, _MEMORY, wanted, limit * _BROAD) if index else {}
         cosines = self._own(embedding, list(near))
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         return [(rows.from_row(near[number][0]), cosines[number]) for number in best]
@@ -98,18 +98,25 @@ class SqliteMeaning:
 
     def other_model(self, model: str) -> str | None:
         """Another model that vectors of this store are of."""
-        number = int(self._query("SELECT max(id) FROM models WHERE name = ?", (model,))[0][0] or 0)
+        number = self._number(model)
         found = self._query(embeddings.OTHER_MODEL, (number, number))
         return str(self._query("SELECT name FROM models WHERE id = ?", (found[0][0],))[0][0]) if found else None
 
     def awaiting(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
-        found = self._query(f"SELECT {_MEMORY} {_AWAITED} LIMIT ?", (model, limit))
+        number = self._number(model)
+        found = self._query(f"SELECT {_MEMORY} {_AWAITED} LIMIT ?", (number, number, limit))
         return [rows.from_row(row) for row in found]
 
     def count_awaiting(self, model: str) -> int:
         """How many these are."""
-        return int(self._query(f"SELECT count(*) {_AWAITED}", (model,))[0][0])
+        number = self._number(model)
+        return int(self._query(f"SELECT count(*) {_AWAITED}", (number, number))[0][0])
+
+    def is_ready(self, model: str) -> bool:
+        """Whether every memory has its vector, and the index all of them."""
+        number = self._number(model)
+        return not self._behind and not self._query(f"SELECT 1 {_AWAITED} LIMIT 1", (number, number))
 
     def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said."""
@@ -123,12 +130,30 @@ class SqliteMeaning:
             index = self._index(model)
             if index is not None:
                 index.follow(at_most=None)
+        self._behind = False
 
     def close(self) -> None:
         """Let go of the index's files."""
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
+
+    @contextlib.contextmanager
+    def _following(self, embedding: Embedding | None) -> Iterator[Index | None]:
+        """The index, up to date; None where it cannot be had at once, or there is nothing to search it for."""
+        if embedding is None or not self._thread.acquire(timeout=_PATIENCE):
+            yield None
+            return
+        try:
+            index = self._index(embedding.model)
+            self._behind = index is not None and not index.follow()
+            yield None if self._behind else index
+        finally:
+            self._thread.release()
+
+    def _number(self, model: str) -> int:
+        """The number of a model; 0 for one that no vector is of."""
+        return int(self._query("SELECT max(id) FROM models WHERE name = ?", (model,))[0][0] or 0)
 
     def _index(self, model: str) -> Index | None:
         """The index of a model's vectors; None where there are none."""

@@ -1,0 +1,251 @@
+"""Search by meaning in the service: what is embedded when, what is told, and what happens where there is no model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import keepmum
+from keepmum.embedding import Background
+from keepmum.embedding.fake import FakeEmbedder
+from keepmum.errors import EmbeddingError, InvalidInput
+from keepmum.service import MemoryService
+from unit.core.service_parts import OpenService
+
+if TYPE_CHECKING:
+    from keepmum.embedding.base import Vectors
+
+PATIENCE = 20.0  # seconds
+
+
+class Broken(FakeEmbedder):
+    """A model that cannot read just now."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise EmbeddingError(f"the endpoint did not answer for {len(texts)} text")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Callable[..., MemoryService]]:
+    """Opens the same file as a program would, each time anew."""
+    opened: list[MemoryService] = []
+
+    def open_again(embedder: FakeEmbedder | None = None, **options: str) -> MemoryService:
+        opened.append(keepmum.open_memory(tmp_path / "notes.db", embedder, **options))
+        return opened[-1]
+
+    yield open_again
+    for service in opened:
+        service.close()
+
+
+def texts(service: MemoryService, query: str, limit: int = 5) -> list[str]:
+    return [match.memory.text for match in service.recall(query, limit=limit)]
+
+
+def opened(embedder: FakeEmbedder | None = None) -> Background:
+    """A model that is open already."""
+    background = Background(lambda: embedder or FakeEmbedder())
+    assert background.wait(PATIENCE) is not None
+    return background
+
+
+# -- the call for programs
+
+
+def test_a_program_remembers_and_recalls_in_two_lines(library: Callable[..., MemoryService]) -> None:
+    memory = library(FakeEmbedder())
+    kept = memory.remember(
+        text="Deploys go to the blue pool", title="Deploys", tags=["deploy"], session="s", project="p"
+    )
+    (match,) = memory.recall("where do deploys go?", limit=3)
+    assert (kept.action, match.memory, match.score > 0) == ("created", kept.memory, True)
+    assert match.why.startswith("words 1.00 (rank 1), meaning ")
+
+
+def test_without_a_project_a_program_looks_at_all_of_them(library: Callable[..., MemoryService]) -> None:
+    library().remember(text="the blue pool", project="p1")
+    library().remember(text="the blue sky", project="p2")
+    assert len(texts(library(), "blue")) == 2
+    assert texts(library(project="p1"), "blue") == ["the blue pool"]
+
+
+def test_without_an_embedder_words_alone_count_and_nothing_is_missed(library: Callable[..., MemoryService]) -> None:
+    memory = library(None)
+    memory.remember(text="the blue pool")
+    assert texts(memory, "pool") == ["the blue pool"]
+    assert (memory.lexical_only, memory.notices()) == ("", [])
+
+
+def test_the_model_that_is_not_installed_is_named_with_the_command(library: Callable[..., MemoryService]) -> None:
+    memory = library("installed")
+    memory.remember(text="the blue pool")
+    assert texts(memory, "pool") == ["the blue pool"]
+    assert "keepmum model install" in memory.lexical_only
+
+
+def test_a_patient_search_embeds_first_what_was_kept_without_a_model(library: Callable[..., MemoryService]) -> None:
+    for number in range(50):
+        library(None).remember(text=f"zebra {number}")
+    found = library(FakeEmbedder()).recall("zebra 7", limit=50)
+    assert len(found) == 50
+    assert all("meaning" in match.why for match in found)
+
+
+def test_another_name_is_no_part_of_the_package() -> None:
+    with pytest.raises(AttributeError, match="open_nothing"):
+        _ = keepmum.open_nothing
+
+
+# -- beside the work
+
+
+def test_a_server_answers_by_words_until_the_model_is_open(open_memory: OpenService) -> None:
+    may_open = threading.Event()
+
+    def opening() -> FakeEmbedder:
+        may_open.wait(PATIENCE)
+        return FakeEmbedder()
+
+    background = Background(opening)
+    service = open_memory(embedder=background)
+    service.remember("the blue pool")
+    service.warm()
+    assert [match.why for match in service.recall("pool")] == ["words 1.00 (rank 1), prior 1.00"]
+    assert service.lexical_only == "the model for search by meaning is not ready yet"
+    may_open.set()
+    assert background.wait(PATIENCE) is not None
+    assert service.lexical_only == ""
+
+
+def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenService) -> None:
+    open_memory().remember("the blue pool")
+    service = open_memory(embedder=opened())
+    service.recall("anything")  # sees that something is missing
+    worker = service._embeddings._thread
+    assert worker is not None
+    worker.join(PATIENCE)
+    assert "meaning 1.00" in service.recall("the blue pool")[0].why
+
+
+def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) -> None:
+    for number in range(40):
+        open_memory().remember(f"zebra {number}")
+    service = open_memory(embedder=opened())
+    service.recall("zebra")
+    service.close()
+    worker = service._embeddings._thread
+    assert worker is not None
+    assert not worker.is_alive()
+
+
+def test_a_model_that_fails_leaves_search_to_words_and_says_so(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened(Broken()))
+    assert service.remember("the blue pool").action == "created"
+    assert texts(service, "pool") == ["the blue pool"]
+    assert service.lexical_only.startswith("the endpoint did not answer")
+    assert service.notices()
+
+
+def test_a_store_of_another_model_is_not_searched_by_this_one(open_memory: OpenService) -> None:
+    open_memory(embedder=opened()).remember("the blue pool")
+    service = open_memory(embedder=opened(FakeEmbedder(model="other")))
+    service.remember("the red pool")
+    assert all("meaning" not in match.why for match in service.recall("pool"))
+    (notice,) = service.notices()
+    assert "embedded by fake-64" in notice
+    assert "`keepmum reembed`" in notice
+
+
+def test_embedding_anew_brings_a_store_to_another_model(open_memory: OpenService) -> None:
+    first = open_memory(embedder=opened())
+    for number in range(40):
+        first.remember(f"zebra {number}")
+    service = open_memory(embedder=opened(FakeEmbedder(dimensions=32, model="other")))
+    told: list[tuple[int, int]] = []
+    assert service.reembed(lambda done, total: told.append((done, total))) == 40
+    assert told == [(32, 40), (40, 40)]
+    assert service.notices() == []
+    assert "meaning" in service.recall("zebra 7")[0].why
+    assert service.reembed() == 0
+
+
+def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenService) -> None:
+    first = open_memory(embedder=opened())
+    for number in range(40):
+        first.remember(f"zebra {number}")
+
+    def cut_off(done: int, total: int) -> None:
+        raise KeyboardInterrupt(done, total)
+
+    other = FakeEmbedder(model="other")
+    with pytest.raises(KeyboardInterrupt):
+        open_memory(embedder=opened(other)).reembed(cut_off)
+    service = open_memory(embedder=opened(other))
+    assert "words alone" in service.notices()[0], "half of one and half of the other are never searched together"
+    assert service.reembed() == 8
+
+
+def test_without_a_model_nothing_can_be_embedded_anew(open_memory: OpenService) -> None:
+    with pytest.raises(EmbeddingError, match="no embedder"):
+        open_memory().reembed()
+
+
+# -- likeness
+
+
+def test_a_near_duplicate_is_reported_with_what_to_do(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened())
+    first = service.remember("deploys go to the blue pool first, then to all").memory
+    (similar,) = service.remember("deploys go first to the blue pool then to all").similar
+    assert (similar.memory, similar.advice, similar.contradicts) == (first, "skip", False)
+    assert similar.cosine > 0.97
+
+
+def test_what_says_the_opposite_is_reported_as_such(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened())
+    service.remember("deploys always go to the blue pool first")
+    (similar,) = service.remember("deploys never go to the blue pool first").similar
+    assert (similar.contradicts, similar.advice) == (True, "supersede")
+
+
+def test_what_says_something_else_is_reported_with_nothing(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened())
+    service.remember("deploys go to the blue pool first")
+    assert service.remember("a zebra runs").similar == ()
+
+
+def test_a_search_shows_the_best_of_those_that_say_the_same(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened())
+    for text in ("one two three", "three two one", "one two three zebra"):
+        service.remember(text)
+    assert texts(service, "one two three") == ["one two three", "one two three zebra"]
+
+
+# -- how much is shown
+
+
+def test_a_list_ends_before_its_texts_cost_more_than_was_given(open_memory: OpenService) -> None:
+    service = open_memory()
+    for number in range(5):
+        service.remember(f"zebra {number} " + "runs " * 20)
+    assert len(service.recall("zebra", tokens=120)) == 2
+    assert len(service.recall("zebra", tokens=1)) == 1
+    assert len(service.recall(tokens=120)) == 2
+
+
+@pytest.mark.parametrize("query", ["the of and", '"a" OR (b* NEAR c)', "🦓🦓🦓", "' -- ;", "数", "x" * 1_000])
+@pytest.mark.parametrize("with_model", [True, False])
+def test_whatever_is_asked_there_is_an_answer(open_memory: OpenService, query: str, *, with_model: bool) -> None:
+    service = open_memory(embedder=opened() if with_model else None)
+    service.remember("the zebra runs")
+    assert len(service.recall(query)) <= 1
+
+
+def test_a_question_beyond_the_limit_is_refused_with_the_limit(open_memory: OpenService) -> None:
+    with pytest.raises(InvalidInput, match="1,000"):
+        open_memory(embedder=opened()).recall("x" * 10_000)
