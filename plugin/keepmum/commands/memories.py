@@ -112,7 +112,7 @@ def _recall(arguments: argparse.Namespace) -> int:
     for match in () if arguments.json else found:
         line = briefing.match_line(match, explain=arguments.explain)
         console.say(line if arguments.query else briefing.index_line(match.memory))
-    if arguments.query and lexical_only:
+    if arguments.explain and lexical_only:
         console.tell(f"lexical only: {lexical_only}")
     if not found:
         console.tell("no memories match")

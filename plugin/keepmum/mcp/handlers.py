@@ -108,10 +108,18 @@ class MemoryHandlers:
         explain = arguments.pop("explain", False)
         found = self._service.recall(**arguments)
         if found:
-            return _found(briefing.matches(found, explain=explain), self._service.lexical_only)
+            return "\n".join([briefing.matches(found, explain=explain), *self._lexical_only()])
         if not self._service.count():
             return _NOTHING_YET
         return "No memories match. Try other words, fewer filters, or scope `all`."
+
+    def _lexical_only(self) -> list[str]:
+        """Why more may be found another time; once for each reason, since every word costs each time it is read."""
+        reason = self._service.lexical_only
+        if not reason or reason in self._told:
+            return []
+        self._told.add(reason)
+        return [f"Lexical only: {reason}."]
 
     def _load(self, arguments: dict[str, Any]) -> str:
         if not arguments["ids"]:
@@ -149,11 +157,6 @@ class MemoryHandlers:
 
     def _resume(self, arguments: dict[str, Any]) -> str:
         return self._service.resume(arguments.get("tokens", _RESUME_TOKENS)) or _NOTHING_YET
-
-
-def _found(listed: str, lexical_only: str) -> str:
-    """What was found, and below it why more might be found another time."""
-    return f"{listed}\nLexical only: {lexical_only}." if lexical_only else listed
 
 
 def _kept(answer: Remembered) -> str:
