@@ -221,9 +221,11 @@ def test_what_says_something_else_is_reported_with_nothing(open_memory: OpenServ
 
 def test_a_search_shows_the_best_of_those_that_say_the_same(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
-    for text in ("one two three", "three two one", "one two three zebra"):
+    for text in ("one two three", "three two one", "one two three four"):
         service.remember(text)
-    assert texts(service, "one two three") == ["one two three", "one two three zebra"]
+    first, second = texts(service, "one two three")
+    assert first in {"one two three", "three two one"}
+    assert second == "one two three four"
 
 
 # -- how much is shown
