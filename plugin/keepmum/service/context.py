@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar
 
 from keepmum import exchange, intake, lifecycle, masking, references
 from keepmum.briefing_files import BriefingFiles
-from keepmum.embedding import Background
+from keepmum.embedding.background import Background
 from keepmum.errors import Ambiguous, KeepmumError, ScannerFailed, SecretFound
 from keepmum.journal import Journal
 from keepmum.memory import (

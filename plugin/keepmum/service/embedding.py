@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 
 from keepmum import ranking
-from keepmum.embedding import Background, Embedder
+from keepmum.embedding.background import Background
+from keepmum.embedding.base import Embedder
 from keepmum.errors import EmbeddingError, StoreError
 from keepmum.memory import Embedding, Memory
 from keepmum.stores.base import Meaning, Store
