@@ -55,6 +55,7 @@ def register_installation(subparsers: _Subparsers) -> None:
         help="only this client, and not every one that is found; may be repeated",
     )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
+    add.add_argument("--no-semantic", action="store_false", dest="semantic", help="search by words alone")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))
     remove = subparsers.add_parser("uninstall", help="undo what `install` did; memories stay")
@@ -96,6 +97,7 @@ def _install(arguments: argparse.Namespace) -> int:
         source=arguments.source,
         clients=tuple(dict.fromkeys(arguments.clients or ())),
         runtime=arguments.runtime,
+        semantic=arguments.semantic,
         dry_run=arguments.dry_run,
     )
     root = bundle_root()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from keepmum.errors import KeepmumError
 from keepmum_hooks import places
-from keepmum_installers import files, leftovers, runtime
+from keepmum_installers import files, leftovers, runtime, semantic
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
@@ -50,6 +50,7 @@ def examine(product: Product, root: str | None, machine: Machine, probes: Probes
     findings: list[Finding] = [_interpreter(product)]
     findings += _home(machine)
     findings.append(_runtime(root, machine))
+    findings += semantic.check(root, machine)
     findings.append(_scanner())
     findings += _of_core(probes)
     findings += _session(machine)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from keepmum_installers import apply, command, demo, files, runtime, team
+from keepmum_installers import apply, command, demo, files, runtime, semantic, team
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import FileChanged, InstallError
@@ -35,6 +35,7 @@ class Options:
     clients: tuple[str, ...] = ()
     """Their names; none stands for every client that is found."""
     runtime: bool = True
+    semantic: bool = True
     dry_run: bool = False
 
 
@@ -50,7 +51,7 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
         return 1
     if root is not None:
         planned.insert(0, (own := partial(command.plan, root, machine), own()))
-    _show([plan for _, plan in planned], _runtime_line(options, root, machine), voice)
+    _show([plan for _, plan in planned], _lines_of_packages(options, root, machine), voice)
     if options.dry_run:
         voice.say("Nothing was changed: this was a dry run.")
         return 1 if failed else 0
@@ -108,8 +109,8 @@ def _planned(planners: Iterable[_Planner], voice: Voice) -> tuple[list[tuple[_Pl
     return planned, failed
 
 
-def _show(plans: Sequence[Plan], runtime_line: str, voice: Voice) -> None:
-    lines = [str(step) for plan in plans for step in plan.steps] + ([runtime_line] if runtime_line else [])
+def _show(plans: Sequence[Plan], of_packages: Iterable[str], voice: Voice) -> None:
+    lines = [*(str(step) for plan in plans for step in plan.steps), *of_packages]
     voice.say("To do:" if lines else "Nothing to do: everything is in place.")
     for line in lines:
         voice.say(f"  {line}")
@@ -143,14 +144,15 @@ def _attempt(planner: _Planner, plan: Plan, journal: Journal, machine: Machine) 
     apply.carry_out(plan.steps, journal, machine)
 
 
-def _runtime_line(options: Options, root: str | None, machine: Machine) -> str:
+def _lines_of_packages(options: Options, root: str | None, machine: Machine) -> Iterator[str]:
     if root is None or not options.runtime:
-        return ""
+        return
     found = runtime.look(root, machine)
-    if found and not found.missing and not found.behind:
-        return ""
-    folder = os.path.join(machine.home, "runtime")
-    return f"install packages into {folder}: the core needs none (--no-runtime: install none)"
+    if not found or found.missing or found.behind:
+        folder = os.path.join(machine.home, "runtime")
+        yield f"install packages into {folder}: the core needs none (--no-runtime: install none)"
+    if options.semantic and (line := semantic.plan(root, machine)):
+        yield line
 
 
 def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) -> None:
@@ -159,6 +161,8 @@ def _build_runtime(options: Options, root: str, machine: Machine, voice: Voice) 
         if options.runtime:
             built = runtime.build(root, machine, voice)
             voice.say(f"Packages: complete, on Python {built.version}.")
+            if options.semantic:
+                semantic.prepare(root, machine, voice)
         else:
             runtime.ensure_interpreter(machine)
     except InstallError as error:

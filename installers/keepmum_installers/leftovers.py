@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 
 from keepmum import settings
+from keepmum.embedding.local_model import MINILM
 from keepmum.errors import SettingsError
 from keepmum_installers import files
 from keepmum_installers.errors import InstallError
@@ -33,9 +34,13 @@ def clear(machine: Machine) -> None:
     runtime = os.path.join(machine.home, "runtime")
     if os.path.isfile(os.path.join(runtime, "pyvenv.cfg")):
         trees.append(runtime)
+    models = os.path.join(machine.home, "models")
+    trees += [os.path.join(models, name) for name in _names(models) if name.startswith(MINILM.name)]
     for tree in trees:
         _remove_tree(tree)
-    for folder in ("cache", "bin", "state"):
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(models, "lock"))
+    for folder in ("cache", "bin", "state", "models"):
         _remove_if_empty(os.path.join(machine.home, folder))
     _remove_if_empty(machine.home)
 

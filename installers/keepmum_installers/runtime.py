@@ -2,6 +2,8 @@
 
 The core runs without them. So whatever fails here is told, with what will be missing, and never stops an installation.
 Its interpreter alone is of use already: `plugin/launch.py` starts it when the client's own `python3` is too old.
+
+They come in two parts, since those of search by meaning are larger than all others and not made for every platform.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.voice import Voice
 
-__all__ = ["Runtime", "build", "ensure_interpreter", "look", "needed"]
+__all__ = ["CORE", "SEMANTIC", "Part", "Runtime", "build", "ensure_interpreter", "look", "needed"]
 
 _LOOK_SECONDS = 20
 _BUILD_SECONDS = 900
@@ -42,6 +44,21 @@ _URL_WITH_USER = re.compile(r"(\w+://)[^/\s@]*@")
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Packages that come together, and can fail without the others."""
+
+    lock: str
+    """The name of their lock; that of a later part holds the earlier ones too."""
+    stamp: str
+    """The name of the file that says by which lock they were installed."""
+
+
+CORE = Part("runtime.txt", "keepmum-lock.txt")
+SEMANTIC = Part("semantic.txt", "keepmum-semantic-lock.txt")
+_OF_SEMANTIC = ("numpy", "onnxruntime")
+
+
+@dataclass(frozen=True, slots=True)
 class Runtime:
     """The runtime as it is: its interpreter, that one's version, and which packages are missing."""
 
@@ -52,44 +69,45 @@ class Runtime:
     """Whether it was built from another lock than the bundle's."""
 
 
-def needed(root: str) -> tuple[str, ...]:
-    """The names of the packages that the product depends on, each once: some have a line for each platform."""
+def needed(root: str, part: Part = CORE) -> tuple[str, ...]:
+    """The packages of a part by name, each once: some have a line for each platform."""
     with open(os.path.join(root, "pyproject.toml"), "rb") as file:
         dependencies = tomllib.load(file)["project"]["dependencies"]
-    return tuple(dict.fromkeys(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in dependencies))
+    names = dict.fromkeys(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in dependencies)
+    return tuple(name for name in names if (name in _OF_SEMANTIC) == (part is SEMANTIC))
 
 
-def look(root: str | None, machine: Machine) -> Runtime | None:
-    """The runtime of this home; None when there is none, or its interpreter does not run any more."""
+def look(root: str | None, machine: Machine, part: Part = CORE) -> Runtime | None:
+    """The runtime, as far as one part goes; None when there is none, or its interpreter does not run any more."""
     python = _python(machine)
     if not os.access(python, os.X_OK):
         return None
-    names = needed(root) if root else ()
+    names = needed(root, part) if root else ()
     done = machine.run((python, "-I", "-c", _ASK, *names), _LOOK_SECONDS)
     try:
         answer = json.loads(done.out)
     except ValueError:
         return None
     missing = tuple(name for name in names if name not in answer["have"])
-    behind = root is not None and _stamp(machine) != _wanted_stamp(root)
+    behind = root is not None and _stamp(machine, part) != _wanted_stamp(root, part)
     return Runtime(python, ".".join(map(str, answer["version"])), missing, behind)
 
 
-def build(root: str, machine: Machine, voice: Voice) -> Runtime:
-    """The runtime with every package, made or brought up to date; says what takes long.
+def build(root: str, machine: Machine, voice: Voice, part: Part = CORE) -> Runtime:
+    """The runtime with every package of a part, made or brought up to date; says what takes long.
 
     Raises: InstallError when it cannot be completed; what is there by then can be used and built upon.
     """
-    runtime = look(root, machine)
+    runtime = look(root, machine, part)
     if runtime is None:
         _make(machine)
     elif not runtime.missing and not runtime.behind:
         return runtime
     with tempfile.TemporaryFile() as heard:
-        for command in _commands(root, machine):
+        for command in _commands(root, machine, part):
             _patiently(command, heard.fileno(), voice)
-    files.write(_stamp_file(machine), _wanted_stamp(root).encode())
-    complete = look(root, machine)
+    files.write(_stamp_file(machine, part), _wanted_stamp(root, part).encode())
+    complete = look(root, machine, part)
     if complete is None or complete.missing:
         raise InstallError("the runtime did not keep the packages that were installed", _AGAIN)
     return complete
@@ -131,9 +149,9 @@ def _make(machine: Machine) -> None:
 _PACKAGE_OF_VENV = "On Debian and Ubuntu: sudo apt install python3-venv. Or install uv. Then run this again."
 
 
-def _commands(root: str, machine: Machine) -> Iterator[Sequence[str]]:
+def _commands(root: str, machine: Machine, part: Part) -> Iterator[Sequence[str]]:
     """What installs the packages: through uv, else pip, of the runtime or of the interpreter that runs this."""
-    python, packages = _python(machine), _packages(root)
+    python, packages = _python(machine), _packages(root, part)
     uv = machine.find("uv")
     if uv:
         yield (uv, "pip", "install", "--python", python, *packages)
@@ -152,14 +170,14 @@ def _commands(root: str, machine: Machine) -> Iterator[Sequence[str]]:
 _PIP = ("install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off")
 
 
-def _packages(root: str) -> Sequence[str]:
+def _packages(root: str, part: Part) -> Sequence[str]:
     """The lock, by whose hashes every byte is checked; a bundle without one names its packages."""
-    lock = _lock(root)
-    return ("--require-hashes", "-r", lock) if os.path.isfile(lock) else needed(root)
+    lock = _lock(root, part)
+    return ("--require-hashes", "-r", lock) if os.path.isfile(lock) else needed(root, part)
 
 
-def _lock(root: str) -> str:
-    return os.path.join(root, "installers", "locks", "runtime.txt")
+def _lock(root: str, part: Part) -> str:
+    return os.path.join(root, "installers", "locks", part.lock)
 
 
 def _has(python: str, module: str, machine: Machine) -> bool:
@@ -200,13 +218,13 @@ def _clean(text: str) -> str:
     return _URL_WITH_USER.sub(r"\1", text)
 
 
-def _stamp_file(machine: Machine) -> str:
-    return os.path.join(_folder(machine), "keepmum-lock.txt")
+def _stamp_file(machine: Machine, part: Part) -> str:
+    return os.path.join(_folder(machine), part.stamp)
 
 
-def _stamp(machine: Machine) -> str:
-    return (files.read(_stamp_file(machine)) or b"").decode("ascii", "replace")
+def _stamp(machine: Machine, part: Part) -> str:
+    return (files.read(_stamp_file(machine, part)) or b"").decode("ascii", "replace")
 
 
-def _wanted_stamp(root: str) -> str:
-    return files.digest(files.read(_lock(root)) or b"") or ""
+def _wanted_stamp(root: str, part: Part) -> str:
+    return files.digest(files.read(_lock(root, part)) or b"") or ""

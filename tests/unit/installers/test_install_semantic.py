@@ -1,0 +1,109 @@
+"""Search by meaning is installed last, tells what it lacks, and stops nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keepmum.embedding.local_model import MINILM
+from keepmum_installers import files, leftovers, runtime, semantic
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine, run
+from keepmum_installers.voice import Voice
+
+Prepared = Callable[[str], Machine]
+
+
+@pytest.fixture
+def complete(clone: Path, machine: Machine) -> Prepared:
+    """A machine whose runtime has every package; its interpreter does what the script says to other questions."""
+
+    def make(script: str) -> Machine:
+        folder = Path(machine.home) / "runtime"
+        (folder / "bin").mkdir(parents=True)
+        names = [*runtime.needed(str(clone)), *runtime.needed(str(clone), runtime.SEMANTIC)]
+        answer = json.dumps({"version": [3, 12, 1], "have": dict.fromkeys(names, "1")})
+        python = folder / "bin" / "python"
+        python.write_text(f"#!/bin/sh\ncase $2 in -c) echo '{answer}'; exit 0;; esac\n{script}\n", encoding="utf-8")
+        python.chmod(0o755)
+        (folder / "keepmum-semantic-lock.txt").write_text(files.digest(b"") or "", encoding="utf-8")
+        return dataclasses.replace(machine, run=run)
+
+    return make
+
+
+def put_model(machine: Machine) -> Path:
+    """The folder of a model whose files are there."""
+    folder = Path(MINILM.folder(machine.home))
+    folder.mkdir(parents=True)
+    for name in MINILM.installed:
+        (folder / name).touch()
+    return folder
+
+
+def about(clone: Path, machine: Machine) -> list[tuple[str, str]]:
+    return [(finding.level, finding.says) for finding in semantic.check(str(clone), machine)]
+
+
+def test_a_machine_without_it_is_told_what_will_come(clone: Path, machine: Machine) -> None:
+    assert "a model of 84 MB (--no-semantic:" in semantic.plan(str(clone), machine)
+
+
+def test_a_machine_that_has_it_needs_nothing(
+    clone: Path, complete: Prepared, capfd: pytest.CaptureFixture[str]
+) -> None:
+    machine = complete("echo it was run; exit 1")
+    put_model(machine)
+    semantic.prepare(str(clone), machine, Voice())
+    assert semantic.plan(str(clone), machine) == ""
+    assert capfd.readouterr().out == "Search by meaning: ready.\n"
+
+
+def test_the_model_is_fetched_by_the_runtime_into_this_home(
+    clone: Path, complete: Prepared, capfd: pytest.CaptureFixture[str]
+) -> None:
+    machine = complete('echo "$* for $KEEPMUM_HOME"')
+    semantic.prepare(str(clone), machine, Voice())
+    launch = os.path.join(clone, "plugin", "launch.py")
+    assert f"-I {launch} model install for {machine.home}\n" in capfd.readouterr().out
+
+
+def test_a_model_that_cannot_be_fetched_is_told_with_the_command(clone: Path, complete: Prepared) -> None:
+    with pytest.raises(InstallError, match="the model could not be fetched") as caught:
+        semantic.prepare(str(clone), complete("exit 1"), Voice())
+    assert "`keepmum model install`" in caught.value.next_step
+
+
+def test_the_doctor_says_nothing_of_it_where_no_packages_were_wanted(clone: Path, machine: Machine) -> None:
+    assert about(clone, machine) == []
+
+
+def test_the_doctor_misses_the_model(clone: Path, complete: Prepared) -> None:
+    assert about(clone, complete("")) == [("note", "goes by words alone: the model is not installed")]
+
+
+def test_the_doctor_misses_the_packages(clone: Path, complete: Prepared) -> None:
+    machine = complete("")
+    (Path(machine.home) / "runtime" / "keepmum-semantic-lock.txt").unlink()
+    put_model(machine)
+    assert about(clone, machine) == [("note", "goes by words alone: packages are missing")]
+
+
+def test_the_doctor_finds_it_complete(clone: Path, complete: Prepared) -> None:
+    machine = complete("")
+    put_model(machine)
+    assert about(clone, machine) == [("ok", "by words and by meaning, with all-MiniLM-L6-v2")]
+
+
+def test_an_uninstallation_takes_the_model_and_leaves_what_is_not_ours(machine: Machine) -> None:
+    folder = put_model(machine)
+    (folder.parent / "lock").touch()
+    Path(f"{folder}.part").mkdir()
+    (folder.parent / "of-somebody-else").touch()
+    leftovers.clear(machine)
+    assert os.listdir(folder.parent) == ["of-somebody-else"]
