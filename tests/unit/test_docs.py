@@ -23,6 +23,7 @@ DOCUMENTS = (
     "docs/forgetting.md",
     "docs/guard.md",
     "docs/guard-hook.md",
+    "docs/search.md",
     "docs/team-server.md",
 )
 
