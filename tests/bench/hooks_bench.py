@@ -32,6 +32,7 @@ from keepmum_hooks.event import STOP, Event  # noqa: E402 - the path must come f
 FLOOR = "python3 -I -S -c pass"
 TRANSCRIPT_BYTES = 50 << 20
 MEMORIES = 100_000
+WARMING = 3  # rounds: each kind of run keeps what it needs beyond the others
 LONG = (1_000, 5_000)  # turns of a session
 
 
@@ -42,12 +43,16 @@ class Case:
     name: str
     arguments: list[str]
     payload: Callable[[int], dict[str, object] | None]
+    cold: bool = False  # whether each run is the first one, with nothing kept of an earlier one
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
     def run(self, python: str, environ: dict[str, str], turn: int) -> None:
         """Run once and note wall and CPU seconds."""
         content = self.payload(turn)
+        if self.cold:
+            environ = {**environ, "KEEPMUM_HOME": f"{environ['KEEPMUM_HOME']}-cold"}
+            shutil.rmtree(environ["KEEPMUM_HOME"], ignore_errors=True)
         with tempfile.TemporaryFile() as stdin:
             stdin.write(b"" if content is None else json.dumps(content).encode())
             stdin.seek(0)
@@ -145,19 +150,34 @@ def long_session(root: Path, count: int) -> str:
     return session
 
 
+PROSE = "Deploys go through the blue pool first; the gateway drains for 30 seconds before a cut.\n"
+DETAILS = """\
+We decided in #2763 to keep `retry_with_backoff` in src/gateway/http_client.py: the old handler gave None on HTTP 503.
+- tests/unit/test_gateway.py::test_drain_waits_for_open_requests takes 3.2 s; mark it slow.
+- commit 4f2a9c1e7b3d8a6f5e4c3b2a1f0e9d8c7b6a5f4e brought CONNECTION_POOL_SIZE=32, before it was 8.
+- the token for deploys is in the vault under ci/deploy; see https://git.example/checkout/pull/118
+"""
+SECRET = "the deploy token is " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8\n"  # made up, and put together here
+
+
 def guard_cases() -> list[Case]:
     """The guard before calls that are no business of its own, and before a memory that is given 2 KiB."""
     guard = [str(HOOKS / "run.py"), "guard", "--client", "claude-code"]
-    note = ("Deploys go through the blue pool first; the gateway drains for 30 seconds before a cut.\n" * 24)[:2048]
+    prose, details = ((text * 24)[:2048] for text in (PROSE, DETAILS))
+    refused = details[: -len(SECRET)] + SECRET
 
     def before(tool: str, **given: str) -> Callable[[int], dict[str, object]]:
         common = {"session_id": "guarded", "cwd": "/", "hook_event_name": "PreToolUse"}
         return lambda _: {**common, "tool_name": tool, "tool_input": given}
 
     return [
-        Case("Guard, 2 KiB of source", guard, before("Write", file_path="/src/main.py", content=note)),
+        Case("Guard, 2 KiB of source", guard, before("Write", file_path="/src/main.py", content=prose)),
         Case("Guard, a command", guard, before("Bash", command="pytest -q tests")),
-        Case("Guard, 2 KiB for another memory", guard, before("mcp__memory__add", text=note)),
+        Case("Guard, 2 KiB of prose for another memory", guard, before("mcp__memory__add", text=prose)),
+        Case("Guard, 2 KiB of names, paths and ids for one", guard, before("mcp__memory__add", text=details)),
+        Case("Guard, 2 KiB of these in CLAUDE.md", guard, before("Write", file_path="CLAUDE.md", content=details)),
+        Case("Guard, 2 KiB with a secret, refused", guard, before("mcp__memory__add", text=refused)),
+        Case("Guard, the very first run", guard, before("mcp__memory__add", text=details), cold=True),
     ]
 
 
@@ -175,7 +195,7 @@ def main() -> int:
             "CLAUDE_CODE_SESSION_ATTENDED": "1",
         }
         measured = cases(root)
-        for turn in range(options.rounds + 1):
+        for turn in range(options.rounds + WARMING):
             for case in measured:
                 case.run(options.python, environ, turn)
     report(measured)
@@ -183,13 +203,13 @@ def main() -> int:
 
 
 def report(measured: list[Case]) -> None:
-    """Print the table; the first round filled the caches and does not count."""
+    """Print the table; the first rounds filled the caches and do not count."""
     floor = measured[0]
     print(f"{'command':48} {'wall ms':>8} {'CPU ms':>8} {'wall ×':>7} {'CPU ×':>7}")  # noqa: T201, RUF001 - a report
     for case in measured:
-        wall, cpu = statistics.median(case.wall[1:]), statistics.median(case.cpu[1:])
-        wall_ratio = wall / statistics.median(floor.wall[1:])
-        cpu_ratio = cpu / statistics.median(floor.cpu[1:])
+        wall, cpu = statistics.median(case.wall[WARMING:]), statistics.median(case.cpu[WARMING:])
+        wall_ratio = wall / statistics.median(floor.wall[WARMING:])
+        cpu_ratio = cpu / statistics.median(floor.cpu[WARMING:])
         print(f"{case.name:48} {wall * 1e3:8.2f} {cpu * 1e3:8.2f} {wall_ratio:7.2f} {cpu_ratio:7.2f}")  # noqa: T201 - same
 
 

@@ -26,7 +26,9 @@ HOOKS = (
     ("Stop hook beside a bare interpreter", "Stop", hooks_bench.FLOOR, 1.35),
     ("Stop hook with 50 MB transcript beside without", _HEAVY, "Stop", 1.1),
     ("SessionStart hook beside a bare interpreter", _BRIEFED, hooks_bench.FLOOR, 1.35),
-    ("guard hook, 2 KiB for another memory", "Guard, 2 KiB for another memory", hooks_bench.FLOOR, 1.6),
+    ("guard hook, 2 KiB of prose", "Guard, 2 KiB of prose for another memory", hooks_bench.FLOOR, 1.6),
+    ("guard hook, 2 KiB of names and ids", "Guard, 2 KiB of names, paths and ids for one", hooks_bench.FLOOR, 1.6),
+    ("guard hook, 2 KiB with a secret", "Guard, 2 KiB with a secret, refused", hooks_bench.FLOOR, 1.6),
 )
 
 
@@ -38,10 +40,10 @@ def hooks(*, quick: bool) -> Iterator[Row]:
             "AI_AGENT": "claude-code_2-1-329_harness", "CLAUDE_CODE_SESSION_ATTENDED": "1",
         }  # fmt: skip
         cases = hooks_bench.cases(folder)
-        for turn in range(ROUNDS // 3 if quick else ROUNDS):
+        for turn in range((ROUNDS // 3 if quick else ROUNDS) + hooks_bench.WARMING):
             for case in cases:
                 case.run(sys.executable, variables, turn)
-    wall = {case.name: statistics.median(case.wall[1:]) for case in cases}
+    wall = {case.name: statistics.median(case.wall[hooks_bench.WARMING :]) for case in cases}
     for what, one, beside, reach in HOOKS:
         ratio = wall[one] / wall[beside]
         yield Row(what, f"{ratio:.2f} x", f"<= {reach} x", ratio <= reach)
