@@ -12,6 +12,7 @@ the rest where it is needed. They run on Python 3.9, which is what macOS gives t
     start, sweep            the briefing of a new session, and the broom for old ones
     guard, call, deadline   the guard: what may not be written, and that it never takes long
     guarded, patterns       what is a memory, by the names of tools and files
+    allowed, personal       what a person has allowed, and that no agent does
     image                   what a run imports, in one file for the next run
     texts                   every text in a tool's input, with its place
     places, files, system   where state lies, how it is touched, and what `os` would have cost

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from keepmum_hooks.system import calls
 
-__all__ = ["append", "make_private", "mark", "read", "read_end", "remove", "replace", "seconds_since_change", "touch"]
+__all__ = [
+    "append",
+    "create",
+    "make_private",
+    "mark",
+    "read",
+    "read_end",
+    "remove",
+    "replace",
+    "seconds_since_change",
+    "touch",
+]
 
 # Windows has neither links to refuse nor pipes to wait for, and needs to be told that bytes are bytes.
 _LINKS = getattr(calls, "O_NOFOLLOW", 0)
@@ -99,6 +110,28 @@ def replace(path: str, data: bytes) -> None:
     except OSError:
         remove(beside)
         raise
+
+
+def create(path: str, data: bytes) -> None:
+    """Make the file with `data`, whole from the first moment, unless another process was quicker.
+
+    Raises: OSError when it cannot be made.
+    """
+    beside = f"{path}.{calls.getpid()}.tmp"
+    try:
+        descriptor = _open_in_folder(beside, calls.O_WRONLY | calls.O_CREAT | calls.O_TRUNC)
+        try:
+            _write_whole(descriptor, data)
+        finally:
+            calls.close(descriptor)
+        try:
+            calls.link(beside, path)
+        except FileExistsError:
+            return
+        except OSError:  # a file system without hard links
+            calls.replace(beside, path)
+    finally:
+        remove(beside)
 
 
 def remove(path: str) -> None:

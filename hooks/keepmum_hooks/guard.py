@@ -6,7 +6,7 @@ forbidden: clients take a hook that fails for one that has no objection.
 
 from __future__ import annotations
 
-from keepmum_hooks import deadline, event, files, image, payload, places, switches
+from keepmum_hooks import deadline, event, files, image, payload, personal, places, switches
 from keepmum_hooks.guarded import Guarded
 
 TYPE_CHECKING = False
@@ -25,7 +25,11 @@ _MOST_FINDINGS = 5  # told of in one answer
 _REFUSED = (
     "Keepmum refused this write to memory, and nothing was written: it holds a secret. {places}. "
     "Write it again without the secret: say instead where it is kept, such as a password manager or the name of an "
-    "environment variable."
+    "environment variable.{allowing}"
+)
+_ALLOWING = (
+    " If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
+    "Fingerprint: {fingerprints}."
 )
 _UNCHECKED = (
     "Keepmum could not check this write to memory for secrets, so nothing was written: {why}. "
@@ -75,18 +79,21 @@ def _judge(client: Client, name: str, content: Mapping[str, Any], environ: Mappi
     chosen = switches.read(home, call.session, call.cwd, environ)
     if not chosen.guard:
         return ""
-    if not Guarded(environ, chosen.guard_paths, chosen.guard_tools).concerns(call):
+    guarded = Guarded(environ, chosen.guard_paths, chosen.guard_tools)
+    if home is not None and personal.decides(call, home, guarded):
+        return client.refuse(personal.REASON)
+    if not guarded.concerns(call):
         return ""
     if home is not None:
         files.mark(places.heartbeat_file(home, name, event.GUARD))
-    reason = _objection(call)
+    reason = _objection(call, home)
     return client.refuse(reason) if reason else ""
 
 
-def _objection(call: Call) -> str:
+def _objection(call: Call, home: str | None) -> str:
     """Why the call must not be made, or ""."""
     try:
-        found = _places(call)
+        found, fingerprints = _places(call, home)
     except deadline.DeadlineError:
         return _UNCHECKED.format(why="it took too long")
     except ImportError:
@@ -96,21 +103,26 @@ def _objection(call: Call) -> str:
     if not found:
         return ""
     told = [*found[:_MOST_FINDINGS], *(["and more"] if len(found) > _MOST_FINDINGS else [])]
-    return _REFUSED.format(places="; ".join(told))
+    allowing = _ALLOWING.format(fingerprints=", ".join(fingerprints[:_MOST_FINDINGS])) if fingerprints else ""
+    return _REFUSED.format(places="; ".join(told), allowing=allowing)
 
 
-def _places(call: Call) -> list[str]:
-    """Each finding by rule, field and line, once and in order; never by its text."""
+def _places(call: Call, home: str | None) -> tuple[list[str], list[str]]:
+    """Each finding by rule, field and line, and their fingerprints: each once and in order, never by its text."""
     image.enter("scanner")
+    from keepmum_hooks.allowed import Judge
     from keepmum_hooks.texts import texts
-    from keepmum_scanner import scan
 
+    judge = Judge(home)
     found: dict[str, None] = {}
+    fingerprints: dict[str, None] = {}
     for text in texts(call.input, call.standing):
-        for finding in scan(text.text):
-            place = text.place(lambda name: not scan(name))
+        for finding in judge(text.text):
+            place = text.place(lambda name: not judge(name))
             found[f"{finding.rule} in {place}, line {text.line(finding.start)}"] = None
-    return list(found)
+            if finding.fingerprint:
+                fingerprints[finding.fingerprint] = None
+    return list(found), list(fingerprints)
 
 
 def _unless_off(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> str:

@@ -114,30 +114,38 @@ class Guarded:
 
     def _is_memory_file(self, path: str, cwd: str) -> bool:
         """Whether the file is one by its name, or by the name of what it links to."""
-        whole = self._whole(path, cwd)
+        whole = self.whole(path, cwd)
         return self._fits(whole) or self._fits(real_path(whole))
 
     def _names_memory_file(self, command: str, cwd: str) -> bool:
         """Whether a word of the command, read as a path, is such a file; only by name, since there may be thousands."""
-        for spelled, short in _HOMES:
-            command = command.replace(spelled, short)
-        text = f"{cwd} {command}".lower().replace("\\", "/")
+        text = f"{cwd} {_shortened(command)}".lower().replace("\\", "/")
         near = [pattern for pattern in self._files if pattern.literal in text]
         if not near:
             return False
-        words = set(command.replace("\\ ", " ").translate(_PARTING).split())
-        paths = (parts_of(self._whole(word, cwd)) for word in words)
+        paths = (parts_of(self.whole(word, cwd)) for word in set(self.words(command)))
         return any(pattern.fits(path) for path in paths for pattern in near)
 
     def _fits(self, path: str) -> bool:
         parts = parts_of(path)
         return any(pattern.fits(parts) for pattern in self._files)
 
-    def _whole(self, path: str, cwd: str) -> str:
+    def whole(self, path: str, cwd: str) -> str:
         """The absolute path that is meant."""
         if path == "~" or path.startswith("~/"):
             return self._user + path[1:]
         return path if path.startswith(("/", "\\")) or path[1:2] == ":" else f"{cwd}/{path}"
+
+    @staticmethod
+    def words(command: str) -> list[str]:
+        """The words of a shell command, near enough, with the user's home as "~"."""
+        return _shortened(command).replace("\\ ", " ").translate(_PARTING).split()
+
+
+def _shortened(command: str) -> str:
+    for spelled, short in _HOMES:
+        command = command.replace(spelled, short)
+    return command
 
 
 def _first_string(text: str) -> str:

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Source: https://datatracker.ietf.org/doc/rfc2104/, read 2026-11-21
+_BLOCK = 64  # bytes
+_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
+
 
 def fingerprint(secret: str, key: bytes | None) -> str:
     """HMAC-SHA-256 of `secret` under `key`, 32 hexadecimal digits; "" without a key.
@@ -10,6 +20,19 @@ def fingerprint(secret: str, key: bytes | None) -> str:
     """
     if not key:
         return ""
-    import hmac  # with hashlib 3 ms, and most scans find nothing
+    sha256 = _sha256()
+    block = (key if len(key) <= _BLOCK else sha256(key).digest()).ljust(_BLOCK, b"\0")
+    inner = sha256(block.translate(_INNER) + secret.encode("utf-8", "surrogatepass")).digest()
+    return str(sha256(block.translate(_OUTER) + inner).hexdigest()[:32])
 
-    return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
+
+def _sha256() -> Any:
+    """SHA-256 by the interpreter's own module where it can be found: `hmac` and `hashlib` cost more than a scan."""
+    try:
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found]  # private, no stub
+    except ImportError:
+        from hashlib import sha256
+    return sha256

@@ -3,6 +3,7 @@
 options   the command line
 lines     a stream, cut at its line feeds
 message   JSON as it was sent: every member, also one that is named twice
+judging   the scanner, without what a person has allowed
 fields    every string of a call, and the secrets in them
 refusal   what the client is told
 gate      what becomes of one line from the client

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from keepmum.guard.judging import scan
 from keepmum.guard.message import Members, decode
-from keepmum_scanner import scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "secrets"]
 
-Place = tuple[str, str, int]  # rule, field, line
+Place = tuple[str, str, int, str]  # rule, field, line, fingerprint or ""
 
 _ENVELOPE = ("jsonrpc", "id", "method")
 _SHORT, _FEW = 256, 4  # characters and words: a name tells what a value is, and nothing of a sentence
@@ -23,8 +23,12 @@ _DEEPEST = 8  # JSON in JSON: each level is scanned whole, and nobody writes mor
 
 
 def secrets(call: Members) -> list[Place]:
-    """Rule, field and line of every secret in the message of a call, each once, in order."""
-    places = [(rule, _shown(path), line) for path, name, text in _strings(call) for rule, line in _found(name, text)]
+    """Rule, field, line and fingerprint of every secret in the message of a call, each once, in order."""
+    places = [
+        (rule, _shown(path), line, fingerprint)
+        for path, name, text in _strings(call)
+        for rule, line, fingerprint in _found(name, text)
+    ]
     return list(dict.fromkeys(places))
 
 
@@ -74,16 +78,17 @@ def _as_json(text: str) -> object:
         return None
 
 
-def _found(name: str, text: str) -> Iterator[tuple[str, int]]:
-    """Rule and line of each secret in a text; a value of a few words is looked at below its name as well."""
+def _found(name: str, text: str) -> Iterator[tuple[str, int, str]]:
+    """Rule, line and fingerprint of each secret in a text; a value of few words is looked at below its name as well."""
     whole = f"{text}\n{name}: {text}" if name and _is_value(text) else text
     line, counted = 1, 0
     for finding in scan(whole):
         if finding.start > len(text):  # below its name: on the same line as in the text, which has few
-            yield finding.rule, text.count("\n", 0, max(0, finding.start - len(whole) + len(text))) + 1
+            below = text.count("\n", 0, max(0, finding.start - len(whole) + len(text))) + 1
+            yield finding.rule, below, finding.fingerprint
             continue
         line, counted = line + text.count("\n", counted, finding.start), finding.start
-        yield finding.rule, line
+        yield finding.rule, line, finding.fingerprint
 
 
 def _is_value(text: str) -> bool:

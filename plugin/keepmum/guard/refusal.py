@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["holds_secret", "server_ended", "unreadable"]
 
 _MOST_PLACES = 10
+_ALLOWING = (
+    " If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
+    "Fingerprint: {}."
+)
 # Where the id stands in what every SDK writes: before the parameters, or after them.
 _WINDOW = 512  # bytes
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,15}(?![\d.eE])|"[\w.-]{1,64}")')
@@ -25,12 +29,15 @@ _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,15}(?![\d.eE])|"[\w.-]{1,64}")')
 
 def holds_secret(request_id: rpc.RequestId, places: Sequence[Place]) -> Json:
     """The answer to a call with secrets in it."""
-    where = "; ".join(f"{rule} in {field}, line {line}" for rule, field, line in places[:_MOST_PLACES])
+    told = dict.fromkeys(f"{rule} in {field}, line {line}" for rule, field, line, _ in places[:_MOST_PLACES])
+    where = "; ".join(told)
+    fingerprints = list(dict.fromkeys(place[3] for place in places[:_MOST_PLACES] if place[3]))
     more = f"; and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     return _tool_error(
         request_id,
         f"refused, nothing was sent to the server: {where}{more}. "
-        "Say where the secret is kept (a vault path, a variable's name) instead of what it is, and call again.",
+        "Say where the secret is kept (a vault path, a variable's name) instead of what it is, and call again."
+        + (_ALLOWING.format(", ".join(fingerprints)) if fingerprints else ""),
     )
 
 

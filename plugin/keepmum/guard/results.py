@@ -41,7 +41,8 @@ def _answer(message: object) -> object:
 
 def _clean(value: object) -> object:
     if isinstance(value, str):
-        from keepmum_scanner import redact, scan
+        from keepmum.guard.judging import scan
+        from keepmum_scanner import redact
 
         return redact(value, scan(value))
     if isinstance(value, list):

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from keepmum.allowing import Allowed, AllowList
 from keepmum_hooks import deadline, guard, payload, places, switches
 from keepmum_hooks.event import GUARD
 
@@ -85,6 +86,14 @@ def test_a_secret_is_refused_by_rule_field_and_line(scene: Scene) -> None:
 )
 def test_a_secret_is_refused_wherever_it_stands(scene: Scene, given: dict[str, object]) -> None:
     assert "holds a secret" in scene.remembers(given)
+
+
+def test_a_refusal_names_what_a_person_can_allow_and_then_it_passes(scene: Scene) -> None:
+    allowed = AllowList(str(scene.home))
+    reason = scene.remembers({"text": f"use {token()}"})
+    fingerprint = reason.rpartition("Fingerprint: ")[2].rstrip(".")
+    allowed.add(Allowed(fingerprint, "made up", "2026-11-21"))
+    assert scene.remembers({"text": f"use {token()}"}) == ""
 
 
 def test_a_refusal_says_nothing_of_the_secret(scene: Scene) -> None:

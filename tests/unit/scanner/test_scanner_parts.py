@@ -1,6 +1,7 @@
 """The pieces that `scan` is made of, each by its own claims."""
 
 import binascii
+import hmac
 
 import pytest
 
@@ -8,6 +9,7 @@ from keepmum_scanner import shapes
 from keepmum_scanner.checksum import crc32_in_base62
 from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED, Context
 from keepmum_scanner.decode import decoded, is_words
+from keepmum_scanner.fingerprint import fingerprint
 from keepmum_scanner.score import THRESHOLD, Features, by_hand
 from keepmum_scanner.scored import find as find_scored
 from keepmum_scanner.surprise import surprise
@@ -189,3 +191,10 @@ def test_scorer_is_a_value_that_can_be_replaced() -> None:
 
 def test_overlapping_suspects_become_one_with_the_widest_reach() -> None:
     assert merged([("a", 5, 9, 0.6), ("b", 0, 6, 0.9), ("c", 12, 14, 0.5)]) == [("b", 0, 9, 0.9), ("c", 12, 14, 0.5)]
+
+
+@pytest.mark.parametrize("key", [b"k", b"x" * 32, b"y" * 64, b"z" * 65])
+@pytest.mark.parametrize("text", ["", "word", "naïve \ud800"])
+def test_a_fingerprint_is_an_hmac(key: bytes, text: str) -> None:
+    expected = hmac.new(key, text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+    assert fingerprint(text, key) == expected
