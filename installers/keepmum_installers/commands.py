@@ -54,6 +54,13 @@ def register_installation(subparsers: _Subparsers) -> None:
         metavar="NAME",
         help="only this client, and not every one that is found; may be repeated",
     )
+    add.add_argument(
+        "--set",
+        action="append",
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="with --scope project: a setting for everybody, in .keepmum.toml; may be repeated",
+    )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--no-semantic", action="store_false", dest="semantic", help="search by words alone")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
@@ -96,6 +103,7 @@ def _install(arguments: argparse.Namespace) -> int:
         scope=arguments.scope,
         source=arguments.source,
         clients=tuple(dict.fromkeys(arguments.clients or ())),
+        settings=tuple(arguments.settings or ()),
         runtime=arguments.runtime,
         semantic=arguments.semantic,
         dry_run=arguments.dry_run,

@@ -34,6 +34,8 @@ class Options:
     source: str | None = None
     clients: tuple[str, ...] = ()
     """Their names; none stands for every client that is found."""
+    settings: tuple[str, ...] = ()
+    """What a repository is to say to everybody, each `NAME=VALUE`."""
     runtime: bool = True
     semantic: bool = True
     dry_run: bool = False
@@ -70,7 +72,9 @@ def _planners(options: Options, product: Product, root: str | None, machine: Mac
     chosen = _chosen(options, machine)
     planners: list[_Planner] = [partial(CLIENTS[name].plan, wish, machine) for name in chosen]
     if options.scope == "project":
-        planners.append(partial(team.plan, machine))
+        planners.append(partial(team.plan, options.settings, machine))
+    elif options.settings:
+        raise InstallError("--set is for a repository; nothing was done", "Use it with --scope project.")
     return planners or [lambda: _NO_CLIENT]
 
 

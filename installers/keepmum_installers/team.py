@@ -1,12 +1,19 @@
-"""What a repository says once for all clients: a paragraph in `AGENTS.md`, which most of them read."""
+"""What a repository says once for all clients: a paragraph in `AGENTS.md`, and settings in `.keepmum.toml`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
+from keepmum import toml_edit
+from keepmum.errors import SettingsError
+from keepmum.setting import PROJECT_FILE, from_text
+from keepmum.settings import PROJECT_FILE_NAME, SETTINGS
+from keepmum_installers import files
 from keepmum_installers.blocks import Block
+from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, add_block
+from keepmum_installers.plan import Plan, add_block, own_file
 from keepmum_installers.repository import repository
 
 __all__ = ["common_files", "plan"]
@@ -19,22 +26,56 @@ Recall before you start on a task; remember a decision with its reason, and what
 A secret never belongs into a memory: say where it is kept instead."""
 
 
-def plan(machine: Machine) -> Plan:
-    """The edit of `AGENTS.md`; no step where it has the paragraph.
+def plan(settings: Sequence[str], machine: Machine) -> Plan:
+    """The edit of `AGENTS.md`, and the file with the settings, each `NAME=VALUE`; no steps where all is there.
 
-    Raises: InstallError when the file cannot be edited without harm.
+    Raises: InstallError when a file cannot be edited without harm, or a setting is none that a project can choose.
     """
-    change = add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent of the memory")
+    steps = (
+        add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent of the memory"),
+        own_file(_settings(machine), _chosen(settings, machine), "settings for everybody", 0o644) if settings else None,
+    )
     return Plan(
-        (change,) if change else (),
+        tuple(step for step in steps if step),
         closing=("Commit what was written. Memories are not in the repository: each machine keeps its own.",),
     )
 
 
 def common_files(machine: Machine) -> tuple[str, ...]:
     """The files that `plan` writes."""
-    return (_agents(machine),)
+    return (_agents(machine), _settings(machine))
 
 
 def _agents(machine: Machine) -> str:
     return os.path.join(repository(machine), "AGENTS.md")
+
+
+def _settings(machine: Machine) -> str:
+    return os.path.join(repository(machine), PROJECT_FILE_NAME)
+
+
+def _chosen(settings: Sequence[str], machine: Machine) -> str:
+    """The text of the settings file. One that is there already is the team's own, and is not edited."""
+    path = _settings(machine)
+    before = text = (files.read(path) or b"").decode("utf-8", "replace")
+    for each in settings:
+        name, _, value = each.partition("=")
+        text = _with(path, text, name.strip(), value)
+    if before and text != before:
+        lines = "\n".join(settings)
+        raise InstallError(f"{path} is there already; it was left alone", f"Say there what you want to say:\n{lines}")
+    return text
+
+
+def _with(path: str, text: str, name: str, value: str) -> str:
+    setting = SETTINGS.get(name)
+    if setting is None or PROJECT_FILE not in setting.files or setting.kind is tuple:
+        able = (each.name for each in SETTINGS.values() if PROJECT_FILE in each.files and each.kind is not tuple)
+        raise InstallError(f"{name} is no setting that a project can choose here", f"It can: {', '.join(able)}.")
+    try:
+        chosen = from_text(setting, value)
+        return toml_edit.changed(path, text, name, chosen) if isinstance(chosen, (bool, int, str)) else text
+    except ValueError as allowed:
+        raise InstallError(f"{name} must be {allowed}; nothing was done", f"Use for example --set {name}=…") from None
+    except SettingsError as error:
+        raise InstallError(str(error), "Mend that, then run this again.") from None

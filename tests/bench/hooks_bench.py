@@ -123,10 +123,14 @@ def cases(root: Path) -> list[Case]:
             "source": "startup",
         }
 
+    def of_codex(turn: int) -> dict[str, object]:
+        return {**stopped("codex", root / "transcript.jsonl")(turn), "turn_id": f"turn-{turn}"}
+
     return [
         Case(FLOOR, ["-c", "pass"], lambda _: None),
         Case("Stop", stop, stopped("light", root / "none.jsonl")),
         Case("Stop, 50 MB transcript, 100,000 memories", stop, stopped("heavy", root / "transcript.jsonl")),
+        Case("Stop of Codex, 50 MB transcript", [*stop[:-1], "codex"], of_codex),
         Case("SessionStart with a briefing, 100,000 memories", start, started(root / "project")),
         Case("SessionStart without a briefing", start, started(root)),
         *(

@@ -21,10 +21,17 @@ from bench.store_figures import ROOT, Row, is_quick, print_table
 
 ROUNDS = 60
 _HEAVY = "Stop, 50 MB transcript, 100,000 memories"
+_CODEX = "Stop of Codex, 50 MB transcript"
 _BRIEFED = "SessionStart with a briefing, 100,000 memories"
 HOOKS = (
     ("Stop hook beside a bare interpreter", "Stop", hooks_bench.FLOOR, 1.35),
     ("Stop hook with 50 MB transcript beside without", _HEAVY, "Stop", 1.1),
+    (
+        "Stop hook of Codex, which reads the transcript's end",
+        "Stop of Codex, 50 MB transcript",
+        hooks_bench.FLOOR,
+        1.35,
+    ),
     ("SessionStart hook beside a bare interpreter", _BRIEFED, hooks_bench.FLOOR, 1.35),
     ("guard hook, 2 KiB of prose", "Guard, 2 KiB of prose for another memory", hooks_bench.FLOOR, 1.6),
     ("guard hook, 2 KiB of names and ids", "Guard, 2 KiB of names, paths and ids for one", hooks_bench.FLOOR, 1.6),

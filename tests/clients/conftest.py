@@ -11,15 +11,25 @@ from pathlib import Path
 import pytest
 
 from clients import claude as claude_code
+from clients import codex
 from clients.claude import Claude
 from clients.mock_model import MockModel
 
 
 @pytest.fixture(scope="session")
 def claude_program(root: Path) -> Path:
-    """The real client; the test is skipped, with the reason, where it cannot be had."""
+    """The real Claude Code; the test is skipped, with the reason, where it cannot be had."""
     try:
         return claude_code.installed(root / ".cache" / "clients")
+    except claude_code.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def codex_program(root: Path) -> Path:
+    """The real Codex; the test is skipped, with the reason, where it cannot be had."""
+    try:
+        return codex.installed(root / ".cache" / "clients")
     except claude_code.Unavailable as reason:
         pytest.skip(str(reason))
 

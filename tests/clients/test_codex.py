@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from clients import codex as real
-from clients.claude import Unavailable
 from clients.codex import DEFERRING, PLUGIN, Codex, CodexModel
 from clients.other_memory import SERVER
 from keepmum.mcp.tools import INSTRUCTIONS
@@ -26,15 +24,6 @@ NOTE = {"title": "Blue pool", "text": "Deploys go through the blue pool first."}
 FREELY = ("--dangerously-bypass-approvals-and-sandbox",)
 EVERY_TURN = {"KEEPMUM_CAPTURE_EVERY": "1", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
 DUE = [5, 10, 15]
-
-
-@pytest.fixture(scope="session")
-def codex_program(root: Path) -> Path:
-    """The real client; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return real.installed(root / ".cache" / "clients")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture

@@ -22,14 +22,17 @@ def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list
     return done.returncode, json.loads(done.stdout)["findings"]
 
 
-def test_everything_reaches_the_model_of_claude_code(claude_program: Path, product: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("client", "command"), [("claude-code", "claude"), ("codex", "codex")])
+def test_everything_reaches_the_model(
+    request: pytest.FixtureRequest, product: Path, tmp_path: Path, client: str, command: str
+) -> None:
     home, tools = tmp_path / "home", tmp_path / "bin"
     home.mkdir()
     tools.mkdir()
-    (tools / "claude").symlink_to(claude_program)
+    (tools / command).symlink_to(request.getfixturevalue(f"{command}_program"))
     (tools / "python3").symlink_to(os.path.realpath(sys.executable))
     path = os.pathsep.join([str(tools), "/usr/bin", "/bin"])
-    status, (finding,) = doctor(product, home, path, "--live", "claude-code")
+    status, (finding,) = doctor(product, home, path, "--live", client)
     assert (status, finding["level"]) == (0, "ok"), finding
     assert sorted(os.listdir(home)) == [".keepmum"]  # whatever the client wrote, it wrote elsewhere
     _, later = doctor(product, home, path)
