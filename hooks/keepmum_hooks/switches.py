@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     Path = tuple[str, ...]
-    Value = Union[bool, int, tuple[str, ...]]
+    Value = Union[bool, int, str, tuple[str, ...]]
 
 __all__ = ["Switches", "read"]
 
@@ -31,8 +31,9 @@ BRIEFING: Path = ("briefing", "enabled")
 GUARD: Path = ("guard", "enabled")
 GUARD_PATHS: Path = ("guard", "paths")
 GUARD_TOOLS: Path = ("guard", "tools")
+DIALECT: Path = ("dialect",)
 _LISTS = (GUARD_PATHS, GUARD_TOOLS)
-_ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING, GUARD, *_LISTS)
+_ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING, GUARD, DIALECT, *_LISTS)
 _OFF_BY_PROJECT = (ENABLED, CAPTURE, BRIEFING)
 
 _VARIABLES = (
@@ -51,7 +52,17 @@ _BOM = b"\xef\xbb\xbf"
 class Switches:
     """Whether hooks may act, and how often they remind; a value."""
 
-    __slots__ = ("briefing", "capture", "enabled", "every", "guard", "guard_paths", "guard_tools", "unattended")
+    __slots__ = (
+        "briefing",
+        "capture",
+        "dialect",
+        "enabled",
+        "every",
+        "guard",
+        "guard_paths",
+        "guard_tools",
+        "unattended",
+    )
 
     def __init__(  # noqa: PLR0913 - one value with many facts; a dataclass would triple the hook's time
         self,
@@ -64,6 +75,7 @@ class Switches:
         guard: bool = True,
         guard_paths: tuple[str, ...] = (),
         guard_tools: tuple[str, ...] = (),
+        dialect: str = "",
     ) -> None:
         self.enabled = enabled  # False: no output, no counting, no briefing
         self.capture = capture  # False: no reminders, no counting
@@ -73,6 +85,7 @@ class Switches:
         self.guard = guard  # False: other memories are not guarded
         self.guard_paths = guard_paths  # patterns of files that are guarded besides the known ones
         self.guard_tools = guard_tools  # patterns of tools, likewise
+        self.dialect = dialect  # the name of a set of tools, unchecked; the server reads it here before it can import
 
 
 def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
@@ -91,6 +104,7 @@ def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -
         guard=bool(_first((*first, user), ENABLED, default=True) and user.get(GUARD, True)),
         guard_paths=_all(layers, GUARD_PATHS),
         guard_tools=_all(layers, GUARD_TOOLS),
+        dialect=str(_first(layers, DIALECT, default="")),
     )
 
 
@@ -130,7 +144,7 @@ def _from_project(cwd: str) -> dict[Path, Value]:
 
 
 def _may_come_from_project(path: Path, value: Value) -> bool:
-    return path is EVERY or path in _LISTS or (value is False and path in _OFF_BY_PROJECT)
+    return path in (EVERY, DIALECT) or path in _LISTS or (value is False and path in _OFF_BY_PROJECT)
 
 
 def _from_file(path: str) -> dict[Path, Value] | None:
@@ -174,6 +188,8 @@ def _fitting(path: Path, value: object) -> Value | None:
     """The value, if it is one that the switch can have."""
     if path in _LISTS:
         return _patterns(value) if isinstance(value, (list, tuple)) else None
+    if path is DIALECT:
+        return value if isinstance(value, str) else None
     if isinstance(value, bool):
         return None if path is EVERY else value
     return value if path is EVERY and isinstance(value, int) and 1 <= value <= 1000 else None

@@ -49,6 +49,7 @@ class Fields(TypedDict, total=False):
     source: str | None
     session: str | None
     project: str | None
+    agent: str | None
 
 
 # Characters that a reader does not see and that carry hidden instructions or reorder what is shown: the tag block,
@@ -140,7 +141,7 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
         "scope": one_of("scope", given.get("scope", base.scope), SCOPES),
     }
     lines = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
-    lines |= dict.fromkeys(("session", "project"), LIMITS.name)
+    lines |= dict.fromkeys(("session", "project", "agent"), LIMITS.name)
     for name, limit in lines.items():
         if given.get(name):
             values[name] = clean(name, given[name], limit, one_line=True) or getattr(base, name)

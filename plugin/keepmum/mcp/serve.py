@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_USAGE = "usage: keepmum mcp [--client NAME] [--dialect NAME]"
+_USAGE = (
+    "usage: keepmum mcp [--client NAME] [--dialect NAME] [--agent NAME] [--project NAME] "
+    "[--memory-api-url URL] [--memory-api-key KEY]"
+)
+# What the options of Shared Agent Memory stand for; a process of its own needs no other way to hand them on.
+_VARIABLES = {
+    "--agent": "KEEPMUM_AGENT",
+    "--project": "KEEPMUM_PROJECT",
+    "--memory-api-url": "MEMORY_API_BASE_URL",
+    "--memory-api-key": "MEMORY_API_KEY",
+    "--api-key": "MEMORY_API_KEY",
+}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,19 +40,26 @@ def main(argv: Sequence[str]) -> int:
     if options is None:
         sys.stderr.write(f"{_USAGE}\n")
         return 2
-    dialect = options["--dialect"] or os.environ.get("KEEPMUM_DIALECT") or DEFAULT
+    try:
+        _take(options)
+    except ValueError as problem:
+        sys.stderr.write(f"keepmum: {problem}\n")
+        return 2
+    chosen = _switches(os.environ)
+    named = options["--dialect"] or os.environ.get("KEEPMUM_DIALECT")
+    dialect = named or (chosen.dialect if chosen.dialect in DIALECTS else DEFAULT)
     if dialect not in DIALECTS:
         sys.stderr.write(f"keepmum: there is no dialect {dialect!r}; there are: {', '.join(DIALECTS)}\n")
         return 2
     surface, open_handlers = DIALECTS[dialect]
-    if not _is_on(os.environ):
+    if not chosen.enabled:
         surface = OFF
     return stdio.serve(surface, open_handlers, name="keepmum", version=VERSION)
 
 
 def _options(argv: Sequence[str]) -> Mapping[str, str] | None:
     """The options by name, empty where not given; None when something else stands there."""
-    options = {"--client": "", "--dialect": ""}
+    options = dict.fromkeys(("--client", "--dialect", *_VARIABLES), "")
     words = list(argv)
     while words:
         name, equals, value = words.pop(0).partition("=")
@@ -51,8 +69,27 @@ def _options(argv: Sequence[str]) -> Mapping[str, str] | None:
     return options
 
 
-def _is_on(environ: Mapping[str, str]) -> bool:
-    """Whether Keepmum is switched on for this session, project and user; the same switches that the hooks obey."""
+def _take(options: Mapping[str, str]) -> None:
+    """Take what the command line says of agent, project and server; a key beside an address is for just that one.
+
+    Raises: ValueError in words, when it can be no address or no key.
+    """
+    url, key = options["--memory-api-url"], options["--memory-api-key"] or options["--api-key"]
+    if url and key:
+        from keepmum import credentials, settings
+        from keepmum.errors import KeepmumError
+
+        try:
+            credentials.give(settings.origin_of(url), key)
+        except KeepmumError as error:
+            raise ValueError(str(error)) from None
+    for name, variable in _VARIABLES.items():
+        if options[name] and not (url and name.endswith("-key")):
+            os.environ[variable] = options[name]
+
+
+def _switches(environ: Mapping[str, str]) -> switches.Switches:
+    """Whether Keepmum is on for this session, project and user, and in which dialect: as the hooks read it."""
     home = places.home(environ)
     if home is None:
         home = os.devnull  # no files to read there; the environment still counts
@@ -61,4 +98,4 @@ def _is_on(environ: Mapping[str, str]) -> bool:
         folder = environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     except OSError:
         folder = os.sep
-    return switches.read(home, session, folder, environ).enabled
+    return switches.read(home, session, folder, environ)

@@ -111,7 +111,7 @@ class Context:
         named = given.get("project")
         return Filter(
             now=self._clock(),
-            project=place.project if named in {None, place.name} else named,
+            project=self.project_id(named),
             session=place.session,
             user=place.user,
             # Who stands in no project looks at all of them.
@@ -125,6 +125,13 @@ class Context:
             until=given.get("until"),
             statuses=given.get("statuses", ("active",)),
         )
+
+    def project_id(self, name: str | None) -> str | None:
+        """The id of the project that goes by `name`: the one here, the only one seen that is called so, or the name."""
+        if name in {None, self.place.name, self.place.project}:
+            return self.place.project
+        seen = {owner for _, owner, called in self.store.roots(0) if called == name}
+        return seen.pop() if len(seen) == 1 else name
 
     def _find(self, reference: str) -> Memory:
         """As `find`, with every word that is kept."""

@@ -103,6 +103,13 @@ class Reading(Context):
             yield from map(self._masker.memory, found)
             offset += len(found)
 
+    def project_name(self, project: str) -> str:
+        """What a project is called: as it was where it was seen on this machine, or by the last part of its id."""
+        if project == self.place.project and self.place.name:
+            return self.place.name
+        seen = {owner: name for _, owner, name in self.store.roots(0) if name}
+        return seen.get(project) or project.rpartition("/")[2]
+
     def count(self) -> int:
         """How many memories a recall here looks through."""
         return self.store.count(self._filter())

@@ -5,7 +5,7 @@ A dialect is a `Surface`, cheap to import, and where its handlers are found when
 
 from __future__ import annotations
 
-from keepmum.mcp.dialects import keepmum
+from keepmum.mcp.dialects import keepmum, shared
 from keepmum.mcp.surface import Surface
 
 TYPE_CHECKING = False
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT", "DIALECTS", "OFF"]
 
 DEFAULT = "keepmum"
-DIALECTS: Mapping[str, tuple[Surface, OpenHandlers]] = {"keepmum": (keepmum.SURFACE, keepmum.open_handlers)}
+DIALECTS: Mapping[str, tuple[Surface, OpenHandlers]] = {
+    "keepmum": (keepmum.SURFACE, keepmum.open_handlers),
+    "shared": (shared.SURFACE, shared.open_handlers),
+}
 
 # What is served where Keepmum is switched off: nothing, so that an agent does not even know of it.
 OFF = Surface("")

@@ -84,6 +84,7 @@ class RestStore:
         self._listed_at: dict[str | None, float] = {}
         self._loaded_at: dict[str, float] = {}
         self._caveat = ""
+        self._problem = ""
         self._told: set[str] = set()
         if drains and server.key and box.waiting(server.origin):
             self._drainer.start()
@@ -269,19 +270,28 @@ class RestStore:
     def _asking(self, ask: Callable[[FirstApi], _Answer], otherwise: Callable[[], _Answer]) -> _Answer:
         """The server's answer, or what is known here when it gives none, marked as that."""
         if self._clock() < self._down_until:
-            return otherwise()
+            return self._unasked(otherwise)
         try:
             answer = ask(self._reached)
         except StoreError as error:
-            self._caveat = f"This is what was known here, not the server's answer: {error}."
-            if isinstance(error, StoreUnavailable):
-                self._down_until = self._clock() + _DOWN
-            self._learning.flush()
-            return otherwise()
+            self._note_problem(error)
+            return self._unasked(otherwise)
         if self._caveat:
             self._caveat = ""
             self._drainer.wake()
         return answer
+
+    def _unasked(self, otherwise: Callable[[], _Answer]) -> _Answer:
+        """What is known here, marked as that."""
+        self._caveat = f"This is what was known here, not the server's answer: {self._problem}."
+        self._learning.flush()
+        return otherwise()
+
+    def _note_problem(self, error: StoreError) -> None:
+        """Remember why the server gave no answer, and leave it alone for a moment where that may pass."""
+        self._problem = str(error)
+        if isinstance(error, StoreUnavailable):
+            self._down_until = self._clock() + _DOWN
 
     def _searched(self, api: FirstApi, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         project = None if wanted.everywhere else self._name(wanted.project)
@@ -394,6 +404,7 @@ class RestStore:
         settled = [one for change in changes for one in _renamed(change, given)]
         keep(settled, [replace(event, memory=given.get(event.memory or "", event.memory)) for event in activity])
         self._note_dropped(changes)
+        self._caveat = ""
         return Receipt(given, queued)
 
     def _check(self, changes: Sequence[Change]) -> None:
@@ -427,7 +438,7 @@ class RestStore:
                     return given, self._queue(steps[number:], tried=False)
                 server_id = self._sender.send(step)
             except StoreUnavailable as error:
-                self._down_until = self._clock() + _DOWN
+                self._note_problem(error)
                 return given, self._queue(steps[number:], tried=not error.sure)
             if server_id is not None:
                 given[step.memory] = mapping.memory_id(server_id)
