@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from keepmum_scanner.suspect import Suspect
 
 _BASE64 = r"[A-Za-z0-9+/_-]"
+# How documents write a link to a server on one's own machine, with the words for user and password themselves.
+_EXAMPLE = r"(?i:user(?:name)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1)(?![\w.-]))"
 
 # (rule, guard, characters of the secret before the guard, expression); the secret is the group "secret", or all of it.
 # Lengths and marks, where no other source stands:
@@ -27,7 +29,7 @@ RULES = (
         "url.password",
         "://",
         0,
-        r"://(?<=[A-Za-z0-9]://)[^\s/?#:@\"'<>`]{0,128}:(?P<secret>[^\s/?#@\"'<>`]{1,256})@[\w\[%{$-]",
+        rf"://(?<=[A-Za-z0-9]://)(?!{_EXAMPLE})[^\s/?#:@\"'<>`]{{0,128}}:(?P<secret>[^\s/?#@\"'<>`]{{1,256}})@[\w\[%{{$-]",
     ),
     # Source: https://datatracker.ietf.org/doc/rfc7519/, read 2026-11-21
     (

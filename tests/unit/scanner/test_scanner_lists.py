@@ -46,6 +46,7 @@ NEVER = {
     "package with version": "pip install keepmum==0.1.0 keepmum_scanner-0.1.0-py3-none-any.whl",
     "model": "use claude-sonnet-4-5-20250929 or mlc-chat-Llama-2-13b-chat-hf-q4f16_1",
     "table with a cut digest": "CREATE TABLE roadside_attractions_new_4033a60276b9",
+    "link of a document": "DATABASE_URL=postgresql://user" + ":password@localhost:5432/shop",
     "advisory": "see GHSA-4gg8-gxpx-9rph",
 }
 
@@ -65,6 +66,8 @@ ALWAYS = {
         f"link, {scheme}": f"{scheme}://app:" + "Sommer24@db.internal/x"
         for scheme in ("postgres", "mysql", "mongodb+srv", "redis", "amqps", "https", "ftp", "ldap", "x-own")
     },
+    "link of a document, on a host": "postgresql://user" + ":password@db.example.com/shop",
+    "link of an application, on this machine": "postgresql://shop" + ":password@localhost/shop",
     **{f"PEM, {kind or 'plain'}": PEM.format(kind, kind) for kind in ("", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ")},
     "AWS key id": AWS_ID,
     "AWS secret key": f"aws_secret_access_key = {AWS_KEY}",
