@@ -7,6 +7,7 @@ KeepmumError                 expected: told to the user in one sentence
 ├── SecretFound              the text holds a secret; nothing was stored
 ├── ScannerFailed            the scanner could not judge; nothing was stored, and nothing is shown
 ├── SettingsError            a settings file or variable is wrong
+├── SwitchedOff              the user or the project wants no memory here; nothing was read or stored
 ├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
 ├── EmbeddingError           no vector could be made; search goes on by words
 │   └── ModelMissing         the local model is not installed, or its files are damaged
@@ -42,6 +43,7 @@ __all__ = [
     "StoreError",
     "StoreReadOnly",
     "StoreUnavailable",
+    "SwitchedOff",
     "Unsupported",
 ]
 
@@ -93,6 +95,13 @@ class ScannerFailed(KeepmumError):
 
     def __init__(self) -> None:
         super().__init__("the scanner failed; nothing was stored; run `keepmum doctor`")
+
+
+class SwitchedOff(KeepmumError):
+    """The user or the project wants no memory here; nothing was read or stored."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__(f"Keepmum is switched off here, by {by}: nothing was read or stored. Do not try again")
 
 
 class SettingsError(KeepmumError):

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from keepmum import application, briefing
-from keepmum.errors import InvalidInput, NotFound
+from keepmum.errors import InvalidInput, NotFound, SwitchedOff
 from keepmum.mcp import introduction, prompts, resources
 from keepmum.mcp.surface import Context
 from keepmum.memory import Memory
@@ -37,7 +37,9 @@ def open_handlers(context: Context) -> MemoryHandlers:
     """
     service = application.open_memory(os.environ, context.agent, context.roots, session=context.session)
     introduction.note(context, os.environ)
-    return MemoryHandlers(service)
+    handlers = MemoryHandlers(service)
+    handlers.heed_switch(context)
+    return handlers
 
 
 class MemoryHandlers:
@@ -45,6 +47,7 @@ class MemoryHandlers:
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
+        self._off_by = ""  # the place that switches Keepmum off where the session works
         self._told: set[str] = set()  # notices that the client has had
         self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
             "remember": self._remember,
@@ -55,7 +58,12 @@ class MemoryHandlers:
         }
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
-        """The text that a tool answers with, and below it what the user has to know of the store, once."""
+        """The text that a tool answers with, and below it what the user has to know of the store, once.
+
+        Raises: KeepmumError as the service does, and where Keepmum is switched off.
+        """
+        if self._off_by:
+            raise SwitchedOff(self._off_by)
         text = self._tools[name](arguments)
         news = [notice for notice in self._service.notices() if notice not in self._told]
         self._told.update(news)
@@ -88,6 +96,16 @@ class MemoryHandlers:
     def roots_changed(self, context: Context) -> None:
         """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
         application.move(self._service, os.environ, context.roots, context.session)
+        self.heed_switch(context)
+
+    def heed_switch(self, context: Context) -> None:
+        """Learn whether Keepmum is off where the session works.
+
+        Where the client starts a server in the session's folder that is known before the handshake, and no tool is
+        offered. Where it says the folder with each call, the tools were offered by then.
+        """
+        chosen = application.survey(os.environ, context.roots, context.session)[0] if context.session else None
+        self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
 
     def close(self) -> None:
         """Leave everything on disk and let go."""

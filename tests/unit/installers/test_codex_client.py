@@ -416,6 +416,16 @@ def test_damaged_settings_are_told_with_line_and_column(wish: Wish, machine: Mac
     assert "line 2, column 5" in finding.says
 
 
+@pytest.mark.parametrize(("level", "count"), [("trusted", 0), ("untrusted", 1), (None, 1)])
+def test_a_repository_that_is_not_trusted_is_told(  # noqa: PLR0917 - a table's columns and the machine
+    wish: Wish, machine: Machine, codex: FakeCodex, repository: Path, level: str | None, count: int
+) -> None:
+    (repository / ".codex").mkdir()
+    (repository / ".codex" / "config.toml").write_text('[plugins."keepmum@keepmum"]\nenabled = true\n')
+    write_config(codex, f'[projects."{repository}"]\ntrust_level = "{level}"\n'.encode() if level else b"")
+    assert len(found(machine, wish, "repository")) == count
+
+
 def test_plugin_that_is_switched_off_is_told(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.1.0", "enabled": False}]
     (finding,) = found(machine, wish, "plugin")

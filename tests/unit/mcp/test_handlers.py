@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import InvalidInput, NotFound, SecretFound
+from keepmum.errors import InvalidInput, NotFound, SecretFound, SwitchedOff
 from keepmum.mcp import resources
 from keepmum.mcp.handlers import MemoryHandlers, open_handlers
 from keepmum.mcp.surface import Context
@@ -75,6 +75,18 @@ def test_a_note_of_a_session_that_has_moved_on_says_nothing(
     _note(home, "one", _repository(tmp_path / "old"))
     new = _repository(tmp_path / "new")
     assert _where(handlers, "one", new) == new
+
+
+def test_where_a_project_is_switched_off_nothing_is_kept_and_elsewhere_it_is_again(
+    handlers: MemoryHandlers, tmp_path: Path
+) -> None:
+    off, on = _repository(tmp_path / "off"), _repository(tmp_path / "on")
+    (tmp_path / "off" / ".keepmum.toml").write_text("enabled = false\n")
+    _where(handlers, "one", off)
+    with pytest.raises(SwitchedOff, match=r"by .*\.keepmum\.toml:1"):
+        _call(handlers, "remember", text="Blue first")
+    _where(handlers, "two", on)
+    assert "Kept" in _call(handlers, "remember", text="Blue first")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"cwd": 7}', '{"cwd": "/is/not/there"}', "\udcff"])

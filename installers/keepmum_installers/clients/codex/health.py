@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
+from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
@@ -13,6 +14,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, Product, bundle_root
+from keepmum_installers.repository import repository
 
 __all__ = ["checks"]
 
@@ -36,6 +38,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield problem(f"{_NAME} plugin", str(error), error.next_step)
         return
     yield from _switches(settings, machine)
+    yield from _repository(settings, machine)
     if entry is None:
         yield problem(f"{_NAME} plugin", "the plugin is not installed", _AGAIN)
         return
@@ -66,6 +69,19 @@ def _switches(settings: Mapping[str, object], machine: Machine) -> Iterator[Find
     if isinstance(servers, dict) and places.SERVER in servers:
         says = f"{path} has a server of its own named {places.SERVER}, which hides the plugin's"
         yield problem(about, says, f"Run `codex mcp remove {places.SERVER}`, or give it another name.")
+
+
+def _repository(settings: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
+    """Whether what the repository says counts: the client reads it in folders only that the user trusts."""
+    path, projects = places.repository_file(machine), settings.get("projects")
+    if PLUGIN not in (files.read(path) or b"").decode("utf-8", "replace"):
+        return
+    folders = {machine.cwd, os.path.realpath(machine.cwd), repository(machine)}
+    known = projects if isinstance(projects, dict) else {}
+    levels = [known[folder].get("trust_level") for folder in folders if isinstance(known.get(folder), dict)]
+    if "trusted" not in levels:
+        says = f"{path} switches the plugin on, and does not count: the folder is not trusted"
+        yield note(f"{_NAME} repository", says, "Start `codex` there and say yes when it asks.")
 
 
 def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> Iterator[Finding]:
