@@ -16,6 +16,7 @@ import pyte
 __all__ = ["LIMIT", "Screen", "User"]
 
 LIMIT = 90  # seconds for one step of a client, which takes some two
+_AGAIN = 3.0  # seconds
 
 
 class User:
@@ -72,11 +73,16 @@ class User:
 
 
 class _Screen(pyte.Screen):
-    """A screen that does not answer what it is asked about itself."""
+    """A screen that passes over what pyte does not know: questions about itself, and private marks."""
 
     def report_device_status(self, *_: object, **__: object) -> None: ...
 
     def report_device_attributes(self, *_: object, **__: object) -> None: ...
+
+    def select_graphic_rendition(self, *attributes: int, **marks: object) -> None:
+        """Change the looks of what follows; a request with a mark asks for something else, and terminals ignore it."""
+        if not marks:
+            super().select_graphic_rendition(*attributes)
 
 
 class Screen:
@@ -92,11 +98,19 @@ class Screen:
         """What the screen shows."""
         return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
 
-    def wait_for(self, *texts: str) -> None:
-        """Return when the screen shows one of the texts."""
+    def wait_for(self, text: str, *, press: str = "") -> None:
+        """Return when the screen shows the text; every few seconds until then, press keys.
+
+        A client that is still busy with what came before may swallow a key.
+        """
         deadline = time.monotonic() + LIMIT
-        while not any(text in self.text for text in texts):
-            assert time.monotonic() < deadline, f"{texts} did not come up within {LIMIT} s:\n{self.text}"
+        next_press = time.monotonic() + _AGAIN
+        while text not in self.text:
+            now = time.monotonic()
+            assert now < deadline, f"{text!r} did not come up within {LIMIT} s:\n{self.text}"
+            if press and now > next_press:
+                self._child.send(press)
+                next_press = now + _AGAIN
             try:
                 self._stream.feed(self._child.read_nonblocking(1 << 16, timeout=0.2))
             except pexpect.TIMEOUT:

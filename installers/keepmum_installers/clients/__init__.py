@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.clients import claude, codex, copilot, cursor
+from keepmum_installers.clients import claude, codex, copilot, cursor, gemini, opencode
 from keepmum_installers.clients.client import Client
 
 __all__ = ["CLIENTS", "Client"]
@@ -14,4 +14,6 @@ CLIENTS: Mapping[str, Client] = {
     "codex": codex.Codex(),
     "cursor": cursor.Cursor(),
     "copilot-cli": copilot.CopilotCli(),
+    "gemini-cli": gemini.GeminiCli(),
+    "opencode": opencode.OpenCode(),
 }

@@ -1,0 +1,66 @@
+"""The extension that Gemini CLI reads, in a folder of its own.
+
+At the bundle's root the client would take the hook file made for Claude Code for ours: it looks for it under the same
+name, knows other events, and counts the seconds of a timeout as milliseconds.
+
+Source: https://github.com/google-gemini/gemini-cli/blob/main/docs/extensions/reference.md, read 2026-11-21; and runs of
+version 0.61.0.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from keepmum_hooks.event import GUARD, SESSION_START, STOP
+from keepmum_hooks.gemini import GUARDED_TOOLS
+from keepmum_installers.product import Product, bundle_root
+
+__all__ = ["FOLDER", "SERVER", "render"]
+
+FOLDER = "gemini"
+"""The extension's folder in the bundle. It is linked and never copied: server and hooks lie beside it."""
+
+SERVER = "keepmum"
+"""The server's name: "memory" is what the reference server is called nearly everywhere."""
+
+_HOOK_MILLISECONDS = 5000
+_SKILL = "skills/memory/SKILL.md"
+
+
+def render(product: Product) -> Mapping[str, object]:
+    """Each file, by path below the bundle's root."""
+    return {
+        f"{FOLDER}/gemini-extension.json": {
+            "name": product.name,
+            "version": product.version,
+            "description": product.description,
+            "mcpServers": {SERVER: {"command": "python3", "args": ["-I", "-S", _beside("plugin/launch.py"), *_MCP]}},
+        },
+        f"{FOLDER}/hooks/hooks.json": {
+            "hooks": {
+                "SessionStart": [{"hooks": [_hook("briefing", SESSION_START)]}],
+                "AfterAgent": [{"hooks": [_hook("capture", STOP)]}],
+                "BeforeTool": [{"matcher": f"^({'|'.join(GUARDED_TOOLS)})", "hooks": [_hook("guard", GUARD)]}],
+            }
+        },
+        # The client refuses a skill that is a link.
+        f"{FOLDER}/{_SKILL}": _skill(),
+    }
+
+
+_MCP = ("mcp", "--client", "gemini-cli")
+
+
+def _beside(path: str) -> str:
+    return f"${{extensionPath}}/../{path}"
+
+
+def _hook(name: str, word: str) -> dict[str, object]:
+    command = f'python3 -I -S "{_beside("hooks/run.py")}" {word} --client gemini-cli'
+    return {"type": "command", "name": f"keepmum-{name}", "command": command, "timeout": _HOOK_MILLISECONDS}
+
+
+def _skill() -> str:
+    with open(os.path.join(bundle_root() or "", *_SKILL.split("/")), encoding="utf-8", newline="") as file:
+        return file.read()

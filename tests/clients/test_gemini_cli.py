@@ -1,0 +1,127 @@
+"""The extension at work in the real Gemini CLI: linked by its own command, its tools, its guard, its reminders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clients.claude import Unavailable
+from clients.mock_model import Call, MockModel, Say
+from clients.npm import fetched
+from clients.spoken import from_generate
+from clients.user import User
+from keepmum_hooks.prompt import CAPTURE
+from keepmum_installers.live.generate import Generate
+
+pytestmark = pytest.mark.clients
+
+VERSION = "0.61.0"
+MODEL = "gemini-2.5-flash"  # a name that is fixed; for "auto" the client asks a model which one to take
+TOOL = "mcp_keepmum_"
+DUE = [5, 10, 15]
+NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
+
+
+def token() -> str:
+    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.fixture(scope="session")
+def gemini_program(root: Path) -> list[str]:
+    """The real client; the test is skipped, with the reason, where it cannot be had."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not on this machine, and Gemini CLI runs on it")
+    try:
+        cache = root / ".cache" / "clients"
+        return [node, str(fetched(cache, "@google/gemini-cli", VERSION, "@google/gemini-cli/bundle/gemini.js"))]
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def generate() -> Iterator[MockModel]:
+    with MockModel(Generate(), from_generate) as model:
+        yield model
+
+
+@pytest.fixture
+def user(gemini_program: list[str], generate: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
+    """A user who linked the extension by the client's own command."""
+    user = User(
+        gemini_program,
+        tmp_path / "user",
+        project,
+        GEMINI_API_KEY="no-key-the-model-is-on-loopback",
+        GOOGLE_GEMINI_BASE_URL=generate.url,
+        GEMINI_CLI_TRUST_WORKSPACE="true",
+    )
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    (user.home / ".gemini").mkdir()
+    (user.home / ".gemini" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    user.run("extensions", "link", str(product / "gemini"), "--consent")
+    return user
+
+
+def ask(user: User, prompt: str) -> str:
+    return user.run("-m", MODEL, "--yolo", "-p", prompt)
+
+
+def test_from_install_to_uninstall_tools_briefing_and_guard_work(
+    user: User, generate: MockModel, project: Path
+) -> None:
+    generate.will(Call(f"{TOOL}remember", NOTE), Say("kept"))
+    said = ask(user, "remember it")
+    assert "Invalid hook" not in said
+    assert f"{TOOL}recall" in generate.requests[0].tools
+    assert "Kept: Deploys" in generate.requests[1].news
+
+    before = len(generate.requests)
+    file = project / "GEMINI.md"
+    generate.will(
+        Call(f"{TOOL}remember", {"text": f"the key is {token()}"}),
+        Call("write_file", {"file_path": str(file), "content": f"key: {token()}\n"}),
+        Call("run_shell_command", {"command": f"echo {token()} > GEMINI.md", "description": "write"}),
+        Call("write_file", {"file_path": str(project / "note.txt"), "content": "no secret\n"}),
+        Say("done"),
+    )
+    ask(user, "remember more")
+    assert "Deploys (mem_" in generate.requests[before].text
+    assert all("github.token" in request.news for request in generate.requests[before + 1 : before + 4])
+    assert not file.exists()
+    assert (project / "note.txt").exists()
+    kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
+    assert kept == []
+    assert not generate.asked(CAPTURE)
+
+    user.run("extensions", "uninstall", "keepmum")
+    assert not (user.home / ".gemini" / "extensions" / "keepmum").exists()
+
+
+def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, generate: MockModel) -> None:
+    reminded = []
+    with user.terminal("-m", MODEL, "--yolo") as screen:
+        screen.wait_for("Type your message")
+        for turn in range(1, 17):
+            seen = len(generate.requests)
+            if turn % 3 == 0:
+                generate.whenever(f"turn {turn}", Call(f"{TOOL}recall", {"query": "x"}))
+                generate.whenever("Nothing is remembered", Say(f"said {turn}."))
+            else:
+                generate.whenever(f"turn {turn}", Say(f"said {turn}."))
+            if turn in DUE:
+                generate.whenever(CAPTURE, Say(f"nothing to keep {turn}."))
+            screen.type(f"turn {turn}")
+            screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
+            reminded += [turn for request in generate.requests[seen:] if CAPTURE in request.news]
+    assert reminded == DUE

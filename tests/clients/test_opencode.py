@@ -1,0 +1,126 @@
+"""The plugin at work in the real OpenCode: installed by one file, its tools, its guard, its reminders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clients.claude import Unavailable
+from clients.mock_model import Call, MockModel, Say
+from clients.npm import fetched
+from clients.spoken import from_chat
+from clients.user import User
+from keepmum_hooks.prompt import CAPTURE
+from keepmum_installers.live.chat import Chat
+
+pytestmark = pytest.mark.clients
+
+VERSION = "1.18.33"
+TOOL = "keepmum_"
+DUE = [5, 10, 15]
+NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
+
+
+def token() -> str:
+    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.fixture(scope="session")
+def opencode_program(root: Path) -> Path:
+    """The real client; the test is skipped, with the reason, where it cannot be had."""
+    try:
+        return fetched(root / ".cache" / "clients", "opencode-ai", VERSION, "opencode-*/bin/opencode")
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def chat() -> Iterator[MockModel]:
+    with MockModel(Chat(), from_chat) as model:
+        yield model
+
+
+@pytest.fixture
+def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
+    """A user with the file that the installer writes, and a model on loopback."""
+    user = User(
+        [str(opencode_program)],
+        tmp_path / "user",
+        project,
+        OPENCODE_DISABLE_AUTOUPDATE="1",
+        OPENCODE_DISABLE_MODELS_FETCH="1",
+        OPENCODE_DISABLE_LSP_DOWNLOAD="1",
+        OPENCODE_DISABLE_SHARE="1",
+    )
+    model = {"name": "mock", "limit": {"context": 100_000, "output": 4_000}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{chat.url}/v1", "apiKey": "no-key"},
+        "models": {"mock": model},
+    }
+    settings = {
+        "model": "mock/mock",
+        "small_model": "mock/mock",
+        "permission": "allow",
+        "autoupdate": False,
+        "provider": {"mock": provider},
+    }
+    folder = user.home / ".config" / "opencode"
+    (folder / "plugins").mkdir(parents=True)
+    (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
+    address = (product / "opencode" / "keepmum.js").as_uri()
+    (folder / "plugins" / "keepmum.js").write_text(f"export * from {json.dumps(address)}\n", encoding="utf-8")
+    return user
+
+
+def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, chat: MockModel, project: Path) -> None:
+    chat.will(Call(f"{TOOL}remember", NOTE), Say("kept"))
+    user.run("run", "remember it")
+    assert f"{TOOL}recall" in chat.requests[0].tools
+    assert "Kept: Deploys" in chat.requests[1].news
+
+    before = len(chat.requests)
+    file = project / "AGENTS.md"
+    chat.will(
+        Call(f"{TOOL}remember", {"text": f"the key is {token()}"}),
+        Call("write", {"filePath": str(file), "content": f"key: {token()}\n"}),
+        Call("bash", {"command": f"echo {token()} > AGENTS.md", "description": "write"}),
+        Call("write", {"filePath": str(project / "note.txt"), "content": "no secret\n"}),
+        Say("done"),
+    )
+    user.run("run", "remember more")
+    assert "Deploys (mem_" in chat.requests[before].text
+    assert all("github.token" in request.news for request in chat.requests[before + 1 : before + 4])
+    assert not file.exists()
+    assert (project / "note.txt").exists()
+    kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
+    assert kept == []
+    assert not chat.asked(CAPTURE)
+
+    before = len(chat.requests)
+    (user.home / ".config" / "opencode" / "plugins" / "keepmum.js").unlink()
+    user.run("run", "hello")
+    assert not [name for name in chat.requests[before].tools if name.startswith(TOOL)]
+
+
+def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel) -> None:
+    reminded = []
+    with user.terminal() as screen:
+        screen.wait_for("Ask anything")
+        for turn in range(1, 17):
+            seen = len(chat.requests)
+            if turn % 3 == 0:
+                chat.whenever(f"turn {turn}", Call(f"{TOOL}recall", {"query": "x"}))
+                chat.whenever("Nothing is remembered", Say(f"said {turn}."))
+            else:
+                chat.whenever(f"turn {turn}", Say(f"said {turn}."))
+            if turn in DUE:
+                chat.whenever(CAPTURE, Say(f"nothing to keep {turn}."))
+            screen.type(f"turn {turn}")
+            screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
+            reminded += [turn for request in chat.requests[seen:] if CAPTURE in request.news]
+    assert reminded == DUE
