@@ -41,12 +41,6 @@ def store(opener: Opener) -> Store:
     return opener()
 
 
-def excuse(store: Store, promise: str) -> None:
-    """Skip the test of a promise that a store says it cannot keep."""
-    if promise in store.capabilities.cannot:
-        pytest.skip(f"{promise}: {store.capabilities.cannot[promise]}")
-
-
 def put(store: Store, *memories: Memory) -> None:
     store.commit([Change(None, memory) for memory in memories])
 
@@ -448,7 +442,6 @@ def test_a_tick_gives_the_tick_before_it_in_whatever_process(opener: Opener) -> 
 
 
 def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Store) -> None:
-    excuse(store, "fading")
     changed = [
         a_memory("expired", kind="decision", tier="long", expires_at=NOW),
         a_memory("trashed", tier="long", status="trashed", trashed_at=NOW - 30 * DAY_MS),
@@ -468,7 +461,6 @@ def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Sto
 
 
 def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
-    excuse(store, "fading")
     put(store, *(a_memory(f"old {number}", at=NOW - 9 * DAY_MS) for number in range(5)))
     put(store, a_memory("expired", expires_at=NOW))
     put(store, a_memory("trashed", status="trashed", trashed_at=NOW - 40 * DAY_MS))

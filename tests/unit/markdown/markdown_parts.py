@@ -72,9 +72,9 @@ def keep(store: MarkdownStore, *memories: Memory) -> None:
 
 def file_of(store: MarkdownStore, memory: Memory) -> Path:
     """The file of a memory."""
-    path = store.path_of(memory.id)
-    assert path is not None
-    return Path(store.root, path)
+    filed = store.file_of(memory.id)
+    assert filed is not None
+    return Path(store.root, filed[1])
 
 
 def found(store: MarkdownStore, *words: str) -> list[str]:

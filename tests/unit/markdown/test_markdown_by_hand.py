@@ -55,7 +55,7 @@ def test_a_file_that_was_renamed_keeps_its_memory_and_how_often_it_was_loaded(
     file_of(store, memory).rename(day(folder, "2027-01-01") / "named by hand.md")
     kept = store.get([memory.id])
     assert [(one.text, one.access_count) for one in kept] == [("A zebra", 1)]
-    assert store.path_of(memory.id) == ".memories/2027-01-01/named by hand.md"
+    assert file_of(store, memory) == folder / ".memories" / "2027-01-01" / "named by hand.md"
 
 
 def test_a_file_that_was_deleted_is_forgotten(store: MarkdownStore) -> None:

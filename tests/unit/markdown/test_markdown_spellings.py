@@ -45,7 +45,7 @@ def test_an_id_of_any_form_names_its_memory(store: MarkdownStore, folder: Path, 
     put(folder, SEED.replace("mem_a1b2c3d4e5f6", name))
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
     assert store.called(name) == [memory.id]
-    assert store.name_of(memory.id) == name
+    assert (store.file_of(memory.id) or ("",))[0] == name
 
 
 def test_the_old_name_of_the_changed_files_is_read(store: MarkdownStore, folder: Path) -> None:

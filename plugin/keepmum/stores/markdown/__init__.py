@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from keepmum.stores.markdown.elsewhere import Elsewhere
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.markdown.store import FOLDER, MarkdownStore, open_store
 
-__all__ = ["FOLDER", "MarkdownStore", "Registry", "open_store"]
+__all__ = ["FOLDER", "Elsewhere", "MarkdownStore", "Registry", "open_store"]

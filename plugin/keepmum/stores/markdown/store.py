@@ -240,15 +240,10 @@ class MarkdownStore:
         }
         return {**self._index.health(), **about, "files": len(self._table.files), "problems": problems}
 
-    def path_of(self, memory: str) -> str | None:
-        """Where a memory's file lies, seen from the repository's root; None when it has none."""
-        path = self._table.path_of(memory)
-        return f"{FOLDER}/{path}" if path else None
-
-    def name_of(self, memory: str) -> str | None:
-        """The id that a memory's file gives."""
+    def file_of(self, memory: str) -> tuple[str, str] | None:
+        """The id that a memory's file gives, and where it lies, seen from the repository's root."""
         row = self._table.files.get(self._table.path_of(memory) or "")
-        return row.name if row else None
+        return (row.name, f"{FOLDER}/{row.path}") if row else None
 
     def called(self, name: str) -> list[str]:
         """The memories whose files give this id."""

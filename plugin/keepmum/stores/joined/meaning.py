@@ -1,0 +1,77 @@
+"""Meaning over several stores: each is asked in the best way that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from keepmum.memory import Candidate, Embedding, Filter, Memory
+from keepmum.stores.base import Meaning, Store
+
+__all__ = ["JoinedMeaning"]
+
+_FACTS = Candidate._fields[:-2]  # all but how well it fits
+
+
+class JoinedMeaning:
+    """A `Meaning` over stores of which some go by words alone."""
+
+    def __init__(self, each: Sequence[tuple[Store, Meaning | None]], far: Callable[[], Sequence[Store]]) -> None:
+        self._each = each
+        self._far = far
+
+    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+        """What each store finds, by words and meaning where it can, by words elsewhere; each memory once."""
+        asked = [*self._each, *((store, store.meaning) for store in (self._far() if wanted.everywhere else ()))]
+        found: dict[str, Candidate] = {}
+        for store, meaning in asked:
+            own = meaning.find(words, question, wanted, limit) if meaning else _by_words(store, words, wanted, limit)
+            for candidate in own:
+                found.setdefault(candidate.id, candidate)
+        return list(found.values())
+
+    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest to a text, of all stores that know, nearest first."""
+        found = [pair for meaning in self._knowing for pair in meaning.alike(embedding, wanted, limit)]
+        return sorted(found, key=lambda pair: -pair[1])[:limit]
+
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
+        """Which of these memories say nearly the same as one before them in the same store."""
+        return {each: first for meaning in self._knowing for each, first in meaning.repeats(ids, cosine).items()}
+
+    @property
+    def problem(self) -> str:
+        """Why one of the stores searches no meaning, in a sentence; empty when none says."""
+        return next(filter(None, (meaning.problem for meaning in self._knowing)), "")
+
+    def other_model(self, model: str) -> str | None:
+        """Another model that vectors of one of the stores are of, if any."""
+        return next(filter(None, (meaning.other_model(model) for meaning in self._knowing)), None)
+
+    def awaiting(self, model: str, limit: int) -> list[Memory]:
+        """Memories that have no vector of `model` yet."""
+        return [memory for meaning in self._knowing for memory in meaning.awaiting(model, limit)][:limit]
+
+    def count_awaiting(self, model: str) -> int:
+        """How many these are."""
+        return sum(meaning.count_awaiting(model) for meaning in self._knowing)
+
+    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+        """Keep vectors in the stores whose memories they are of; how many these were."""
+        return sum(meaning.keep(embedded) for meaning in self._knowing)
+
+    def prepare(self, model: str) -> None:
+        """Bring every index of vectors up to date."""
+        for meaning in self._knowing:
+            meaning.prepare(model)
+
+    @property
+    def _knowing(self) -> list[Meaning]:
+        return [meaning for _, meaning in self._each if meaning is not None]
+
+
+def _by_words(store: Store, words: Sequence[str], wanted: Filter, limit: int) -> list[Candidate]:
+    """What a store finds that knows no meaning."""
+    return [
+        Candidate(**{name: getattr(memory, name) for name in _FACTS}, words=relevance)
+        for memory, relevance in store.search(words, wanted, limit)
+    ]
