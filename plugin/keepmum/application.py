@@ -9,15 +9,16 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from keepmum import allowing, credentials, embedding, git_facts, intake, project, settings
+from keepmum import allowing, credentials, embedding, git_changes, git_facts, intake, project, routing, settings
 from keepmum.errors import KeepmumError, StoreError
 from keepmum.folders import real_folder, upward
-from keepmum.memory import JsonValue
+from keepmum.memory import JsonValue, Scope
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
 
 __all__ = ["backend", "move", "open_memory", "server", "survey"]
 
+Routes = Mapping[Scope, str]
 _DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
 
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
@@ -33,18 +34,21 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     origin: str = "mcp",
     upkeep: bool = True,
     drains: bool | None = None,
+    routes: Sequence[str] = (),
 ) -> MemoryService:
     """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
-    `drains`, and wherever there is upkeep, writes that wait for a server are sent.
+    `drains`, and wherever there is upkeep, writes that wait for a server are sent. `routes` say which store a new
+    memory goes to, by its scope; where there are none, the settings do.
 
     Raises: SettingsError, StoreError.
     """
     chosen, found = survey(environ, roots, session)
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
-    path, kind, options = _store(chosen, environ, found, drains=upkeep if drains is None else drains)
+    leading = routing.routes(backend(chosen), routes or chosen.backend.routes)
+    path, kind, options = _store(chosen, environ, found, leading, drains=upkeep if drains is None else drains)
     service = open_service(
         path,
         scan,
@@ -58,14 +62,14 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
         home=places.home(environ),
         briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
         notices=lambda: (*doubts, *filter(None, [judge.problem])),
-        checked_out=lambda root: _checked_out(root, environ),
+        checked_out=lambda root: _checked_out(root, environ, changes="markdown" in leading.values()),
         embedder=embedding.in_background(chosen, environ),
     )
     if upkeep:
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
             service.settle()
         service.warm()
-        _thread.start_new_thread(_upkeep, (dict(environ),))
+        _thread.start_new_thread(_upkeep, (dict(environ), tuple(routes)))
     return service
 
 
@@ -74,9 +78,10 @@ def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str
 
     Raises: SettingsError.
     """
-    place = _place(environ, *survey(environ, roots, session), session)
+    chosen, found = survey(environ, roots, session)
+    place = _place(environ, chosen, found, session)
     if place != service.place:
-        service.place = place
+        service.go(place, _rooted(found))
         service.settle()
 
 
@@ -138,33 +143,81 @@ def server(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials
 
 
 def _store(
-    chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, *, drains: bool
+    chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, routes: Routes, *, drains: bool
 ) -> tuple[str, str, Mapping[str, object]]:
-    """Path, kind and options of the store that the settings choose."""
+    """Path, kind and options of the store that `routes` lead to, of several stores as one where they lead to several.
+
+    Raises: StoreError where there is no home folder, SettingsError when the file of keys is wrong.
+    """
     if chosen.store.path is None or chosen.home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    kind = backend(chosen)
-    if kind != "rest":
-        return chosen.store.path, kind, {}
+    wanted = set(routes.values())
+    if wanted == {"sqlite"}:
+        return chosen.store.path, "sqlite", {}
+    mirror = _mirror(chosen, environ, found, drains=drains) if "rest" in wanted else None
+    if mirror is not None and wanted == {"rest"}:
+        return mirror[0], "rest", mirror[1]
+    parts = {} if mirror is None else {"rest": mirror}
+    files = _files(chosen.home, environ, found) if "markdown" in wanted else None
+    return chosen.store.path, "joined", {"parts": parts, "routes": routes, "files": files}
+
+
+def _mirror(
+    chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, *, drains: bool
+) -> tuple[str, Mapping[str, object]]:
+    """Where what is known of a server lies, and the options of its store."""
+    assert chosen.home is not None
     named = server(chosen, environ)
-    mirror = os.path.join(chosen.home, "servers", re.sub("[^a-z0-9.]+", "-", named.origin.partition("//")[2]) + ".db")
-    options = {
+    path = os.path.join(chosen.home, "servers", re.sub("[^a-z0-9.]+", "-", named.origin.partition("//")[2]) + ".db")
+    return path, {
         "server": named,
         "home": chosen.home,
         "drains": drains,
         "trailer": chosen.backend.v1_trailer,
         "projects": {found.id: found.name},
     }
-    return mirror, kind, options
 
 
-def _checked_out(root: str, environ: Mapping[str, str]) -> Mapping[str, JsonValue] | None:
-    """Branch and commit of a folder, without a branch whose name looks like a secret: that must not stop a write."""
+def _files(home: str, environ: Mapping[str, str], found: project.Project) -> Mapping[str, object]:
+    """What the store of a repository's files is opened with."""
+    user_home = environ.get("HOME") or environ.get("USERPROFILE") or home
+
+    def project_of(root: str, name: str) -> str:
+        try:
+            found = project.find_project(root, environ, settings.load(environ, root), (root,)).id
+        except KeepmumError:  # its settings are wrong, which is for those who work there
+            return name
+        return name if found.startswith("path:") else found
+
+    everywhere = {
+        "cache": os.path.join(home, "cache"),
+        "registry": os.path.join(user_home, ".koi", "registry.json"),
+        "project_of": project_of,
+    }
+    return {"root": _rooted(found), "project": found.id, "everywhere": everywhere}
+
+
+def _rooted(found: project.Project) -> str:
+    """The folder whose files are a project's memories; none where nothing says which project this is."""
+    return "" if found.id == project.UNPLACED else found.root
+
+
+def _checked_out(root: str, environ: Mapping[str, str], *, changes: bool) -> Mapping[str, JsonValue] | None:
+    """Branch and commit of a folder, with `changes` what differs from it too.
+
+    A branch or file whose name looks like a secret is left out: it must not stop a write.
+    """
     found = git_facts.git_context(root, environ)
     if found.commit is None:
         return None
-    branch = found.branch if found.branch and not intake.findings(found.branch, allowing.Judge(None)) else None
-    return {"branch": branch, "commit": found.commit}
+    judge = allowing.Judge(None)
+    branch = found.branch if found.branch and not intake.findings(found.branch, judge) else None
+    context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
+    changed = git_changes.changed_files(root) if changes else None
+    if changed is None:
+        return context
+    plain = [name for name in changed if not intake.findings(name, judge)]
+    return {**context, "dirty": bool(changed), "files_changed": plain}
 
 
 def _with_second_opinion(
@@ -192,9 +245,10 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
     return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
 
 
-def _upkeep(environ: dict[str, str]) -> None:
+def _upkeep(environ: dict[str, str], routes: Sequence[str]) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
-    with contextlib.suppress(KeepmumError, OSError), open_memory(environ, "keepmum", (), upkeep=False) as service:
+    expected = contextlib.suppress(KeepmumError, OSError)
+    with expected, open_memory(environ, "keepmum", (), upkeep=False, routes=routes) as service:
         service.upkeep()
 
 

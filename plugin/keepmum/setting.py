@@ -112,6 +112,8 @@ def from_text(declaration: Setting, text: str) -> Value:
         return from_toml(declaration, _WORDS.get(text.strip().lower(), text))
     if declaration.kind is int:
         return from_toml(declaration, int(text) if _DIGITS.fullmatch(text.strip()) else text)
+    if declaration.kind is tuple:
+        return from_toml(declaration, text.replace(",", " ").split())
     return from_toml(declaration, text.strip())
 
 

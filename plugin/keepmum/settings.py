@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from keepmum import credentials, toml_file
+from keepmum import credentials, routing, toml_file
 from keepmum.errors import InvalidInput, SettingsError
 from keepmum.folders import real_folder, upward
 from keepmum.memory import SCOPES
@@ -65,7 +65,7 @@ __all__ = [
 PROJECT_FILE_NAME = ".keepmum.toml"
 _ANYWHERE = (PROJECT_FILE, USER_FILE)
 _DEFAULT = "default"
-_DIALECTS = ("keepmum", "shared")
+_DIALECTS = ("keepmum", "koi", "shared")
 _EVERY = ("KEEPMUM_CAPTURE_EVERY", "CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY")
 
 # What the name of a key looks like. A project file with one is refused whole, rather than read without it: whoever
@@ -119,6 +119,10 @@ def _url(text: str) -> str:
     if not _ORIGIN.fullmatch(f"{parts.scheme}://{parts.netloc}") or parts.query or parts.fragment:
         raise ValueError("https://host[:port]/path or http://host[:port]/path, without user, password or query")
     return text.rstrip("/")
+
+
+def _route(text: str) -> str:
+    return ":".join(routing.parsed(text))
 
 
 def _pattern(text: str) -> str:
@@ -194,8 +198,14 @@ class Backend:
     kind: str = setting(
         "The kind of store; where it is not said, `rest` when a server is named, else `sqlite`.",
         default="sqlite",
-        choices=("sqlite", "rest"),
+        choices=routing.STORES,
         variables=("KEEPMUM_BACKEND",),
+    )
+    routes: tuple[str, ...] = setting(
+        'Where new memories of a scope go, such as "project:markdown" and "shared:rest"; the others go to `kind`.',
+        default=(),
+        check=_route,
+        variables=("KEEPMUM_ROUTES",),
     )
     origin: str | None = setting(
         "A team's server; a key for it is stored by `keepmum login`.",

@@ -74,7 +74,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "test_the_parts_of_an_identifier_are_found": "search",
         "test_an_inflected_word_is_found": "search",
         "test_health_counts_what_is_kept_and_what_can_be_found": "archive",
-    }
+    },
 }
 
 

@@ -20,7 +20,7 @@ from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
 from keepmum.service.keeping import Keeping, Remembered
 from keepmum.service.reading import Reading
-from keepmum.stores import STORES, StaleWrite
+from keepmum.stores import STORES, Follows, StaleWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,12 @@ def open_service(
 
 class MemoryService(Keeping, Reading, Forgetting):
     """Remembers, finds, shows and forgets memories, for one agent in one place."""
+
+    def go(self, place: Place, root: str) -> None:
+        """Work in another place from now on; a store in the files of a repository is that of `root` then."""
+        self.place = place
+        if isinstance(self.store, Follows):
+            self.store.go(root, place.project or "")
 
     def settle(self) -> None:
         """Make this place known, and render its briefing."""

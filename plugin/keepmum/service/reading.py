@@ -12,6 +12,7 @@ from keepmum.briefing_files import told
 from keepmum.errors import NotFound, ScannerFailed, StoreError
 from keepmum.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
 from keepmum.service.context import Context, Wanted
+from keepmum.stores import Filed
 
 __all__ = ["Reading"]
 
@@ -73,6 +74,16 @@ class Reading(Context):
         Raises: NotFound, Ambiguous.
         """
         return self._masker.memory(self._find(reference))
+
+    def filed(self, memory: Memory) -> tuple[str, str] | None:
+        """Id and path that a memory has in a repository's files; None where it lies in none."""
+        return self.store.file_of(memory.id) if isinstance(self.store, Filed) else None
+
+    def called(self, name: str) -> list[Memory]:
+        """The memories whose files give this id, active ones alone."""
+        ids = self.store.called(name) if isinstance(self.store, Filed) else []
+        now = self._clock()
+        return [self._masker.memory(memory) for memory in self.store.get(ids) if memory.is_visible(now)]
 
     def resume(self, tokens: int = 1000) -> str:
         """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""

@@ -8,13 +8,13 @@ from typing import Any
 
 from keepmum.memory import Scope
 from keepmum.stores import sqlite
-from keepmum.stores.base import STORED, Capabilities, Receipt, StaleWrite, Store
+from keepmum.stores.base import STORED, Capabilities, Filed, Follows, Receipt, StaleWrite, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.stores.joined import Reach
 
-__all__ = ["STORED", "STORES", "Capabilities", "Receipt", "StaleWrite", "Store"]
+__all__ = ["STORED", "STORES", "Capabilities", "Filed", "Follows", "Receipt", "StaleWrite", "Store"]
 
 
 def _open_rest(path: str, **options: Any) -> Store:
@@ -37,11 +37,11 @@ def _open_joined(
     """
     from keepmum.stores import joined  # only where more than one store was chosen
 
-    opened = {"sqlite": sqlite.open_store(path)}
+    opened: dict[str, Store] = {"sqlite": sqlite.open_store(path)}
     try:
         for name, (own_path, options) in parts.items():
             opened[name] = STORES[name](own_path, **options)
-        placed = None if files is None else ("markdown", functools.partial(_files_of, **files["all"]))
+        placed = None if files is None else ("markdown", functools.partial(_files_of, **files["everywhere"]))
         store = joined.JoinedStore(opened, routes, placed=placed)
         if files is not None:
             store.go(files["root"], files["project"])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["STORED", "Capabilities", "Clean", "Meaning", "Receipt", "StaleWrite", "Store"]
+__all__ = ["STORED", "Capabilities", "Clean", "Filed", "Follows", "Meaning", "Receipt", "StaleWrite", "Store"]
 
 # What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
 Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -83,6 +83,25 @@ class Meaning(Protocol):
 
     def prepare(self, model: str) -> None:
         """Bring the index of vectors up to date, whatever time that takes."""
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """A store whose memories depend on the folder that a session works in."""
+
+    def go(self, root: str, project: str) -> None:
+        """Be the store of that folder, or of none where `root` is empty."""
+
+
+@runtime_checkable
+class Filed(Protocol):
+    """A store whose memories lie in files, by ids that the files give."""
+
+    def file_of(self, memory: str) -> tuple[str, str] | None:
+        """Id and path that a memory has there; None where it has none."""
+
+    def called(self, name: str) -> list[str]:
+        """The memories whose files give this id."""
 
 
 class Store(Protocol):

@@ -5,7 +5,7 @@ A dialect is a `Surface`, cheap to import, and where its handlers are found when
 
 from __future__ import annotations
 
-from keepmum.mcp.dialects import keepmum, shared
+from keepmum.mcp.dialects import keepmum, koi, shared
 from keepmum.mcp.surface import Surface
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ __all__ = ["DEFAULT", "DIALECTS", "OFF"]
 DEFAULT = "keepmum"
 DIALECTS: Mapping[str, tuple[Surface, OpenHandlers]] = {
     "keepmum": (keepmum.SURFACE, keepmum.open_handlers),
+    "koi": (koi.SURFACE, koi.open_handlers),
     "shared": (shared.SURFACE, shared.open_handlers),
 }
 

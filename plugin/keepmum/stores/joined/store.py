@@ -13,11 +13,11 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
-from keepmum.stores.base import STORED, Capabilities, Clean, Meaning, Receipt, StaleWrite, Store
+from keepmum.stores.base import STORED, Capabilities, Clean, Filed, Meaning, Receipt, StaleWrite, Store
 from keepmum.stores.joined.meaning import JoinedMeaning
 
 __all__ = ["JoinedStore", "Placed", "Reach"]
@@ -45,17 +45,6 @@ class Reach(Protocol):
 
 # A store that belongs to one folder and project, made anew when the session moves to another.
 Placed = Callable[[str, str], tuple[Store, Reach]]
-
-
-@runtime_checkable
-class _Filed(Protocol):
-    """A store whose memories lie in files."""
-
-    def file_of(self, memory: str) -> tuple[str, str] | None:
-        """Id and path that a memory has there."""
-
-    def called(self, name: str) -> list[str]:
-        """The memories whose files give this id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,33 +89,38 @@ class JoinedStore:
         return next((part.name for part in self._ordered(memory.scope) if part.store.get([memory.id])), None)
 
     def route(self, scope: Scope) -> str:
-        """The name of the store that new memories of a scope go to."""
-        return self._routes.get(scope, self._parts[0].name)
+        """The name of the store that new memories of a scope go to; the first where that one is not here."""
+        name = self._routes.get(scope, "")
+        return name if name in self.names else self._parts[0].name
 
     def go(self, root: str, project: str) -> None:
-        """Follow the session to another folder: the store that belongs to one is opened anew there."""
+        """Follow the session to another folder: the store that belongs to one is opened anew there, if it is one.
+
+        Raises: StoreError; the store of the folder before is then still there.
+        """
         if self._placed is None:
             return
         name, opener = self._placed
-        found = opener(root, project)
+        found = opener(root, project) if root else None
         former = self.part(name)
         self._parts = [part for part in self._parts if part.name != name]
         if self._reach is not None:
             self._reach.close()
             self._reach = None
-        self._parts.append(_Part(name, found[0]))
-        self._reach = found[1]
+        if found is not None:
+            self._parts.append(_Part(name, found[0]))
+            self._reach = found[1]
         if former is not None:
             former.close()
 
     def file_of(self, memory: str) -> tuple[str, str] | None:
         """Id and path that a memory has in a repository's files; None where it lies in none."""
-        found = (store.file_of(memory) for store in self._all() if isinstance(store, _Filed))
+        found = (store.file_of(memory) for store in self._all() if isinstance(store, Filed))
         return next(filter(None, found), None)
 
     def called(self, name: str) -> list[str]:
         """The memories whose files give this id."""
-        return [memory for store in self._all() if isinstance(store, _Filed) for memory in store.called(name)]
+        return [memory for store in self._all() if isinstance(store, Filed) for memory in store.called(name)]
 
     # -- facts
 
