@@ -79,4 +79,4 @@ def _kinds() -> tuple[str, ...]:
 def _place(kind: str, chosen: settings.Settings) -> str:
     if kind == "rest":
         return chosen.backend.origin or "no server is named"
-    return (chosen.store.path or "") if kind == "sqlite" else ""
+    return ".memories in each project's folder" if kind == "markdown" else chosen.store.path or ""

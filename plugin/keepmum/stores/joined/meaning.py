@@ -55,6 +55,10 @@ class JoinedMeaning:
         """How many these are."""
         return sum(meaning.count_awaiting(model) for meaning in self._knowing)
 
+    def is_ready(self, model: str) -> bool:
+        """Whether that is so in every store that knows meaning."""
+        return all(meaning.is_ready(model) for meaning in self._knowing)
+
     def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors in the stores whose memories they are of; how many these were."""
         return sum(meaning.keep(embedded) for meaning in self._knowing)
