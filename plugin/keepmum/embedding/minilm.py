@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from keepmum.embedding.local_model import GRAPH, MINILM, VOCABULARY, LocalModel
 from keepmum.embedding.minilm_graph import INPUT
+from keepmum.embedding.native import stretch
 from keepmum.embedding.wordpiece import WordPiece
 from keepmum.errors import EmbeddingError
 
@@ -38,25 +39,7 @@ class MiniLm:
         Raises: ModelMissing, or EmbeddingError when onnxruntime is missing or cannot open the model.
         """
         model.check(folder)
-        try:
-            import onnxruntime
-        except ImportError:
-            raise EmbeddingError(
-                "search by meaning needs the package onnxruntime, which is not here; `keepmum install` fetches it"
-            ) from None
-        onnxruntime.disable_telemetry_events()
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = _FATAL
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # a query is too short to be shared out
-        options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # a long text leaves no memory behind
-        # Packed weights are a copy for each process: 10 MiB, to make a query a quarter faster and a long text not.
-        options.add_session_config_entry("session.disable_prepacking", "1")
-        try:
-            session = onnxruntime.InferenceSession(
-                os.path.join(folder, GRAPH), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # noqa: BLE001 - its errors share no base of their own
-            raise EmbeddingError(f"onnxruntime cannot open the model in {folder} ({type(error).__name__})") from None
+        session = _session(os.path.join(folder, GRAPH))
         return cls(model.space, session, WordPiece.read(os.path.join(folder, VOCABULARY)))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -66,5 +49,34 @@ class MiniLm:
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for number, text in enumerate(texts):
             pieces = np.array([self._spelling.spell(text, _MOST_PIECES)], dtype=np.int64)
-            rows[number] = self._session.run(None, {INPUT: pieces})[0][0]
+            with stretch():
+                rows[number] = self._session.run(None, {INPUT: pieces})[0][0]
         return rows
+
+
+def _session(graph: str) -> InferenceSession:
+    """A graph, ready to run.
+
+    Raises: EmbeddingError when onnxruntime is missing, or cannot open it.
+    """
+    try:
+        with stretch():
+            import numpy  # noqa: F401, ICN001 - onnxruntime needs it, and each stretch is to be short
+        with stretch():
+            import onnxruntime
+    except ImportError:
+        raise EmbeddingError(
+            "search by meaning needs the package onnxruntime, which is not here; `keepmum install` fetches it"
+        ) from None
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # a query is too short to be shared out
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # a long text leaves no memory behind
+    # Packed weights are a copy for each process: 10 MiB, to make a query a quarter faster and a long text not.
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    with stretch():
+        try:
+            return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # noqa: BLE001 - its errors share no base of their own
+            raise EmbeddingError(f"onnxruntime cannot open {graph} ({type(error).__name__})") from None
