@@ -1,4 +1,5 @@
-"""`python3 scanner [--json] [FILE…]`: puts this folder on the path, nothing else."""
+#!/usr/bin/env python3
+"""`python3 scanner [FILE…]`: puts this folder on the path, nothing else; pre-commit starts this file by itself."""
 
 import os
 import sys

@@ -30,6 +30,10 @@ from keepmum.commands.probes import Probes
 from keepmum.errors import KeepmumError
 from keepmum.version import VERSION
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum_scanner import Finding
+
 __all__ = ["main", "parser", "run"]
 
 _INTERRUPTED = 130
@@ -52,9 +56,32 @@ def main(argv: Sequence[str]) -> int:
     if argv[:1] == ["scan"]:
         from keepmum_scanner import cli as scanner
 
-        return scanner.main(list(argv[1:]))
+        return scanner.main(list(argv[1:]), _judge(), "keepmum scan")
     arguments = parser().parse_args(argv or ["--help"])
     return _guarded(arguments.run, arguments)
+
+
+def _judge() -> Callable[[str], Sequence[Finding]]:
+    """The scanner; where a person has allowed something, without that."""
+    from keepmum_hooks import places
+
+    home = places.home(os.environ)
+    if home is None or not os.path.exists(os.path.join(home, "allow.toml")):
+        from keepmum_scanner import scan
+
+        return scan
+    from keepmum import allowing
+
+    return allowing.Judge(home)
+
+
+def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command for help and documentation; the scanner reads its words itself."""
+    scan = commands.add_parser("scan", help="look for secrets in files or standard input; stores nothing")
+    scan.add_argument("paths", nargs="*", metavar="FILE", help="files and folders; standard input when missing")
+    scan.add_argument("--staged", action="store_true", help="what is staged for the next commit: its new lines")
+    scan.add_argument("--json", action="store_true", help="every place, for programs")
+    scan.add_argument("--sarif", action="store_true", help="the same as SARIF, for code hosts")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     for family in (memories, transfer, audit, allow, login, backend, outbox, switches, guard, model):
         family.register(commands)
     commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
-    commands.add_parser("scan", help="look for secrets in files or standard input; stores nothing")
+    _add_scan(commands)
     from keepmum_installers import commands as installers
 
     installers.register(commands, Probes())

@@ -1,104 +1,126 @@
-"""The command: scan files or standard input, say where and what, never the text."""
+"""The command: scan files, folders, standard input or what is staged; say where and what, never the text."""
 
 from __future__ import annotations
 
 import sys
 
+from keepmum_scanner.inputs import STDIN, Input, Unreadable, inputs
 from keepmum_scanner.redact import redact
 from keepmum_scanner.scan import scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Callable
 
     from keepmum_scanner.finding import Finding
+
+    Scan = Callable[[str], Sequence[Finding]]
+    Report = dict[str, object]
 
 CLEAN, FOUND, ERROR = 0, 1, 2
 
 USAGE = """\
-usage: python3 scanner [--json] [FILE ...]
+usage: {program} [--json | --sarif] [--staged | FILE ...]
 
-Looks for secrets in each FILE, or in standard input when there is none.
-Prints file:line:column and the rule, never the text.
-Exit code: 0 clean, 1 found, 2 a file could not be scanned.
+Looks for secrets in each FILE, in all files of a folder, in standard input when there is none (or for "-"), or in what
+is staged for the next commit (--staged: of its lines, the new ones).
+Prints file:line:column and the rule, never the text; --json and --sarif print one document.
+Exit code: 0 clean, 1 found, 2 something could not be scanned.
 """
+_OPTIONS = ("--json", "--sarif", "--staged")
 
 
-class Unreadable(Exception):
-    """An input that cannot be scanned; the message says why."""
-
-
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], judge: Scan = scan, program: str = "python3 scanner") -> int:
     """The exit code of one run: `CLEAN`, `FOUND`, or `ERROR` when anything could not be scanned."""
-    if {"-h", "--help"} & set(arguments):
-        sys.stdout.write(USAGE)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = {word for word in arguments[:end] if _is_option(word)}
+    names = [word for word in arguments[:end] if not _is_option(word)] + arguments[end + 1 :]
+    if {"-h", "--help"} & options:
+        sys.stdout.write(USAGE.format(program=program))
         return CLEAN
-    unknown = [one for one in arguments if one.startswith("-") and one not in ("-", "--json")]
-    if unknown:
-        sys.stderr.write(f"scanner: unknown option, see --help ({len(unknown)} given)\n")
+    try:
+        return _run(_chosen(options, names), judge, options)
+    except Unreadable as reason:
+        sys.stderr.write(f"scanner: {reason}\n")
         return ERROR
-    return _run([one for one in arguments if one != "--json"] or ["-"], as_json="--json" in arguments)
 
 
-def _run(names: list[str], *, as_json: bool) -> int:
-    results = [_attempt(name) for name in names]
-    for name, result in zip(names, results):
-        if isinstance(result, Unreadable):
-            sys.stderr.write(f"scanner: {_shown(name)}: {result}\n")
-    reports = [report for result in results if isinstance(result, list) for report in result]
-    _print(reports, as_json=as_json)
-    if any(isinstance(result, Unreadable) for result in results):
+def _chosen(options: set[str], names: list[str]) -> Iterable[Input]:
+    """What is to be scanned.
+
+    Raises: Unreadable when the words make no sense, or nothing can be staged here.
+    """
+    unknown = len(options - set(_OPTIONS))
+    if unknown:
+        raise Unreadable(f"unknown option, see --help ({unknown} given)")
+    if {"--json", "--sarif"} <= options:
+        raise Unreadable("--json or --sarif, not both")
+    if "--staged" not in options:
+        return inputs(names or [STDIN])
+    if names:
+        raise Unreadable("--staged takes no FILE")
+    from keepmum_scanner.staged import staged  # starts programs, which nothing else here does
+
+    return staged()
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != STDIN
+
+
+def _run(given: Iterable[Input], judge: Scan, options: set[str]) -> int:
+    reports: list[Report] = []
+    problems: list[tuple[str, str]] = []
+    for one in given:
+        found: list[Report] = []
+        problem = one.problem
+        try:
+            found += () if problem else _reports(one, judge)
+        except Exception as error:  # noqa: BLE001 - one text that breaks the scanner must not hide the others
+            problem = f"the scanner failed ({type(error).__name__})"
+        if problem:
+            problems.append((_shown(one.name), problem))
+            sys.stderr.write(f"scanner: {_shown(one.name)}: {problem}\n")
+        if not options & {"--json", "--sarif"}:
+            _print(found)
+        reports += found
+    if "--json" in options:
+        _print_json(reports)
+    elif "--sarif" in options:
+        from keepmum_scanner.sarif import document
+
+        _print_json(document(reports, problems))
+    if problems:
         return ERROR
     return FOUND if reports else CLEAN
 
 
-def _attempt(name: str) -> list[dict[str, object]] | Unreadable:
-    try:
-        return list(_reports(name))
-    except Unreadable as reason:
-        return reason
+def _reports(one: Input, judge: Scan) -> Iterator[Report]:
+    for finding in judge(one.text):
+        line, column = _position(one.text, finding)
+        last = line + one.text.count("\n", finding.start, finding.end)
+        if one.lines is None or any(line < lines.stop and lines.start <= last for lines in one.lines):
+            yield {
+                "file": _shown(one.name),
+                "line": line,
+                "column": column,
+                "rule": finding.rule,
+                "start": finding.start,
+                "end": finding.end,
+                "confidence": round(finding.confidence, 2),
+            }
 
 
-def _reports(name: str) -> Iterator[dict[str, object]]:
-    text = _decoded(_read(name))
-    for finding in scan(text):
-        line, column = _position(text, finding)
-        yield {
-            "file": _shown(name),
-            "line": line,
-            "column": column,
-            "rule": finding.rule,
-            "start": finding.start,
-            "end": finding.end,
-            "confidence": round(finding.confidence, 2),
-        }
-
-
-def _print(reports: list[dict[str, object]], *, as_json: bool) -> None:
-    if as_json:
-        import json  # half of the command's start; plain output does without
-
-        sys.stdout.write(json.dumps(reports, indent=2) + "\n")
-        return
+def _print(reports: Iterable[Report]) -> None:
     for report in reports:
         sys.stdout.write(f"{report['file']}:{report['line']}:{report['column']}: {report['rule']}\n")
 
 
-def _read(name: str) -> bytes:
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        with open(name, "rb") as file:
-            return file.read()
-    except (OSError, ValueError) as error:
-        raise Unreadable(getattr(error, "strerror", None) or "no such file") from None
+def _print_json(document: object) -> None:
+    import json  # half of the command's start; plain output does without
 
-
-def _decoded(data: bytes) -> str:
-    """`data` as text; bytes that are no UTF-8 become replacement characters, binary data is refused."""
-    if b"\0" in data:
-        raise Unreadable("binary data, not text")
-    return data.decode("utf-8-sig", "replace")
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
 def _position(text: str, finding: Finding) -> tuple[int, int]:
@@ -109,7 +131,7 @@ def _position(text: str, finding: Finding) -> tuple[int, int]:
 
 def _shown(name: str) -> str:
     """`name` as it can be printed: file names may hold any bytes, and a secret may be given as one by mistake."""
-    if name == "-":
+    if name == STDIN:
         return "<stdin>"
     plain = name.encode("utf-8", "replace").decode("utf-8")
     return redact(plain, scan(plain))

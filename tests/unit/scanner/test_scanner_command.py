@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from keepmum_scanner import Finding
 from keepmum_scanner.cli import CLEAN, ERROR, FOUND, main
 
 GITHUB = "gh" + "p_" + "a1B2" * 9
@@ -55,9 +56,7 @@ def test_bytes_beyond_utf8_are_scanned_around(note: Path, capsys: pytest.Capture
     assert "github.token" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"), [(b"\x00\x01", "binary data"), (None, "No such file"), ("folder", "Is a directory")]
-)
+@pytest.mark.parametrize(("content", "reason"), [(b"\x00\x01", "binary data"), (None, "No such file")])
 def test_what_cannot_be_scanned_is_said_in_one_line(
     note: Path, content: bytes | str | None, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,3 +98,66 @@ def test_standard_input_is_read_without_a_file(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GITHUB.encode())))
     assert main([]) == FOUND
     assert capsys.readouterr().out == "<stdin>:1:1: github.token\n"
+
+
+def test_a_folder_stands_for_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("b/deep/note.md", "a.txt", ".git/config", "b/image.png"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"key {GITHUB}".encode() + (b"\0" if name.endswith("png") else b""))
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    assert main([str(tmp_path)]) == FOUND
+    found = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert found == [str(tmp_path / "a.txt"), str(tmp_path / "b/deep/note.md")]
+
+
+def test_a_binary_that_is_named_is_an_error_and_one_in_a_folder_is_not(tmp_path: Path) -> None:
+    (tmp_path / "image").write_bytes(b"\0")
+    assert main([str(tmp_path)]) == CLEAN
+    assert main([str(tmp_path / "image")]) == ERROR
+
+
+def test_an_empty_folder_is_clean(tmp_path: Path) -> None:
+    assert main([str(tmp_path)]) == CLEAN
+
+
+@pytest.mark.parametrize("words", [["--staged", "note"], ["--json", "--sarif"], ["--what"], ["-x"]])
+def test_words_that_make_no_sense_are_an_error(words: list[str]) -> None:
+    assert main(words) == ERROR
+
+
+def test_two_dashes_end_the_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("--json").write_text(GITHUB)
+    assert main(["--", "--json"]) == FOUND
+    assert capsys.readouterr().out == "--json:1:1: github.token\n"
+
+
+def test_sarif_holds_places_and_no_text(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note.write_text(f"one\ntwo {GITHUB}\n")
+    assert main(["--sarif", str(note), str(note.parent / "none")]) == ERROR
+    said = capsys.readouterr().out
+    (run,) = json.loads(said)["runs"]
+    (result,) = run["results"]
+    (location,) = result["locations"]
+    assert (result["ruleId"], run["tool"]["driver"]["rules"]) == ("github.token", [{"id": "github.token"}])
+    assert location["physicalLocation"]["region"] == {"startLine": 2, "startColumn": 5}
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == note.as_uri()
+    assert run["invocations"][0]["executionSuccessful"] is False
+    assert not [GITHUB[start : start + 5] for start in range(4, len(GITHUB) - 4) if GITHUB[start : start + 5] in said]
+
+
+def test_what_a_judge_allows_is_not_told(note: Path) -> None:
+    note.write_text(GITHUB)
+    assert main([str(note)], lambda _: []) == CLEAN
+
+
+def test_a_text_that_breaks_the_scanner_is_an_error(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(_: str) -> list[Finding]:
+        raise RuntimeError(GITHUB)
+
+    note.write_text(GITHUB)
+    assert main([str(note)], broken) == ERROR
+    assert capsys.readouterr().err == f"scanner: {note}: the scanner failed (RuntimeError)\n"

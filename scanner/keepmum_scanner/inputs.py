@@ -1,0 +1,87 @@
+"""What is to be scanned: files, all files of a folder, standard input; each a name and a text."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Lines = range  # of a file, from 1
+
+__all__ = ["BINARY", "STDIN", "Input", "Unreadable", "decoded", "inputs"]
+
+STDIN = "-"
+LONGEST = 64 << 20  # bytes of a file
+BINARY = "binary data, not text"  # and nobody who names a whole folder asked for it
+_PASSED_OVER = frozenset({".git", ".hg", ".svn"})  # what version control keeps for itself
+
+
+class Unreadable(Exception):
+    """An input that cannot be scanned; the message says why."""
+
+
+class Input:
+    """One text to scan; a value."""
+
+    __slots__ = ("lines", "name", "problem", "text")
+
+    def __init__(self, name: str, text: str = "", problem: str = "", lines: tuple[Lines, ...] | None = None) -> None:
+        self.name = name
+        self.text = text
+        self.problem = problem  # why there is no text, or ""
+        self.lines = lines  # those that count, or None for all
+
+
+def inputs(names: Iterable[str]) -> Iterator[Input]:
+    """What each name stands for; a folder for its files, without links, binaries and what version control keeps."""
+    for name in names:
+        if name != STDIN and os.path.isdir(name):
+            found = map(_input, _files(name))
+            yield from (one for one in found if one.problem != BINARY)
+        else:
+            yield _input(name)
+
+
+def _input(name: str) -> Input:
+    try:
+        return Input(name, decoded(sys.stdin.buffer.read() if name == STDIN else _read(name)))
+    except Unreadable as reason:
+        return Input(name, problem=str(reason))
+
+
+def decoded(data: bytes) -> str:
+    """`data` as text; bytes that are no UTF-8 become replacement characters.
+
+    Raises: Unreadable for binary data.
+    """
+    if b"\0" in data:
+        raise Unreadable(BINARY)
+    return data.decode("utf-8-sig", "replace")
+
+
+def _files(folder: str) -> Iterator[str]:
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        for name in sorted(names):
+            path = os.path.join(top, name)
+            try:
+                is_file = stat.S_ISREG(os.lstat(path).st_mode)
+            except OSError:
+                continue  # it went away meanwhile
+            if is_file:
+                yield path
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LONGEST + 1)
+    except (OSError, ValueError) as error:
+        raise Unreadable(getattr(error, "strerror", None) or "no such file") from None
+    if len(data) > LONGEST:
+        raise Unreadable(f"longer than {LONGEST >> 20} MiB")
+    return data
