@@ -37,8 +37,8 @@ function hook(word, payload) {
 export const Keepmum = async ({ client, directory }) => {
   const briefings = new Map() // of each session: the promise of its text
   const inner = new Set() // sessions of subagents, which nobody speaks to
-  const continued = new Set() // sessions whose next stop ends what a reminder began
-  const prompts = new Map() // of each session: the id of the user's last message
+  const reminders = new Map() // of each session: the text of the last reminder
+  const last = new Map() // of each session: the last message to the agent, and whether it is a reminder
 
   const about = (session, event) => ({ hook_event_name: event, session_id: session, cwd: directory })
 
@@ -52,10 +52,11 @@ export const Keepmum = async ({ client, directory }) => {
 
   async function idle(session) {
     if (inner.has(session)) return
-    const payload = { prompt_id: prompts.get(session), continued: continued.delete(session) }
+    const { id, isReminder } = last.get(session) ?? {}
+    const payload = { prompt_id: id, continued: isReminder === true }
     const { text } = await hook("stop", { ...about(session, "session.idle"), ...payload })
     if (!text) return
-    continued.add(session)
+    reminders.set(session, text)
     await client.session.promptAsync({ path: { id: session }, body: { parts: [{ type: "text", text }] } })
   }
 
@@ -71,8 +72,9 @@ export const Keepmum = async ({ client, directory }) => {
       if (event.type === "session.created" && info?.parentID) inner.add(info.id)
       if (event.type === "session.idle") await idle(sessionID)
     },
-    "chat.message": async ({ sessionID }, { message }) => {
-      if (message.role === "user" && !continued.has(sessionID)) prompts.set(sessionID, message.id)
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const isReminder = parts.some(({ text }) => text !== undefined && text === reminders.get(sessionID))
+      last.set(sessionID, { id: message.id, isReminder })
     },
     "tool.execute.before": async ({ tool, sessionID }, { args }) => {
       const call = { tool_name: tool, tool_input: args ?? {} }

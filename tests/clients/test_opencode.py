@@ -107,6 +107,11 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     assert not [name for name in chat.requests[before].tools if name.startswith(TOOL)]
 
 
+def turns(user: User) -> int:
+    """How many turns were counted; one that is typed into another is none of its own."""
+    return sum(file.read_bytes().count(b"\nT ") for file in user.memories.glob("state/sessions/*.turns"))
+
+
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel) -> None:
     reminded = []
     with user.terminal() as screen:
@@ -122,5 +127,6 @@ def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel
                 chat.whenever(CAPTURE, Say(f"nothing to keep {turn}."))
             screen.type(f"turn {turn}")
             screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
+            screen.wait_until(lambda: turns(user) == turn, "end of the turn")  # noqa: B023 - it is called at once
             reminded += [turn for request in chat.requests[seen:] if CAPTURE in request.news]
     assert reminded == DUE

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,6 +66,7 @@ class User:
             dimensions=(45, 120),
             encoding="utf-8",
         )
+        child.ptyproc.delayafterterminate = _AGAIN  # a client may have its own children to end first
         try:
             yield Screen(child)
         finally:
@@ -103,11 +104,15 @@ class Screen:
 
         A client that is still busy with what came before may swallow a key.
         """
+        self.wait_until(lambda: text in self.text, repr(text), press=press)
+
+    def wait_until(self, is_so: Callable[[], bool], what: str, *, press: str = "") -> None:
+        """Return when it is so, while the client goes on."""
         deadline = time.monotonic() + LIMIT
         next_press = time.monotonic() + _AGAIN
-        while text not in self.text:
+        while not is_so():
             now = time.monotonic()
-            assert now < deadline, f"{text!r} did not come up within {LIMIT} s:\n{self.text}"
+            assert now < deadline, f"no {what} within {LIMIT} s:\n{self.text}"
             if press and now > next_press:
                 self._child.send(press)
                 next_press = now + _AGAIN
