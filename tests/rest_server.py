@@ -113,10 +113,10 @@ class FakeServer:
             return _error(400, "querystring must have required property 'query'")
         if not self._allows(project):
             return _error(403, "Access denied for project")
-        words = set(_words(request.args["query"]))
+        words = _words(request.args["query"])
         tags = [tag.strip() for tag in request.args.get("tags", "").split(",") if tag.strip()]
         found = [
-            (len(words & set(_words(f"{memory['title']} {memory['text']}"))) / (len(words) or 1), memory)
+            (len(words & _words(f"{memory['title']} {memory['text']}")) / (len(words) or 1), memory)
             for memory in self._seen(project)
             if set(tags) <= set(memory["tags"]) and request.args.get("agent") in {None, memory["agent"]}
         ]
@@ -238,8 +238,9 @@ def _shown(memory: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: memory[name] for name in names}
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
+@functools.lru_cache(maxsize=50_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower()))
 
 
 def _now() -> str:

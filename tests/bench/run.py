@@ -16,7 +16,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
-from bench import embedding_bench, guard_bench, hooks_bench, server_start, store_crash, store_recall, store_writers
+from bench import (
+    embedding_bench,
+    guard_bench,
+    hooks_bench,
+    rest_recall,
+    server_start,
+    store_crash,
+    store_recall,
+    store_writers,
+)
 from bench.store_figures import ROOT, Row, is_quick, print_table
 
 ROUNDS = 60
@@ -64,6 +73,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "store_recall": store_recall.rows,
     "store_writers": store_writers.rows,
     "store_crash": store_crash.rows,
+    "rest_recall": rest_recall.rows,
 }
 
 

@@ -1,0 +1,140 @@
+"""Whatever a cloned repository says, in its settings file or in variables that its client sets, no key goes astray.
+
+KEEPMUM_TEST_FULL=1 tries ten thousand of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contract.stores import wanted
+from keepmum import application, credentials
+from keepmum.errors import SettingsError
+from keepmum.outbox import Outbox
+from keepmum.outbox.drainer import Turn
+from keepmum.settings import load
+from keepmum.stores import Store, sqlite
+from keepmum.stores.rest.first_api import FirstApi
+from keepmum.stores.rest.store import RestStore
+from keepmum.stores.rest.wire import Wire
+
+APPROVED = "https://good.example"
+STORED, IN_VARIABLE = "k-stored", "k-variable"
+THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
+
+ORIGINS = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["https://", "http://", "HTTPS://", "//", "", "https:/", "file://", " https://", "https://\t"]),
+    st.sampled_from([
+        "", "good.example@", "me:word@", "%67ood.example", "good.example.", "good.example/", "good.example\\",
+    ]),
+    st.sampled_from([
+        "good.example", "evil.example", "GOOD.example", "127.0.0.1", "[::1]", "169.254.169.254", "localhost",
+        "localhost.evil.example", "good.example.evil.example", "2130706433", "0x7f.1", "[::ffff:10.0.0.1]",
+        "xn--god-1na",
+    ]),
+    st.sampled_from([
+        "", "/", ":443", ":8443", "/path", "?x", "#x", "\n", "\x00", "@evil.example", ":443@evil.example",
+    ]),
+)  # fmt: skip
+KEYS = st.sampled_from(["origin", "approved", "ca_file", "kind", "v1_trailer", "key", "redirect", "proxy"])
+VALUES = st.one_of(ORIGINS, st.sampled_from(["rest", "sqlite", "true", "/etc/passwd"]))
+LINES = st.builds(
+    "backend.{} = {}".format,
+    KEYS,
+    VALUES.map(lambda text: '"' + "".join(f"\\u{ord(letter):04x}" for letter in text) + '"'),
+)
+FILES = st.lists(LINES, max_size=3, unique_by=lambda line: line.split(" =")[0]).map("\n".join)
+VARIABLES = st.dictionaries(
+    st.sampled_from([
+        "MEMORY_API_URL", "MEMORY_API_BASE_URL", "SHARED_MEMORY_API_URL", "KEEPMUM_BACKEND", "HTTPS_PROXY",
+        "SSL_CERT_FILE",
+    ]),
+    ORIGINS.filter(lambda text: "\0" not in text),
+    max_size=2,
+)  # fmt: skip
+
+Sent = list[tuple[str, str]]
+Place = tuple[Path, Path, Store, Outbox, Turn]
+
+
+class Recorder:
+    """What every request was sent to, and with which authorization; each is answered with a way elsewhere."""
+
+    def __init__(self) -> None:
+        self.sent: Sent = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append((str(request.url.copy_with(raw_path=b"/")), request.headers.get("authorization", "")))
+        return httpx.Response(307, headers={"Location": "https://evil.example/"}, content=iter([b""]))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A user who trusts one server, a clone of somebody's repository, and what a server's store stands on."""
+    home, clone = tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("clone")
+    (home / "config.toml").write_text(f"backend.approved = ['{APPROVED}']", encoding="utf-8")
+    credentials.keep(str(home), APPROVED, STORED)
+    mirror, box = sqlite.open_store(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
+    turn = Turn(str(home / "turn"))
+    yield home, clone, mirror, box, turn
+    turn.close()
+    mirror.close()
+    box.close()
+
+
+def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
+    """What a recall in the clone sends, and where to."""
+    home, clone, mirror, box, turn = place
+    (clone / ".keepmum.toml").write_text(text, encoding="utf-8")
+    environ = {"KEEPMUM_HOME": str(home), "MEMORY_API_KEY": IN_VARIABLE, **variables}
+    try:
+        chosen = load(environ, str(clone))
+        if application.backend(chosen) != "rest":
+            return []
+        server = application.server(chosen, environ)
+    except SettingsError:
+        return []
+    recorder = Recorder()
+
+    def connect(named: credentials.Server) -> FirstApi:
+        return FirstApi(Wire(named, transport=httpx.MockTransport(recorder)))
+
+    store = RestStore(server, mirror, box, turn, connect=connect)
+    store.search(["words"], wanted(), 5)
+    return recorder.sent
+
+
+@settings(
+    max_examples=10_000 if os.environ.get("KEEPMUM_TEST_FULL") else 300,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(text=FILES, variables=VARIABLES)
+def test_no_key_goes_to_a_server_that_the_user_did_not_approve(
+    place: Place, text: str, variables: dict[str, str]
+) -> None:
+    for address, authorization in requests(place, text, variables):
+        url = httpx.URL(address)
+        if url.host == "good.example":
+            assert url.scheme == "https"
+            assert url.port in {None, 443}
+            assert authorization in {f"Bearer {STORED}", f"Bearer {IN_VARIABLE}"}
+        else:
+            assert url.host in THIS_MACHINE
+            assert authorization == f"Bearer {IN_VARIABLE}", "a stored key is for the server it was stored for"
+
+
+def test_the_recorder_sees_the_key_that_may_go(place: Place) -> None:
+    assert requests(place, f"backend.origin = '{APPROVED}'", {}) == [(f"{APPROVED}/", f"Bearer {STORED}")]
+
+
+def test_the_recorder_sees_a_variables_key_on_this_machine(place: Place) -> None:
+    sent = requests(place, "", {"MEMORY_API_URL": "http://localhost:3100"})
+    assert sent == [("http://localhost:3100/", f"Bearer {IN_VARIABLE}")]
