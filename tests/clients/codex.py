@@ -18,17 +18,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clients.claude import Unavailable
+import pexpect
+
+from clients.claude import Terminal, Unavailable
 from keepmum_installers.clients.codex import staging
 from keepmum_installers.live.model import Model
 from keepmum_installers.live.responses import Responses
 from keepmum_installers.product import read
 
-__all__ = ["LIMIT", "VERSION", "Codex", "CodexModel", "Conversation", "installed"]
+__all__ = ["DEFERRING", "LIMIT", "PLUGIN", "POINTER", "VERSION", "Codex", "CodexModel", "Conversation", "installed"]
 
 VERSION = "0.169.0"
 LIMIT = 60  # seconds for one step of the client, which takes about one
 PLUGIN = "keepmum@keepmum"
+POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"  # before a prompt, and before what is chosen
 DEFERRING = "gpt-5.5-codex"  # a model for which the client lists no tools of servers, and which may patch files
 
 Json = dict[str, Any]
@@ -164,6 +167,23 @@ class Codex:
             child.kill()
             child.communicate()
 
+    @contextmanager
+    def terminal(self, folder: Path) -> Iterator[Screen]:
+        """The interactive program in a terminal, without the server that it would leave running behind it."""
+        environ = {**self.environ, "TERM": "xterm-256color"}
+        child = pexpect.spawn(
+            str(self.program),
+            ["--no-daemon"],
+            cwd=str(folder),
+            env=environ,
+            dimensions=(45, 120),
+            encoding="utf-8",
+        )
+        try:
+            yield Screen(child)
+        finally:
+            child.close(force=True)
+
     def _run(self, command: list[str], folder: Path, expected: int = 0) -> str:
         done = subprocess.run(
             command,
@@ -177,6 +197,21 @@ class Codex:
         )
         assert done.returncode == expected, f"{command[:4]} failed: {done.stdout[-500:]}{done.stderr[-500:]}"
         return done.stdout
+
+
+class Screen(Terminal):
+    """A terminal whose keys are pressed one by one, since the client takes many at once for a paste."""
+
+    def press(self, key: str) -> None:
+        """Press one key."""
+        self._child.send(key)
+
+    def type(self, text: str) -> None:
+        """Write a line and send it off once it stands in the prompt."""
+        for end in range(1, len(text) + 1):
+            self.press(text[end - 1])
+            self.wait_for(f"{POINTER} {text[:end]}")
+        self.press("\r")
 
 
 _CONFIG = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.codex import DEFERRING, PLUGIN, Codex, CodexModel
+from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
 from keepmum.mcp.tools import INSTRUCTIONS
 from keepmum_hooks.prompt import CAPTURE
@@ -261,6 +261,37 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
 def said(user: Codex, root: Path, folder: Path, *, well: bool = False) -> str:
     """What the doctor says, as one who finds a problem unless all is well."""
     return user.keepmum(root, "doctor", folder=folder, expected=0 if well else 1)
+
+
+def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_reminder(
+    user: Codex, model: CodexModel, project: Path
+) -> None:
+    user.environ["KEEPMUM_CAPTURE_EVERY"] = "1"
+    with user.config.open("a", encoding="utf-8") as file:
+        file.write(f'\n[projects."{project}"]\ntrust_level = "trusted"\n')
+    with user.terminal(project) as terminal:
+        terminal.wait_for("Hooks need review")
+        terminal.press("\x1b[B")
+        terminal.wait_for(f"{POINTER} 2. Trust all")
+        terminal.press("\r")
+        terminal.wait_for("Ask Codex to do anything")
+        terminal.type("hi")
+        terminal.wait_for("done", count=2)  # the answer, and what the reminder led to
+        assert terminal.text.count("use the keepmum:memory skill") == 1
+    # The client asks its model for a title meanwhile, so it is not told which request is which.
+    assert sum(CAPTURE in model.news(number) for number in range(len(model.requests))) == 1
+
+
+def test_a_folder_with_any_name_is_no_obstacle(
+    newcomer: Codex, model: CodexModel, product: Path, project: Path, tmp_path: Path
+) -> None:
+    odd = product.rename(tmp_path / 'it\'s a $HOME, «ünd» "so on"')
+    newcomer.environ.update(EVERY_TURN)
+    newcomer.take(odd, folder=project)
+    model.will(Call(REMEMBER, NOTE))
+    newcomer.ask("hello", folder=project)
+    assert "Kept" in model.news(1)
+    assert CAPTURE in model.news(2)
 
 
 # --- the installer

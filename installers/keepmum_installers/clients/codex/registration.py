@@ -166,7 +166,7 @@ def _add(source: Source) -> tuple[str, ...]:
 def _notes(wish: Wish, source: Source) -> Iterator[str]:
     yield "Codex has Keepmum's tools from its next session on."
     yield "Its hooks, for briefing, reminder and guard, run once you have said yes to them:"
-    yield "  start `codex` and review them when it asks, or type /hooks. `keepmum doctor` says how they stand."
+    yield "  start `codex`, review them and choose to trust them, or type /hooks. `keepmum doctor` says how they stand."
     yield "  Codex asks again whenever a file of the plugin has changed; unattended runs skip hooks without a word."
     if source.kind == "directory" and wish.root is not None:
         yield f"Codex reads the code from {wish.root}: keep that folder."
