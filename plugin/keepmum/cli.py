@@ -23,6 +23,7 @@ from keepmum.commands import (
     memories,
     model,
     outbox,
+    review,
     switches,
     transfer,
 )
@@ -91,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"keepmum {VERSION}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for family in (memories, transfer, audit, allow, login, backend, outbox, switches, guard, model):
+    for family in (memories, transfer, audit, allow, login, backend, outbox, switches, guard, model, review):
         family.register(commands)
     commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
     _add_scan(commands)

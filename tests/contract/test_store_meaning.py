@@ -225,5 +225,7 @@ def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> N
 def test_repeats_are_told_with_what_they_repeat(store: Store) -> None:
     first, other, again = a_memory("one two three"), a_memory("a zebra"), a_memory("three two one")
     put(store, first, other, again)
-    assert of(store).repeats([first.id, other.id, again.id], 0.95) == {again.id: first.id}
+    ((later, (earlier, cosine)),) = of(store).repeats([first.id, other.id, again.id], 0.95).items()
+    assert (later, earlier) == (again.id, first.id)
+    assert cosine == pytest.approx(1.0, abs=0.002)
     assert of(store).repeats([first.id], 0.95) == {}

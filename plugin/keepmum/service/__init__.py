@@ -20,13 +20,14 @@ from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
 from keepmum.service.keeping import Keeping, Remembered
 from keepmum.service.reading import Reading
+from keepmum.service.reviewing import Review, Reviewing
 from keepmum.stores import STORES, Follows, StaleWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.audit import Report as AuditReport
 
-__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Wanted", "open_service"]
+__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Review", "Wanted", "open_service"]
 
 _ADOPTED_AT_ONCE = 10_000
 _UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
@@ -52,7 +53,7 @@ def open_service(
         raise
 
 
-class MemoryService(Keeping, Reading, Forgetting):
+class MemoryService(Keeping, Reading, Forgetting, Reviewing):
     """Remembers, finds, shows and forgets memories, for one agent in one place."""
 
     def go(self, place: Place, root: str) -> None:

@@ -59,8 +59,8 @@ class Meaning(Protocol):
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, with the cosine between the two texts alone, nearest first."""
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
-        """Which of these memories say nearly the same (at least `cosine`) as one before them, and as which."""
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
+        """Which of these memories say nearly the same (at least `cosine`) as one before them: as which, how near."""
 
     @property
     def problem(self) -> str:

@@ -134,8 +134,8 @@ class Matrix:
         Raises: Damaged.
         """
         mask = self._numbers != _NOBODY
-        if groups is not None:
-            mask &= np.isin(self._groups, np.array(groups, dtype=np.int64))
+        if groups is not None:  # a comparison each is ten times as fast as `isin`, for the few there are
+            mask &= np.logical_or.reduce([self._groups == group for group in groups] or [np.zeros_like(mask)])
         if among is not None:
             mask &= np.isin(self._numbers, among)
         places, cosines = nearest(self._vectors, self._signs, question, mask, limit)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["ALL_OF_IT", "nearest", "signs"]
 
 ALL_OF_IT = 100_000  # rows: a pass over so many takes 4 ms here, and over a million of signs alone 28 ms
-_FEW = 20_000  # rows that are better picked out one by one than searched among all
+_FEW = 20_000  # rows that may be picked out one by one
+_PART = 8  # and are, where all are more than so many times as many: picking costs a copy of each
 _RESCORED = 2_000  # of those whose signs agree best; with so many none of the true ten was lost in a million
 
 
@@ -30,7 +31,7 @@ def nearest(vectors: Vector, rows_signs: Signs, question: Vector, mask: Mask, li
     """Up to `limit` rows of those in `mask`, nearest first, and their cosines with `question`."""
     allowed = int(np.count_nonzero(mask))
     limit = min(limit, allowed)
-    if allowed <= _FEW:
+    if allowed <= min(_FEW, len(vectors) // _PART):
         return _best_of(vectors, question, np.flatnonzero(mask), limit)
     if len(vectors) <= ALL_OF_IT:
         cosines = vectors @ question

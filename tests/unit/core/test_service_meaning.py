@@ -14,7 +14,7 @@ from keepmum.embedding import Background
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.errors import EmbeddingError, InvalidInput
 from keepmum.service import MemoryService
-from unit.core.service_parts import OpenService
+from unit.core.service_parts import Clock, OpenService
 
 if TYPE_CHECKING:
     from keepmum.embedding.base import Vectors
@@ -251,3 +251,34 @@ def test_whatever_is_asked_there_is_an_answer(open_memory: OpenService, query: s
 def test_a_question_beyond_the_limit_is_refused_with_the_limit(open_memory: OpenService) -> None:
     with pytest.raises(InvalidInput, match="1,000"):
         open_memory(embedder=opened()).recall("x" * 10_000)
+
+
+# -- looking over what is kept
+
+
+def test_a_review_tells_of_each_memory_once_and_of_what_is_in_use_not_at_all(
+    open_memory: OpenService, clock: Clock
+) -> None:
+    service = open_memory(embedder=opened())
+    old, stale = (service.remember(text).memory for text in ("deploys go to the blue pool", "lunch is at noon"))
+    service.load([stale.id])
+    clock.advance(days=200)
+    again = service.remember("deploys go to the blue pool now").memory
+    used = service.remember("a zebra runs").memory
+    review = service.review()
+    assert review.looked_at == 4
+    assert [(new, similar.memory) for new, similar in review.repeated] == [(again, old)]
+    assert [memory.id for memory in review.stale] == [stale.id]
+    assert review.never_loaded == ()
+    clock.advance(days=31)
+    service.load([again.id])
+    assert [memory.id for memory in service.review().never_loaded] == [used.id]
+
+
+def test_without_a_model_a_review_tells_of_use_alone(open_memory: OpenService, clock: Clock) -> None:
+    service = open_memory()
+    service.remember("deploys go to the blue pool")
+    service.remember("deploys go to the blue pool now")
+    clock.advance(days=31)
+    review = service.review()
+    assert (review.repeated, len(review.never_loaded)) == ((), 2)

@@ -179,6 +179,7 @@ def test_every_way_of_searching_leaves_out_what_is_masked(monkeypatch: pytest.Mo
     vectors, mask = AXES[:8], np.arange(8) == 3
     for few, all_of_it in ((99, 99), (0, 99), (0, 0)):
         monkeypatch.setattr(search_module, "_FEW", few)
+        monkeypatch.setattr(search_module, "_PART", 1)
         monkeypatch.setattr(search_module, "ALL_OF_IT", all_of_it)
         places, cosines = nearest(vectors, signs(vectors), AXES[2], mask, 5)
         assert (places.tolist(), cosines.tolist()) == ([3], [0.0])

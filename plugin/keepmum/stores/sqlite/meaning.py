@@ -76,7 +76,7 @@ class SqliteMeaning:
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         return [(rows.from_row(near[number][0]), cosines[number]) for number in best]
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories say nearly the same as one before them."""
         import numpy as np
 
@@ -93,8 +93,12 @@ class SqliteMeaning:
         if len(known) < 2:
             return {}
         points = vectors.unpack([kept[memory] for memory in known], len(kept[known[0]]) // _HALF)
-        close = np.tril(points @ points.T >= cosine, -1)
-        return {known[later]: known[int(close[later].argmax())] for later in np.flatnonzero(close.any(axis=1))}
+        cosines = np.tril(points @ points.T, -1)
+        nearest = cosines.argmax(axis=1)
+        return {
+            known[later]: (known[int(nearest[later])], float(cosines[later, nearest[later]]))
+            for later in np.flatnonzero(cosines.max(axis=1) >= cosine)
+        }
 
     def other_model(self, model: str) -> str | None:
         """Another model that vectors of this store are of."""
@@ -187,10 +191,11 @@ class SqliteMeaning:
         self, fields: str, near: Sequence[tuple[int, float]], wanted: Filter
     ) -> dict[int, tuple[sqlite3.Row, float]]:
         condition, parameters = rows.where(wanted)
-        marks = ", ".join("?" * len(near))
+        numbers = ", ".join(str(number) for number, _ in near)
+        # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
         found = self._query(
-            f"SELECT {fields} FROM memories m WHERE m.seq IN ({marks}) AND {condition}",
-            (*(number for number, _ in near), *parameters),
+            f"SELECT {fields} FROM json_each('[{numbers}]') CROSS JOIN memories m ON m.seq = value WHERE {condition}",
+            parameters,
         )
         by_number = {row["seq"]: row for row in found}
         return {number: (by_number[number], cosine) for number, cosine in near if number in by_number}

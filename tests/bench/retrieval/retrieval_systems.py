@@ -1,0 +1,151 @@
+"""What is measured: our service, with a model and without, and beside it each of its two legs in its plainest form."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from keepmum import open_memory
+from keepmum.errors import SecretFound
+
+if TYPE_CHECKING:
+    from keepmum.embedding import Embedder
+    from keepmum.embedding.base import Vectors
+
+__all__ = ["BM25", "Dense", "Keepmum", "ReadOnce", "System"]
+
+_WORD = re.compile(r"\w+")
+
+
+class System(Protocol):
+    """A memory that is filled once and then asked."""
+
+    def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
+        """Take memories in; how many it refused."""
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """The ids of the best, best first."""
+
+    def close(self) -> None:
+        """Remove what it made."""
+
+
+class ReadOnce:
+    """An embedder that reads a memory once for all systems. Questions are read each time: that is what is timed."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.model, self.dimensions = embedder.model, embedder.dimensions
+        self.filling = False
+        self._embedder = embedder
+        self._read: dict[str, Vectors] = {}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text."""
+        if not self.filling:
+            return self._embedder.embed(texts)
+        for text in texts:
+            if text not in self._read:
+                self._read[text] = self._embedder.embed([text])
+        return np.concatenate([self._read[text] for text in texts])
+
+
+class Keepmum:
+    """Our service, as programs open it."""
+
+    def __init__(self, embedder: ReadOnce | None) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._embedder = embedder
+        self._memory = open_memory(Path(self._folder.name, "memory.db"), embedder)
+        self._ids: dict[str, str] = {}
+
+    def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
+        """Take memories in through the one door, scanner and all."""
+        refused = 0
+        with _filling(self._embedder):
+            for memory in memories:
+                given = {name: memory.get(name) for name in ("title", "tags", "session")}
+                try:
+                    kept = self._memory.remember(text=memory["text"], **given)
+                except SecretFound:
+                    refused += 1
+                else:
+                    self._ids.setdefault(kept.memory.id, memory["id"])
+        return refused
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """What recall gives."""
+        return [self._ids[match.memory.id] for match in self._memory.recall(query, limit=limit)]
+
+    def close(self) -> None:
+        """Remove the store."""
+        self._memory.close()
+        self._folder.cleanup()
+
+
+class BM25:
+    """SQLite's full-text search alone, any of the words, stemmed."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect(":memory:")
+        self._db.execute("CREATE VIRTUAL TABLE words USING fts5(id UNINDEXED, said, tokenize = 'porter unicode61')")
+
+    def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
+        """Take titles, texts and tags in."""
+        rows = [(memory["id"], _said(memory, with_tags=True)) for memory in memories]
+        self._db.executemany("INSERT INTO words VALUES (?, ?)", rows)
+        return 0
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """Best first by BM25."""
+        expression = " OR ".join(f'"{word}"' for word in _WORD.findall(query))
+        sql = "SELECT id FROM words WHERE words MATCH ? ORDER BY bm25(words) LIMIT ?"
+        return [row[0] for row in self._db.execute(sql, (expression, limit))] if expression else []
+
+    def close(self) -> None:
+        """Let go of the table."""
+        self._db.close()
+
+
+class Dense:
+    """The model alone: titles and texts by their cosine with the question."""
+
+    def __init__(self, embedder: ReadOnce) -> None:
+        self._embedder = embedder
+        self._ids: list[str] = []
+        self._vectors: Vectors = np.empty((0, embedder.dimensions), dtype=np.float32)
+
+    def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
+        """Embed all."""
+        self._ids = [memory["id"] for memory in memories]
+        with _filling(self._embedder):
+            self._vectors = self._embedder.embed([_said(memory) for memory in memories])
+        return 0
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """Nearest first."""
+        cosines = self._vectors @ self._embedder.embed([query])[0]
+        return [self._ids[place] for place in np.argsort(-cosines)[:limit]]
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+@contextlib.contextmanager
+def _filling(embedder: ReadOnce | None) -> Iterator[None]:
+    if embedder is not None:
+        embedder.filling = True
+    yield
+    if embedder is not None:
+        embedder.filling = False
+
+
+def _said(memory: Mapping[str, Any], *, with_tags: bool = False) -> str:
+    tags = memory.get("tags") or () if with_tags else ()
+    return "\n".join(filter(None, [memory.get("title"), memory["text"], *tags]))
