@@ -34,7 +34,7 @@ class JoinedMeaning:
         found = [pair for meaning in self._knowing for pair in meaning.alike(embedding, wanted, limit)]
         return sorted(found, key=lambda pair: -pair[1])[:limit]
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, str]:
+    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories say nearly the same as one before them in the same store."""
         return {each: first for meaning in self._knowing for each, first in meaning.repeats(ids, cosine).items()}
 
