@@ -87,6 +87,14 @@ def test_empty_machine_gets_everything_and_sees_the_main_job(
     assert stat.S_IMODE((home / ".keepmum").stat().st_mode) == 0o700
 
 
+def test_search_by_meaning_is_planned_unless_it_is_not_wanted(run: Run, sh: Shell, programs: Path) -> None:
+    _python(programs)
+    wanted, unwanted = run(sh, "--dry-run"), run(sh, "--dry-run", "--no-semantic")
+    assert "install search by meaning" in wanted.stdout
+    assert "install packages" in unwanted.stdout
+    assert "meaning" not in unwanted.stdout
+
+
 def test_command_that_was_installed_works(run: Run, sh: Shell, programs: Path, home: Path) -> None:
     _python(programs)
     run(sh, "--no-runtime")

