@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from keepmum_installers import registry
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.product import bundle_root, read
 
@@ -23,8 +24,8 @@ def render(root: str) -> dict[str, str]:
     """The text of each rendered file, by its path below root, with forward slashes."""
     product = read(root)
     texts = {"plugin/keepmum/version.py": _VERSION_MODULE.format(version=product.version)}
-    for client in CLIENTS.values():
-        for path, value in client.manifests(product).items():
+    for files in (registry.render(product), *(client.manifests(product) for client in CLIENTS.values())):
+        for path, value in files.items():
             texts[path] = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     return texts
 

@@ -19,6 +19,7 @@ DOCUMENTS = (
     "CHANGELOG.md",
     "docs/audit.md",
     "docs/benchmarks.md",
+    "docs/clients.md",
     "docs/cursor.md",
     "docs/forgetting.md",
     "docs/guard.md",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.clients import claude, codex, copilot, cursor, gemini, opencode
+from keepmum_installers.clients import claude, claude_desktop, codex, copilot, cursor, gemini, opencode
 from keepmum_installers.clients.client import Client
 
 __all__ = ["CLIENTS", "Client"]
@@ -16,4 +16,5 @@ CLIENTS: Mapping[str, Client] = {
     "copilot-cli": copilot.CopilotCli(),
     "gemini-cli": gemini.GeminiCli(),
     "opencode": opencode.OpenCode(),
+    "claude-desktop": claude_desktop.ClaudeDesktop(),
 }

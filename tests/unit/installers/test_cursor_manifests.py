@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -134,6 +135,14 @@ def test_a_folder_with_a_quote_is_one_word_of_the_shell() -> None:
     import shlex
 
     assert shlex.split(command)[:4] == ["/py 3/python3", "-I", "-S", "/o'brien/my keepmum/hooks/run.py"]
+
+
+def test_the_link_of_the_readme_adds_the_server(root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert f"[one click]({manifests.link()})" in readme
+    query = parse_qs(urlsplit(manifests.link()).query)
+    entry = json.loads(base64.b64decode(query["config"][0]))
+    assert (query["name"], entry["args"]) == (["keepmum"], ["mcp", "--client", "cursor"])
 
 
 def test_every_file_is_json_or_text(rendered: Json) -> None:

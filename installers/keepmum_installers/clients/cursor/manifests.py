@@ -9,10 +9,13 @@ https://github.com/cursor/plugins, read 2026-11-21; and the loader in `@cursor/s
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from keepmum_hooks.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
 from keepmum_hooks.event import GUARD
@@ -21,7 +24,7 @@ from keepmum_installers.clients.cursor.places import EVENTS, NAME
 from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.product import MARKETPLACE, Product
 
-__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Start", "hooks", "plugin", "render", "servers"]
+__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Start", "hooks", "link", "plugin", "render", "servers"]
 
 MANIFEST = ".cursor-plugin/plugin.json"
 HOOKS = "hooks/cursor.json"
@@ -93,6 +96,16 @@ def _marketplace(product: Product) -> dict[str, object]:
 def servers(start: Start) -> dict[str, object]:
     """The MCP servers; ours has a name that no other memory's server has, since names may collide here."""
     return {"mcpServers": {OWN_SERVER: start.server()}}
+
+
+def link() -> str:
+    """The address that adds the server alone to Cursor by a click; it starts the command that the installer made.
+
+    Source: https://cursor.com/docs/mcp/install-links, read 2026-11-21
+    """
+    entry = {"command": "${userHome}/.keepmum/bin/keepmum", "args": ["mcp", "--client", NAME]}
+    config = base64.b64encode(json.dumps(entry, separators=(",", ":")).encode()).decode()
+    return f"https://cursor.com/en/install-mcp?name={OWN_SERVER}&config={quote(config)}"
 
 
 def hooks(start: Start) -> dict[str, object]:

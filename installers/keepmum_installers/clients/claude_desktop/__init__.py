@@ -1,0 +1,116 @@
+"""Claude Desktop, where Keepmum is an MCP server: tools, and neither hooks nor briefing, which the client has not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+
+from keepmum_installers import files, mcpb
+from keepmum_installers.clients.checks import server
+from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.errors import InstallError
+from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.machine import Machine
+from keepmum_installers.merge import parse
+from keepmum_installers.plan import Plan, edit_json
+from keepmum_installers.product import Product
+from keepmum_installers.source import folder, parse_source
+
+__all__ = ["ClaudeDesktop"]
+
+_NAME = "claude-desktop"
+_KEY = ("mcpServers", "keepmum")
+
+
+class ClaudeDesktop:
+    """The app. Its servers stand in one file; a package of the same server is made by `keepmum_installers.mcpb`."""
+
+    title = "Claude Desktop"
+    scopes: tuple[Scope, ...] = ("user",)
+
+    def manifests(self, product: Product) -> Mapping[str, object]:
+        """The manifest of the package."""
+        return {mcpb.MANIFEST: mcpb.manifest(product)}
+
+    def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - as every client
+        """None: it has no command."""
+        return None
+
+    def is_here(self, machine: Machine) -> bool:
+        """Whether the app has a folder here."""
+        return os.path.isdir(self.folder(machine))
+
+    def folder(self, machine: Machine) -> str:
+        """Where the app keeps what it is told.
+
+        Source: https://modelcontextprotocol.io/docs/develop/connect-local-servers, read 2026-11-21
+        """
+        if sys.platform == "darwin":
+            return os.path.join(machine.user_home, "Library", "Application Support", "Claude")
+        if os.name == "nt":
+            return os.path.join(machine.environ.get("APPDATA") or machine.user_home, "Claude")
+        return os.path.join(machine.environ.get("XDG_CONFIG_HOME") or f"{machine.user_home}/.config", "Claude")
+
+    def plan(self, wish: Wish, machine: Machine) -> Plan:
+        """The server's entry, which names interpreter and code by their full paths.
+
+        Raises: InstallError when a source was named that is none, or the file cannot be edited without harm.
+        """
+        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
+        if source is None or source.kind != "directory":
+            return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
+        python = getattr(sys, "_base_executable", "") or sys.executable
+        launch = os.path.join(source.where, "plugin", "launch.py")
+        entry = {"command": python, "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
+        change = edit_json(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
+        notes = (
+            "Claude Desktop has Keepmum from its next start on.",
+            f"It reads the server from {source.where}: keep that folder.",
+        )
+        return Plan((change,) if change else (), notes)
+
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
+        """None: it is installed for a user."""
+        return ()
+
+    def remains(self, machine: Machine) -> Iterable[str]:
+        """What to do about a server that was added by hand."""
+        if _entry(self.folder(machine)) is not None:
+            yield f"Claude Desktop still has the server: {_settings(self.folder(machine))} named it before."
+            yield f'  To take it out, remove "{_KEY[1]}" there.'
+
+    def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
+        """The server's entry, and who used it last."""
+        place = self.folder(machine)
+        if not self.is_here(machine):
+            return [note(_NAME, "Claude Desktop was not found", "Install it, then run `keepmum install`.")]
+        return [_registration(f"{_NAME} server entry", place), server(_NAME, _NAME, machine)]
+
+
+def _registration(about: str, place: str) -> Finding:
+    again = f"Run `keepmum install --client {_NAME}`."
+    try:
+        entry = _entry(place)
+    except InstallError as error:
+        return problem(about, f"{_settings(place)}: {error}", "Mend it.")
+    if entry is None:
+        return note(about, "there is none; a package that the app installed is not seen from here", again)
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    launch = str(arguments[2]) if isinstance(arguments, list) and len(arguments) > 2 else ""
+    if not os.path.isfile(launch):
+        return problem(about, f"its code at {launch or 'no place'} is gone", f"{again} Do so in another clone.")
+    return ok(about, f"in {_settings(place)}")
+
+
+def _entry(place: str) -> object:
+    """The server's entry; None when there is none.
+
+    Raises: InstallError when the file cannot be read.
+    """
+    servers = parse((files.read(_settings(place)) or b"{}").decode("utf-8", "replace")).get(_KEY[0])
+    return servers.get(_KEY[1]) if isinstance(servers, dict) else None
+
+
+def _settings(place: str) -> str:
+    return os.path.join(place, "claude_desktop_config.json")
