@@ -35,12 +35,13 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     upkeep: bool = True,
     drains: bool | None = None,
     routes: Sequence[str] = (),
+    stores: Sequence[str] = (),
 ) -> MemoryService:
     """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
     `drains`, and wherever there is upkeep, writes that wait for a server are sent. `routes` say which store a new
-    memory goes to, by its scope; where there are none, the settings do.
+    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case.
 
     Raises: SettingsError, StoreError.
     """
@@ -48,7 +49,7 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend(chosen), routes or chosen.backend.routes)
-    path, kind, options = _store(chosen, environ, found, leading, drains=upkeep if drains is None else drains)
+    path, kind, options = _store(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
     service = open_service(
         path,
         scan,
@@ -142,20 +143,26 @@ def server(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials
     )
 
 
-def _store(
-    chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, routes: Routes, *, drains: bool
+def _store(  # noqa: PLR0913 - everything that decides where memories are kept
+    chosen: settings.Settings,
+    environ: Mapping[str, str],
+    found: project.Project,
+    routes: Routes,
+    stores: Sequence[str],
+    *,
+    drains: bool,
 ) -> tuple[str, str, Mapping[str, object]]:
-    """Path, kind and options of the store that `routes` lead to, of several stores as one where they lead to several.
+    """Path, kind and options of the store that `routes` lead to; with `stores`, or where they are several, of all.
 
     Raises: StoreError where there is no home folder, SettingsError when the file of keys is wrong.
     """
     if chosen.store.path is None or chosen.home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    wanted = set(routes.values())
-    if wanted == {"sqlite"}:
+    wanted = {*routes.values(), *stores}
+    if wanted == {"sqlite"} and not stores:
         return chosen.store.path, "sqlite", {}
     mirror = _mirror(chosen, environ, found, drains=drains) if "rest" in wanted else None
-    if mirror is not None and wanted == {"rest"}:
+    if mirror is not None and wanted == {"rest"} and not stores:
         return mirror[0], "rest", mirror[1]
     parts = {} if mirror is None else {"rest": mirror}
     files = _files(chosen.home, environ, found) if "markdown" in wanted else None

@@ -21,9 +21,12 @@ from keepmum.commands import (
     guard,
     login,
     memories,
+    migrate,
     model,
     outbox,
+    promote,
     review,
+    standup,
     switches,
     transfer,
 )
@@ -92,7 +95,22 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"keepmum {VERSION}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for family in (memories, transfer, audit, allow, login, backend, outbox, switches, guard, model, review):
+    for family in (
+        memories,
+        review,
+        standup,
+        transfer,
+        promote,
+        migrate,
+        audit,
+        allow,
+        login,
+        backend,
+        outbox,
+        switches,
+        guard,
+        model,
+    ):
         family.register(commands)
     commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
     _add_scan(commands)

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
 from keepmum import application
@@ -45,9 +45,9 @@ def say(line: str) -> None:
 class Memory:
     """The memory as seen from the working folder, for the length of one command."""
 
-    def __init__(self, origin: str = "cli", *, tells: bool = True) -> None:
+    def __init__(self, origin: str = "cli", *, tells: bool = True, stores: Sequence[str] = ()) -> None:
         self._tells = tells
-        self._service = application.open_memory(os.environ, _AGENT, origin=origin, upkeep=False)
+        self._service = application.open_memory(os.environ, _AGENT, origin=origin, upkeep=False, stores=stores)
 
     def __enter__(self) -> MemoryService:
         return self._service
@@ -138,19 +138,19 @@ def write_lines(file: TextIO, lines: Iterable[str]) -> int:
     return count
 
 
-def ask(question: str) -> None:
+def ask(question: str, otherwise: str = "nothing was removed") -> None:
     """Nothing, when a person at the terminal says yes.
 
     Raises: ConfirmationNeeded otherwise.
     """
     if not sys.stdin.isatty():
-        raise ConfirmationNeeded("nothing was removed: this removes more than was named. Repeat it with --yes.")
+        raise ConfirmationNeeded(f"{otherwise}: there is nobody to ask here. Repeat it with --yes.")
     try:
         answer = input(f"{question} [y/N] ")
     except EOFError:  # Ctrl-D
         answer = ""
     if answer.strip().lower() not in {"y", "yes"}:
-        raise ConfirmationNeeded("nothing was removed")
+        raise ConfirmationNeeded(otherwise)
 
 
 def print_json(value: object) -> None:

@@ -19,6 +19,7 @@ from keepmum.service.context import Place, Wanted
 from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
 from keepmum.service.keeping import Keeping, Remembered
+from keepmum.service.moving import AUDIENCES, Migrated, Move, Moving
 from keepmum.service.reading import Reading
 from keepmum.service.reviewing import Review, Reviewing
 from keepmum.stores import STORES, Follows, StaleWrite
@@ -27,7 +28,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.audit import Report as AuditReport
 
-__all__ = ["Forgotten", "MemoryService", "Place", "Remembered", "Review", "Wanted", "open_service"]
+__all__ = [
+    "AUDIENCES",
+    "Forgotten",
+    "MemoryService",
+    "Migrated",
+    "Move",
+    "Place",
+    "Remembered",
+    "Review",
+    "Wanted",
+    "open_service",
+]
 
 _ADOPTED_AT_ONCE = 10_000
 _UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
@@ -53,7 +65,7 @@ def open_service(
         raise
 
 
-class MemoryService(Keeping, Reading, Forgetting, Reviewing):
+class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
     """Remembers, finds, shows and forgets memories, for one agent in one place."""
 
     def go(self, place: Place, root: str) -> None:
@@ -136,6 +148,10 @@ class MemoryService(Keeping, Reading, Forgetting, Reviewing):
             discard(self._home)
         self._refresh(None)
         return removed
+
+    def project_names(self) -> dict[str, str]:
+        """What the projects are called whose folders were seen here, by id."""
+        return {project: self._masker.text(name) for _, project, name in reversed(self.store.roots(0))}
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""

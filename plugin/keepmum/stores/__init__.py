@@ -8,13 +8,13 @@ from typing import Any
 
 from keepmum.memory import Scope
 from keepmum.stores import sqlite
-from keepmum.stores.base import STORED, Capabilities, Filed, Follows, Receipt, StaleWrite, Store
+from keepmum.stores.base import STORED, Capabilities, Filed, Follows, Parts, Receipt, StaleWrite, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.stores.joined import Reach
 
-__all__ = ["STORED", "STORES", "Capabilities", "Filed", "Follows", "Receipt", "StaleWrite", "Store"]
+__all__ = ["STORED", "STORES", "Capabilities", "Filed", "Follows", "Parts", "Receipt", "StaleWrite", "Store"]
 
 
 def _open_rest(path: str, **options: Any) -> Store:

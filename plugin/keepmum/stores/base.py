@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["STORED", "Capabilities", "Clean", "Filed", "Follows", "Meaning", "Receipt", "StaleWrite", "Store"]
+__all__ = ["STORED", "Capabilities", "Clean", "Filed", "Follows", "Meaning", "Parts", "Receipt", "StaleWrite", "Store"]
 
 # What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
 Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -102,6 +102,17 @@ class Filed(Protocol):
 
     def called(self, name: str) -> list[str]:
         """The memories whose files give this id."""
+
+
+@runtime_checkable
+class Parts(Protocol):
+    """A store that is made of several, by name."""
+
+    def part(self, name: str) -> Store | None:
+        """The store of that name."""
+
+    def home_of(self, memory: Memory) -> str | None:
+        """The name of the store that holds a memory."""
 
 
 class Store(Protocol):

@@ -13,7 +13,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
@@ -21,8 +21,6 @@ from keepmum.stores.base import STORED, Capabilities, Clean, Filed, Meaning, Rec
 from keepmum.stores.joined.meaning import JoinedMeaning
 
 __all__ = ["JoinedStore", "Placed", "Reach"]
-
-_Found = TypeVar("_Found")
 
 
 class Reach(Protocol):
@@ -229,19 +227,18 @@ class JoinedStore:
     # -- reading
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids, in that order, wherever they lie."""
+        """The memories with these ids, in that order, wherever they lie; of two copies the one that changed last."""
         found: dict[str, Memory] = {}
-        for store in self._all():
-            missing = [memory for memory in ids if memory not in found]
-            if missing:
-                found |= {memory.id: memory for memory in store.get(missing)}
+        for store in self._all() if ids else ():
+            for memory in store.get(ids):
+                found[memory.id] = max(found.get(memory.id, memory), memory, key=_age)
         return [found[memory] for memory in ids if memory in found]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
         """Up to `limit` memories whose ids lie in [first, last]; of other projects when there are none here."""
-        near = _unique(memory for part in self._parts for memory in part.store.between(first, last, limit))
-        found = near or _unique(memory for store in self._far() for memory in store.between(first, last, limit))
-        return sorted(found, key=lambda memory: memory.id)[:limit]
+        near = [memory for part in self._parts for memory in part.store.between(first, last, limit)]
+        found = near or [memory for store in self._far() for memory in store.between(first, last, limit)]
+        return sorted(_newest(found), key=lambda memory: memory.id)[:limit]
 
     def by_key(self, space: str, key: str) -> Memory | None:
         """The active memory under a key, first where its scope is routed."""
@@ -259,14 +256,16 @@ class JoinedStore:
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first."""
         found = [pair for store in self._asked(wanted) for pair in store.search(words, wanted, limit)]
-        best = _unique(sorted(found, key=lambda pair: (-pair[1], pair[0].id)), lambda pair: pair[0].id)
-        return best[:limit]
+        best: dict[str, tuple[Memory, float]] = {}
+        for pair in sorted(found, key=lambda pair: (-pair[1], pair[0].id)):
+            best.setdefault(pair[0].id, pair)
+        return list(best.values())[:limit]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
         asked = limit + offset
         found = [memory for store in self._asked(wanted) for memory in store.browse(wanted, order=order, limit=asked)]
-        return sorted(_unique(found), key=_KEYS[order], reverse=True)[offset : offset + limit]
+        return sorted(_newest(found), key=_KEYS[order], reverse=True)[offset : offset + limit]
 
     def count(self, wanted: Filter) -> int:
         """How many memories pass the filter."""
@@ -274,7 +273,8 @@ class JoinedStore:
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
         """Memories that time may have changed, of every store in turn."""
-        return _unique(memory for part in self._parts for memory in part.store.fading(now, trashed_by, limit))[:limit]
+        found = [memory for part in self._parts for memory in part.store.fading(now, trashed_by, limit)]
+        return _newest(found)[:limit]
 
     def history(self, memory: str) -> list[Revision]:
         """What a memory was before each change, latest first, whichever store it lay in then."""
@@ -330,9 +330,11 @@ class JoinedStore:
         return steps
 
     def _held_by(self, memory: Memory) -> str:
-        name = self.home_of(memory)
-        if name is not None:
-            return name
+        found = [
+            (part.name, known[0]) for part in self._ordered(memory.scope) if (known := part.store.get([memory.id]))
+        ]
+        if found:  # of two copies the one that was read
+            return next((name for name, known in found if _age(known) == _age(memory)), found[0][0])
         for number, store in enumerate(self._reach.opened if self._reach else ()):
             if store.get([memory.id]):
                 return f":{number}"
@@ -406,10 +408,13 @@ def _number(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _id_of(memory: Memory) -> str:
-    return memory.id
+def _age(memory: Memory) -> tuple[int, int]:
+    return memory.updated_at, memory.revision
 
 
-def _unique(found: Iterable[_Found], name: Callable[[_Found], str] = _id_of) -> list[_Found]:  # type: ignore[assignment]
-    """Each memory once, where it was found first."""
-    return list({name(each): each for each in reversed(list(found))}.values())[::-1]
+def _newest(found: Iterable[Memory]) -> list[Memory]:
+    """Each memory once, in the order of first sight; of two copies the one that changed last."""
+    newest: dict[str, Memory] = {}
+    for memory in found:
+        newest[memory.id] = max(newest.get(memory.id, memory), memory, key=_age)
+    return list(newest.values())

@@ -1,0 +1,48 @@
+"""`keepmum standup`: what was remembered lately, project by project, one line each, and no word more."""
+
+from __future__ import annotations
+
+import argparse
+
+from keepmum import briefing, exchange
+from keepmum.commands import console
+from keepmum.memory import Memory
+from keepmum.when import parse_when
+
+__all__ = ["register"]
+
+_MOST = 500
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    command = commands.add_parser("standup", help="what was remembered lately, in every project")
+    command.add_argument("--since", default="yesterday", metavar="WHEN", help="yesterday when missing; 2026-01-31, 7d")
+    command.add_argument("--json", action="store_true", help="every field, for programs")
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        since = parse_when("--since", arguments.since, memory.now())
+        found = [match.memory for match in memory.recall(scope="all", since=since, limit=_MOST, order="created")]
+        names = memory.project_names()
+    if arguments.json:
+        console.print_json([exchange.to_json(item) for item in found])
+        return 0 if found else 1
+    projects: dict[str, list[Memory]] = {}
+    for item in found:
+        projects.setdefault(_name(item, names), []).append(item)
+    for name, items in sorted(projects.items()):
+        console.say(f"{name}:")
+        for item in items:
+            console.say(f"- {item.title} (`{item.id}`, {briefing.day(item.created_at)}, {item.created_by})")
+    if not found:
+        console.tell(f"nothing was remembered since {arguments.since}")
+    return 0 if found else 1
+
+
+def _name(memory: Memory, names: dict[str, str]) -> str:
+    if memory.project is None:
+        return "everywhere"
+    return names.get(memory.project) or memory.project.rpartition("/")[2]

@@ -1,0 +1,76 @@
+"""`keepmum promote`, `demote`, `migrate` and `standup`, as a person runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keepmum.cli import main
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit status, output and remarks."""
+    capsys.readouterr()
+    status = main(words)
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_a_promotion_is_shown_before_it_is_done(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
+    status, shown, told = run(capsys, "promote", "deploy", "--to", "repo")
+    assert "+read by: everybody who has the repository" in shown
+    assert " Deploys go through the blue pool" in shown
+    assert (status, "nothing was moved" in told) == (1, True)  # there is nobody to ask
+    assert list(project.rglob("*.md")) == []
+
+
+def test_a_memory_is_promoted_and_taken_back(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
+    status, shown, told = run(capsys, "promote", "deploy", "--to", "repo", "--yes")
+    assert (status, shown.splitlines()[-1].endswith("from sqlite to markdown")) == (0, True)
+    assert "keepmum backend use markdown" in told
+    assert len(list(project.rglob("*.md"))) == 1
+    assert run(capsys, "demote", "deploy", "--yes")[0] == 0
+    assert list(project.rglob("*.md")) == []
+
+
+def test_without_a_server_nothing_is_promoted_to_a_team(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["remember", "A zebra", "--key", "animal"])
+    status, _, told = run(capsys, "promote", "animal", "--to", "team", "--yes")
+    assert (status, "keepmum backend use URL" in told) == (1, True)
+
+
+def test_a_store_is_copied_and_counted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    main(["remember", "A zebra"])
+    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("1 copied and read back, 0 known already")
+    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("0 copied and read back, 1 known already")
+    assert len(list(project.rglob("*.md"))) == 1
+
+
+def test_a_standup_goes_by_project(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPMUM_BACKEND", "markdown")
+    main(["remember", "Fixed the login"])
+    (tmp_path / "api").mkdir()
+    monkeypatch.chdir(tmp_path / "api")
+    main(["remember", "Chose Postgres"])
+    status, told, _ = run(capsys, "standup")
+    lines = told.splitlines()
+    assert (status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
+    assert lines[1].startswith("- Chose Postgres (`mem_")
+    assert lines[3].startswith("- Fixed the login (`mem_")
+
+
+def test_a_standup_without_anything_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "standup", "--since", "1h") == (1, "", "keepmum: nothing was remembered since 1h\n")

@@ -1,0 +1,161 @@
+"""Memories that move to those they concern, and stores that are copied into others."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum.errors import InvalidInput, SecretFound, StoreError
+from keepmum.memory import Change
+from keepmum.service import MemoryService, Place, open_service
+from keepmum.stores import Parts, Store
+from keepmum_scanner import scan
+
+ALL: dict[str, Any] = {"dry_run": False, "progress": lambda _: None}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[MemoryService]:
+    root = tmp_path / "project"
+    root.mkdir()
+    everywhere = {
+        "cache": str(tmp_path / "cache"), "registry": str(tmp_path / "registry"), "project_of": lambda _, name: name,
+    }  # fmt: skip
+    options = {
+        "parts": {}, "routes": {}, "files": {"root": str(root), "project": "alpha", "everywhere": everywhere},
+    }  # fmt: skip
+    opened = open_service(
+        str(tmp_path / "home" / "memory.db"), scan, backend="joined", options=options, agent="claude-code",
+        place=Place(project="alpha", name="Alpha", root=str(root)), home=str(tmp_path / "home"),
+    )  # fmt: skip
+    with contextlib.closing(opened):
+        yield opened
+
+
+def part(service: MemoryService, name: str) -> Store:
+    assert isinstance(service.store, Parts)
+    found = service.store.part(name)
+    assert found is not None
+    return found
+
+
+def test_a_memory_moves_into_the_repository_and_back(service: MemoryService, tmp_path: Path) -> None:
+    memory = service.remember("Deploys go through the blue pool", key="deploy").memory
+    service.move(service.planned_move("deploy", "repo"))
+    assert part(service, "sqlite").get([memory.id]) == []
+    assert len(list(tmp_path.rglob(".memories/*/*.md"))) == 1
+    assert service.find("deploy").text == memory.text
+    service.move(service.planned_move("deploy", "mine"))
+    assert part(service, "markdown").get([memory.id]) == []
+    assert list(tmp_path.rglob(".memories/*/*.md")) == []
+    assert service.find("deploy").text == memory.text
+
+
+def test_planning_a_move_does_nothing(service: MemoryService, tmp_path: Path) -> None:
+    memory = service.remember("A zebra").memory
+    move = service.planned_move(memory.id, "repo")
+    assert (move.source, move.target, move.after.text) == ("sqlite", "markdown", "A zebra")
+    assert list(tmp_path.rglob(".memories/*/*.md")) == []
+
+
+def test_what_lies_there_already_does_not_move(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    with pytest.raises(InvalidInput, match="lies in sqlite already"):
+        service.planned_move(memory.id, "mine")
+
+
+def test_without_a_server_nothing_goes_to_a_team(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    with pytest.raises(StoreError, match="keepmum backend use URL"):
+        service.planned_move(memory.id, "team")
+
+
+def test_an_old_secret_does_not_move(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    told = replace(memory, text="the token is " + "ghp_" + os.urandom(18).hex(), revision=2)
+    part(service, "sqlite").commit([Change(memory, told)])
+    with pytest.raises(SecretFound):
+        service.planned_move(memory.id, "repo")
+
+
+def test_a_key_that_is_taken_there_keeps_a_memory_here(service: MemoryService) -> None:
+    memory = service.remember("A zebra", key="animal").memory
+    move = service.planned_move(memory.id, "repo")
+    part(service, "markdown").commit([Change(None, replace(memory, id="mem_01m7yytwqcewd9089yc1qzhn18", text="x"))])
+    with pytest.raises(InvalidInput, match="in use in markdown"):
+        service.move(move)
+    assert part(service, "sqlite").get([memory.id]) == [memory]
+
+
+def test_when_the_memory_changed_meanwhile_no_copy_is_left_behind(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    move = service.planned_move(memory.id, "repo")
+    part(service, "sqlite").commit([Change(memory, replace(memory, text="A gnu", revision=2))])
+    with pytest.raises(StoreError):
+        service.move(move)
+    assert part(service, "markdown").get([memory.id]) == []
+    assert service.find(memory.id).text == "A gnu"
+
+
+def test_a_store_is_copied_with_everything_that_belongs_to_the_project(service: MemoryService) -> None:
+    kept = [service.remember(f"Note {number}", key=f"k{number}", data={"n": number}).memory for number in range(5)]
+    service.remember("About the user", scope="global")
+    done = service.migrate("sqlite", "markdown", **ALL)
+    assert (done.copied, done.known, done.left, done.refused, done.differing) == (5, 0, 1, [], [])
+    copies = part(service, "markdown").get([memory.id for memory in kept])
+    assert [replace(copy, accessed_at=None) for copy in copies] == kept
+    assert len(part(service, "sqlite").get([memory.id for memory in kept])) == 5
+
+
+def test_a_migration_that_was_cut_off_goes_on(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(250):
+        service.remember(f"Note {number}")
+    calls = iter([None, KeyboardInterrupt()])
+    store = part(service, "markdown")
+    original = store.commit
+
+    def commit(*arguments: Any) -> Any:
+        if (stop := next(calls)) is not None:
+            raise stop
+        return original(*arguments)
+
+    monkeypatch.setattr(store, "commit", commit)
+    with pytest.raises(KeyboardInterrupt):
+        service.migrate("sqlite", "markdown", **ALL)
+    monkeypatch.undo()
+    done = service.migrate("sqlite", "markdown", **ALL)
+    assert done.known > 0
+    assert done.copied + done.known == 250
+
+
+def test_a_dry_run_counts_and_copies_nothing(service: MemoryService, tmp_path: Path) -> None:
+    service.remember("A zebra")
+    assert service.migrate("sqlite", "markdown", dry_run=True, progress=lambda _: None).copied == 1
+    assert list(tmp_path.rglob(".memories/*/*.md")) == []
+
+
+def test_a_secret_is_not_copied_and_told_by_id(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    secret = "ghp_" + os.urandom(18).hex()
+    part(service, "sqlite").commit([Change(memory, replace(memory, text=f"the token is {secret}", revision=2))])
+    done = service.migrate("sqlite", "markdown", **ALL)
+    assert [name for name, _ in done.refused] == [memory.id]
+    assert secret not in done.refused[0][1]
+
+
+def test_after_a_copy_the_one_that_changed_last_is_read(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    service.migrate("sqlite", "markdown", **ALL)
+    there = part(service, "markdown").get([memory.id])[0]
+    later = replace(there, text="A gnu", updated_at=there.updated_at + 1, revision=there.revision + 1)
+    part(service, "markdown").commit([Change(there, later)])
+    assert service.find(memory.id).text == "A gnu"
+    assert [match.memory.text for match in service.recall()] == ["A gnu"]
+    service.revise(memory.id, "A fox")
+    assert part(service, "markdown").get([memory.id])[0].text == "A fox"
