@@ -29,6 +29,7 @@ _SWITCHES = {
     "briefing.enabled": "sessions start without a briefing",
     "guard.enabled": "secrets are not kept out of other memories",
 }
+_OPINION = "Run `sh installers/install.sh` again for its packages, or set scanner.second_opinion to false."
 _AGAIN = "Run `sh installers/install.sh` again."
 
 
@@ -174,8 +175,16 @@ def _settings(probes: Probes) -> Iterator[Finding]:
             yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", _take_back(source))
         else:
             yield ok("settings", f"{name} is set in {source}")
+        if name == "scanner.second_opinion" and value == "True" and not _has_second_opinion():
+            yield note("scanner", "detect-secrets is missing, so the scanner judges alone", _OPINION)
     if not chosen:
         yield ok("settings", "every setting has its default")
+
+
+def _has_second_opinion() -> bool:
+    from keepmum_scanner.detect_secrets_opinion import is_installed
+
+    return is_installed()
 
 
 def _take_back(source: str) -> str:

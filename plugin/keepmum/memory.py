@@ -48,7 +48,7 @@ Status = Literal["active", "archived", "superseded", "tombstoned", "trashed"]
 Order = Literal["updated", "created", "accessed", "importance"]
 Action = Literal[
     "created", "updated", "conflict", "superseded", "archived", "trashed",
-    "tombstoned", "restored", "purged", "recalled", "loaded", "refused", "imported",
+    "tombstoned", "restored", "purged", "recalled", "loaded", "refused", "imported", "masked",
 ]  # fmt: skip
 
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -92,3 +92,16 @@ def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path)
 @pytest.mark.parametrize("words", [("--redact", "--purge"), ("--redact", "."), ("nowhere.md",)])
 def test_wrong_usage_is_told_apart(run: Run, words: tuple[str, ...]) -> None:
     assert run("audit", *words).returncode == 2
+
+
+def test_settings_files_are_looked_at_with_the_store(run: Run, tmp_path: Path) -> None:
+    run("remember", "an ordinary value")
+    (tmp_path / "home" / "config.toml").write_text(f"# {SECRET}\n", encoding="utf-8")
+    (tmp_path / ".keepmum.toml").write_text(f"\n# {SECRET}\n", encoding="utf-8")
+    done = run("audit")
+    assert done.returncode == 1
+    assert [line.rpartition("/")[2] for line in done.stdout.splitlines()] == [
+        "config.toml:1:3: github.token",
+        ".keepmum.toml:2:3: github.token",
+    ]
+    assert len(json.loads(run("audit", "--json").stdout)) == 2

@@ -7,6 +7,7 @@ import os
 import re
 import time
 
+from keepmum_hooks.event import GUARD
 from keepmum_hooks.places import heartbeat_file
 from keepmum_installers import files
 from keepmum_installers.finding import Finding, note, ok, problem
@@ -37,9 +38,11 @@ def interpreter(client: str, machine: Machine) -> Finding:
 def heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
     """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
     about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
+    if age is None and word == GUARD:  # it leaves its sign where it has something to judge, which may be never
+        return note(about, "has met no write to another memory yet", "Nothing, unless there was one.")
     if age is None:
         return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
-    if age > _WEEK:
+    if age > _WEEK and word != GUARD:
         return note(about, f"last ran {_ago(age)}", when_old)
     return ok(about, f"last ran {_ago(age)}")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 
-from keepmum import allowing, audit_files, masking
+from keepmum import allowing, application, audit_files, masking
 from keepmum.commands import console
 from keepmum_hooks import places
 
@@ -41,46 +42,58 @@ def _audit(arguments: argparse.Namespace) -> int:
         arguments.usage_error("--redact and --purge are for the store; files are yours to change")
     if not all(map(os.path.lexists, arguments.paths)):
         arguments.usage_error("a PATH does not exist")
-    return _files(arguments)
+    found, unread = _judged(arguments.paths)
+    if arguments.json:
+        console.print_json([asdict(spot) for spot in found])
+    for spot in () if arguments.json else found:
+        console.say(str(spot))
+    return _FOUND if found or unread else _CLEAN
 
 
-def _files(arguments: argparse.Namespace) -> int:
+def _judged(paths: Sequence[str]) -> tuple[list[audit_files.Spot], int]:
+    """What is found in the files, and how many that may hold a text were not looked at."""
     judge = allowing.Judge(places.home(os.environ))
     named = masking.Eraser(judge, {})
     found: list[audit_files.Spot] = []
     unread = 0
-    for path in audit_files.files_of(arguments.paths):
+    for path in audit_files.files_of(paths):
         result = audit_files.audit(path, judge)
-        if isinstance(result, audit_files.Unread):
-            unread += result.wanted
-            if result.wanted:
-                console.tell(f"{named.text(path)}: {result.reason}; it was not looked at")
-            continue
-        found += result
-        for spot in () if arguments.json else result:
-            console.say(named.text(str(spot)))
-    if arguments.json:
-        console.print_json([{**asdict(spot), "file": named.text(spot.file)} for spot in found])
+        if not isinstance(result, audit_files.Unread):
+            found += [replace(spot, file=named.text(spot.file)) for spot in result]
+        elif result.wanted:
+            unread += 1
+            console.tell(f"{named.text(path)}: {result.reason}; it was not looked at")
     if judge.problem:
         console.tell(judge.problem)
-    return _FOUND if found or unread else _CLEAN
+    return found, unread
+
+
+def _settings_files() -> list[str]:
+    """The files of settings that hold here and are there: a key that was put into one is as readable as a note."""
+    home, root = places.home(os.environ), application.survey(os.environ)[1].root
+    candidates = (f"{home}/config.toml" if home else "", os.path.join(root, ".keepmum.toml") if root else "")
+    return [path for path in candidates if os.path.isfile(path)]
 
 
 def _store(arguments: argparse.Namespace) -> int:
+    spots, unread = _judged(_settings_files())
     with console.Memory() as memory:
         report = memory.audit(_progress)
         _end_progress()
         if arguments.json:
-            console.print_json([asdict(place) for place in report.places])
-        for place in () if arguments.json else report.places:
+            console.print_json([*map(asdict, report.places), *map(asdict, spots)])
+        for place in () if arguments.json else (*report.places, *spots):
             console.say(str(place))
         console.tell(f"{len(report.places)} places with secrets, among {report.looked_at} memories")
+        if spots:
+            console.tell("a secret stands in a file of settings; take it out by hand, and change it where it is used")
+        left = _FOUND if spots or unread else _CLEAN
         if not report.places:
-            return _CLEAN
+            return left
         if not (arguments.redact or arguments.purge):
             console.tell("`keepmum audit --redact` replaces them, `keepmum audit --purge` removes the memories")
             return _FOUND
-        return _cleanse(arguments, memory, report)
+        return max(left, _cleanse(arguments, memory, report))
 
 
 def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Report) -> int:

@@ -64,7 +64,10 @@ class MemoryHandlers:
         """
         if self._off_by:
             raise SwitchedOff(self._off_by)
-        text = self._tools[name](arguments)
+        return self._with_news(self._tools[name](arguments), context)
+
+    def _with_news(self, text: str, context: Context) -> str:
+        """The text, and below it what the user has to know of the store and was not told."""
         news = [notice for notice in self._service.notices() if notice not in self._told]
         self._told.update(news)
         for notice in news:
@@ -73,16 +76,8 @@ class MemoryHandlers:
         return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in news)])
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
-        """A resource as Markdown."""
-        if uri == resources.CONTEXT:
-            return "text/markdown", self._service.brief() or _NOTHING_YET
-        if uri == resources.ACTIVITY:
-            lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
-            return "text/markdown", briefing.block(lines) if lines else _NOTHING_YET
-        if not uri.startswith(resources.SCHEME):
-            raise NotFound("resources of this server begin with memory://")
-        memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
-        return "text/markdown", briefing.block([briefing.full(memory)])
+        """A resource as Markdown, with news below it as a tool's answer has them."""
+        return "text/markdown", self._with_news(self._resource(uri), context)
 
     def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
         """The text of a prompt."""
@@ -110,6 +105,17 @@ class MemoryHandlers:
     def close(self) -> None:
         """Leave everything on disk and let go."""
         self._service.close()
+
+    def _resource(self, uri: str) -> str:
+        if uri == resources.CONTEXT:
+            return self._service.brief() or _NOTHING_YET
+        if uri == resources.ACTIVITY:
+            lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
+            return briefing.block(lines) if lines else _NOTHING_YET
+        if not uri.startswith(resources.SCHEME):
+            raise NotFound("resources of this server begin with memory://")
+        memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
+        return briefing.block([briefing.full(memory)])
 
     # -- tools
 

@@ -181,7 +181,7 @@ class Context:
 
     def _note_masked(self, shown: Memory, rules: str) -> None:
         """Log that a memory was masked, by rules and id."""
-        self._journal.hold_back(self._journal.entry("refused", shown, f"masked where it is shown: {rules}"))
+        self._journal.hold_back(self._journal.entry("masked", shown, f"where it is shown: {rules}"))
 
     def _commit(self, changes: Sequence[Change], *entries: Activity) -> Receipt:
         """One transaction, and the briefings brought up to date with it."""

@@ -155,8 +155,8 @@ def test_masked_places_are_counted_in_the_notices(service: MemoryService) -> Non
 def test_the_log_tells_of_masked_memories_by_rule_and_id(service: MemoryService) -> None:
     planted = plant(service)
     service.load([planted])
-    told = [event for event in service.activity() if event.detail.startswith("masked")]
-    assert [(event.memory, event.detail) for event in told] == [(planted, "masked where it is shown: github.token")]
+    told = [event for event in service.activity() if event.action == "masked"]
+    assert [(event.memory, event.detail) for event in told] == [(planted, "where it is shown: github.token")]
 
 
 def test_a_briefing_on_disk_is_masked(service: MemoryService, keepmum_home: Path) -> None:

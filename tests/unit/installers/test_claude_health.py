@@ -135,6 +135,22 @@ def test_heartbeat_is_told_by_its_age(wish: Wish, machine: Machine, age: float, 
     assert _one(wish, machine, " SessionStart hook") == (level, f"last ran {words}")
 
 
+@pytest.mark.parametrize(
+    ("age", "level", "words"),
+    [
+        (None, "note", "has met no write to another memory yet"),
+        (5, "ok", "last ran just now"),
+        (9 * 86400, "ok", "last ran 9 days ago"),
+    ],
+)
+def test_a_guard_that_had_nothing_to_judge_may_be_well(
+    wish: Wish, machine: Machine, age: float | None, level: str, words: str
+) -> None:
+    if age is not None:
+        _beat(machine, "guard", age)
+    assert _one(wish, machine, " guard hook") == (level, words)
+
+
 def test_heartbeat_of_the_future_is_not_an_error(wish: Wish, machine: Machine) -> None:
     _beat(machine, "stop", -500)
     assert _one(wish, machine, " Stop hook") == ("ok", "last ran just now")

@@ -18,6 +18,7 @@ from keepmum_installers import commands, doctor
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
+from keepmum_scanner import detect_secrets_opinion
 
 HEALTHY = {
     "path": "/m.db",
@@ -96,6 +97,16 @@ def test_what_is_off_is_told_with_the_place_that_says_so(wish: Wish, machine: Ma
 def test_next_step_for_what_is_off_can_be_done(wish: Wish, machine: Machine, source: str, step: str) -> None:
     (finding,) = _findings(wish, machine, "settings", Probes(chosen=[("enabled", "False", source)]))
     assert finding.next_step == step
+
+
+@pytest.mark.parametrize(("there", "level"), [(False, ["note"]), (True, [])])
+def test_a_second_opinion_that_is_asked_for_and_missing_is_told(
+    wish: Wish, machine: Machine, monkeypatch: pytest.MonkeyPatch, *, there: bool, level: list[str]
+) -> None:
+    monkeypatch.setattr(detect_secrets_opinion, "is_installed", lambda: there)
+    probes = Probes(chosen=[("scanner.second_opinion", "True", "/home/u/config.toml")])
+    said = [finding for finding in _findings(wish, machine, "scanner", probes) if "alone" in finding.says]
+    assert [finding.level for finding in said] == level
 
 
 def test_session_that_is_off_is_told(wish: Wish, machine: Machine) -> None:

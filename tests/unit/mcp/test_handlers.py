@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -192,3 +194,13 @@ def test_damage_that_a_question_meets_is_told_with_its_answer(handlers: MemoryHa
     answer = _call(anew, "recall", query="pool", limit=50)
     anew.close()
     assert "the memory store was damaged" in answer
+
+
+def test_a_resource_says_once_that_something_was_masked_as_recall_does(handlers: MemoryHandlers, home: Path) -> None:
+    _call(handlers, "remember", text="an ordinary value", key="known")
+    with contextlib.closing(sqlite3.connect(home / ".keepmum" / "memory.db")) as db, db:
+        db.execute("UPDATE memories SET text = ?", (f"deploy with {TOKEN}",))
+    first, second = (handlers.read("memory://known", ANYONE)[1] for _ in range(2))
+    assert TOKEN[:12] not in first
+    assert "Tell the user: 1 place masked: run `keepmum audit`" in first
+    assert "masked: run" not in second

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from keepmum_hooks.event import GUARD
 from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.claude import command_line, places
@@ -33,7 +34,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
     yield interpreter(_NAME, machine)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
-    for event, word in places.EVENTS.items():
+    for event, word in {**places.EVENTS, "guard": GUARD}.items():
         yield heartbeat(_NAME, event, word, machine, _SHOWN)
 
 
