@@ -440,3 +440,36 @@ def test_health_tells_how_the_server_answers(open_memory: OpenService, fake: Fak
 
 def test_words_without_meaning_find_nothing(open_rest: Opener) -> None:
     assert open_rest().search([], wanted(), 5) == []
+
+
+# -- all of it, for programs
+
+
+def test_an_export_has_the_texts_and_not_the_titles(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("the whole text", "only a title")
+    assert [memory.text for memory in open_memory().every()] == ["the whole text"]
+
+
+def test_an_audit_finds_a_secret_in_a_text_that_nobody_loaded(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put(f"The job signs in with {TOKEN}.", "Jobs")
+    memory = open_memory()
+    memory.recall()
+    report = memory.audit()
+    assert [place.rule for place in report.places] == ["github.token"]
+
+
+def test_forgetting_by_a_query_looks_into_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("a zebra crossing", "Streets")
+    memory = open_memory()
+    listed = memory.forget(query="zebra crossing", dry_run=True)
+    assert [one.title for one in listed.memories] == ["Streets"]
+    memory.forget(query="zebra crossing", confirmation=listed.confirmation)
+    assert fake.memories == {}
+
+
+def test_what_an_audit_found_is_redacted_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put(f"The job signs in with {TOKEN}.", "Jobs")
+    memory = open_memory()
+    memory.recall()
+    memory.cleanse(memory.audit(), purge=False)
+    assert TOKEN not in str(fake.memories)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["CANNOT", "RestStore"]
 
 _Answer = TypeVar("_Answer")
-_FRESH = 2.0  # seconds for which an answer of the server is not asked for again
+_FRESH = 2.0  # seconds for which a list of the server is not asked for again
+_JUST = 0.3  # seconds for which a memory is not asked for again: one call of ours may name it twice
+_WHOLE = 100  # memories in a page from which on a program reads them, not a person: it gets their texts as well
 _DOWN = 5.0  # seconds for which a server that could not be reached is left alone by reads
 _MOST_LISTED = 500
 _ALL_DAYS = 36_500
@@ -173,8 +175,11 @@ class RestStore:
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
         """Memories by the beginning of an id among those known here; by a whole id, whatever the server has."""
         if first != last:
+            if limit >= _WHOLE:
+                self._list(None, time.time_ns() // 1_000_000, everywhere=True)
             self._learning.flush()
-            return self._mirror.between(first, last, limit)
+            found = self._mirror.between(first, last, limit)
+            return self._whole(found) if limit >= _WHOLE else found
         kept = self._box.name(first)
         known = self._mirror.get([kept])
         if known and known[0].status != "active":
@@ -207,7 +212,8 @@ class RestStore:
         """What is known here, after a look at what is new at the server."""
         if _is_asked(wanted):
             self._list(wanted.project, wanted.now, everywhere=wanted.everywhere)
-        return self._mirror.browse(_here(wanted), order=order, limit=limit, offset=offset)
+        found = self._mirror.browse(_here(wanted), order=order, limit=limit, offset=offset)
+        return self._whole(found) if limit >= _WHOLE else found
 
     def count(self, wanted: Filter) -> int:
         """How many memories are known here."""
@@ -304,7 +310,7 @@ class RestStore:
                                   mapping.project_of(item.project, near, names), wanted.now)
             for item in found
         ]  # fmt: skip
-        if _looks_inside(wanted):
+        if _looks_inside(wanted) or limit >= _WHOLE:
             full = self._load([one.id for one in memories if not mapping.is_loaded(one)])
             memories = [full.get(one.id, one) for one in memories]
         else:
@@ -380,12 +386,18 @@ class RestStore:
         found |= {memory.id: memory for memory in self._asking(ask, lambda: self._mirror.get(asked))}
         return found
 
+    def _whole(self, found: Sequence[Memory]) -> list[Memory]:
+        """These memories with their texts, as far as the server still has them and can be asked."""
+        unread = {one.id for one in found if not mapping.is_loaded(one) and one.status == "active"}
+        read = self._load(sorted(unread)) if unread else {}
+        return [read.get(one.id, one) for one in found if one.id not in unread or one.id in read]
+
     def _still_there(self, memory: Memory | None) -> Memory | None:
         """A memory that is known here, as the server has it now; None when it is gone there."""
         return None if memory is None else self._load([memory.id]).get(memory.id)
 
     def _is_fresh(self, memory: str) -> bool:
-        return self._clock() - self._loaded_at.get(memory, -_FRESH) < _FRESH
+        return self._clock() - self._loaded_at.get(memory, -_JUST) < _JUST
 
     # -- writing, step by step
 
