@@ -29,6 +29,7 @@ KEY_VARIABLE = "KEEPMUM_EMBEDDING_KEY"
 _BATCH = 32  # texts of one request
 _LONGEST = 8_000  # characters of a text: 8,191 tokens is what the largest of these models read, in any script
 _SECONDS_ONE, _SECONDS_MANY = 5.0, 60.0  # for a query, which a person waits for, and for a batch
+_REST = 30.0  # seconds in which a server that was not there is not asked again, or each search would wait for it
 _LARGEST = 64 << 20  # bytes of an answer
 _OK, _MOVED = 200, range(300, 400)
 _MEANINGS = {
@@ -84,6 +85,7 @@ class OpenAiCompatible:
         self._url = f"{url}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client: httpx.Client | None = None
+        self._gone: tuple[float, str] | None = None  # when it was not there, and in which words that was told
 
     def learn(self) -> None:
         """Ask the server for the length of its vectors, unless it is known.
@@ -136,15 +138,21 @@ class OpenAiCompatible:
         """
         import httpx
 
+        if self._gone is not None and time.monotonic() < self._gone[0] + _REST:
+            raise EmbeddingError(self._gone[1])
         try:
             with self._connection().stream("POST", self._url, json=question, timeout=seconds) as answer:
                 if answer.status_code != _OK:
                     raise EmbeddingError(f"the embedding server answered {_meaning(answer.status_code)}")
-                return b"".join(_within(answer, seconds))
+                body = b"".join(_within(answer, seconds))
         except httpx.TimeoutException:
-            raise _too_late(seconds) from None
+            self._gone = time.monotonic(), f"the embedding server did not answer within {seconds:g} seconds"
+            raise EmbeddingError(self._gone[1]) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise EmbeddingError(f"the embedding server cannot be reached ({type(error).__name__})") from None
+            self._gone = time.monotonic(), f"the embedding server cannot be reached ({type(error).__name__})"
+            raise EmbeddingError(self._gone[1]) from None
+        self._gone = None
+        return body
 
     def _connection(self) -> httpx.Client:
         """The client, which follows no redirect: the key is for this server alone.
@@ -172,14 +180,16 @@ def _fit(text: str) -> str:
 def _within(answer: httpx.Response, seconds: float) -> Iterator[bytes]:
     """The chunks of an answer, while they come in time and are not too many; httpx limits each wait, and not their sum.
 
-    Raises: EmbeddingError.
+    Raises: EmbeddingError, httpx.ReadTimeout.
     """
+    import httpx
+
     deadline = time.monotonic() + seconds
     size = 0
     for chunk in answer.iter_bytes():
         size += len(chunk)
         if time.monotonic() > deadline:
-            raise _too_late(seconds)
+            raise httpx.ReadTimeout("in all")
         if size > _LARGEST:
             raise EmbeddingError(f"the embedding server's answer is larger than {_LARGEST >> 20} MiB")
         yield chunk
@@ -194,10 +204,6 @@ def _in_order(answer: Any, count: int) -> list[list[float]]:
     if len(answer["data"]) != count:
         raise ValueError
     return [by_index[number] for number in range(count)]
-
-
-def _too_late(seconds: float) -> EmbeddingError:
-    return EmbeddingError(f"the embedding server did not answer within {seconds:g} seconds")
 
 
 def _meaning(status: int) -> str:

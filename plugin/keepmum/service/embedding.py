@@ -17,6 +17,7 @@ __all__ = ["REEMBED", "Embeddings", "Progress"]
 
 REEMBED = "`keepmum reembed`"
 _AT_ONCE = 32  # vectors that are kept in one transaction
+_TOGETHER = 8  # texts that an embedder is given at once: a server is asked less often, and closing waits for no more
 _WAITS = 60.0  # seconds that a patient caller gives a model to open
 _SETTLES = 0.3  # seconds before a model is opened: what a client asks of a new server comes first
 _ENDS = 2.0  # seconds that closing gives the text at work
@@ -183,12 +184,12 @@ class Embeddings:
 
         done, total = 0, meaning.count_awaiting(embedder.model)
         while not self._closing.is_set() and (some := meaning.awaiting(embedder.model, _AT_ONCE)):
-            embedded = []
-            for memory in some:
-                if self._closing.is_set():
-                    break
-                (vector,) = embedder.embed([ranking.told(memory)])
-                embedded.append((memory, Embedding(embedder.model, vectors.pack(vector))))
+            embedded: list[tuple[Memory, Embedding]] = []
+            while len(embedded) < len(some) and not self._closing.is_set():
+                batch = some[len(embedded) : len(embedded) + _TOGETHER]
+                rows = embedder.embed([ranking.told(memory) for memory in batch])
+                made = (Embedding(embedder.model, vectors.pack(row)) for row in rows)
+                embedded += zip(batch, made, strict=True)
             meaning.keep(embedded)
             done += len(embedded)
             progress(done, max(done, total))

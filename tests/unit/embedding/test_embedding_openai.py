@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from pytest_httpserver import HTTPServer
@@ -236,6 +237,32 @@ def test_a_server_that_sends_a_byte_now_and_then_is_given_up(serve: Serve, monke
             server.embed(["a"])
     finally:
         pause.set()
+
+
+def test_a_server_that_was_not_there_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = OpenAiCompatible("http://127.0.0.1:9/v1", "m", dimensions=3)
+    tried: list[str] = []
+    connection = server._connection
+
+    def counted() -> httpx.Client:
+        tried.append("")
+        return connection()
+
+    monkeypatch.setattr(server, "_connection", counted)
+    for _ in range(3):
+        with pytest.raises(EmbeddingError, match="cannot be reached"):
+            server.embed(["a"])
+    assert len(tried) == 1
+
+
+def test_a_server_that_is_back_is_asked_again(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([Response(b"x", headers={"Content-Length": "9"}), whole(["a"])])
+    server = serve(lambda _: next(answers))
+    server.dimensions = 3
+    monkeypatch.setattr(openai_compatible, "_REST", 0.0)
+    with pytest.raises(EmbeddingError):
+        server.embed(["a"])
+    assert server.embed(["a"]).shape == (1, 3)
 
 
 def test_an_answer_without_end_is_cut(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
