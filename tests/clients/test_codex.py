@@ -13,6 +13,7 @@ import pytest
 from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
 from keepmum.mcp.tools import INSTRUCTIONS
+from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
 from keepmum_installers.live.model import Call, Say
 
@@ -105,6 +106,20 @@ def test_a_briefing_is_given_once_and_not_again_over_resumes(
     user.ask("two", folder=project, resume=True)
     assert [text.count("blue pool first") for text in model.texts()] == [1, 1]
     assert '"role": "developer"' in model.texts()[0].partition("blue pool first")[0].rpartition('{"type": "message"')[2]
+
+
+def test_a_long_briefing_in_any_script_arrives_whole_and_is_written_nowhere_else(
+    user: Codex, model: CodexModel, project: Path
+) -> None:
+    lines = [f"- {number}: 蓝色池先部署，然后是绿色池。" for number in range(400)]  # noqa: RUF001 - it is Chinese
+    briefing = Path(places.briefing_file(str(user.memories), str(project)))
+    briefing.parent.mkdir(parents=True)
+    briefing.write_text("\n".join(lines), encoding="utf-8")
+    user.ask("hello", folder=project)
+    arrived = model.texts()[0]
+    assert lines[0] in arrived
+    assert lines[300] in arrived  # what the hook itself cuts lies beyond
+    assert "hook_outputs" not in arrived
 
 
 # --- reminders

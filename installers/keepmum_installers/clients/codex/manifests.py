@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from keepmum import credentials
 from keepmum.settings import SETTINGS
 from keepmum_hooks.codex import PATCH_TOOL, SHELL_TOOL
-from keepmum_hooks.event import GUARD
+from keepmum_hooks.event import GUARD, SESSION_START
 from keepmum_installers.clients.codex.places import EVENTS, NAME, SERVER
 from keepmum_installers.product import MARKETPLACE, Product
 
@@ -40,8 +40,9 @@ SERVERS = ".mcp.codex.json"
 
 # The client's default is ten minutes. The hooks need milliseconds, and nobody should wait for a stuck one.
 _HOOK_SECONDS = 5
-# The client waits for a server for about a second before its first request to the model, and for half a minute in all.
-_START_SECONDS = 10
+# Of a longer context the client shows the model both ends, and writes the whole of it to a file in /tmp. A briefing has
+# at most 10,000 characters, and no script takes two tokens for each of them.
+_CONTEXT_TOKENS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,7 @@ _LONG_DESCRIPTION = (
 
 def servers(start: Start) -> dict[str, object]:
     """The MCP servers. Of the user's variables a server gets those that are named."""
-    entry = {**start.server(), "env_vars": _variables(), "startup_timeout_sec": _START_SECONDS}
-    return {"mcpServers": {SERVER: entry}}
+    return {"mcpServers": {SERVER: {**start.server(), "env_vars": _variables()}}}
 
 
 def _variables() -> list[str]:
@@ -155,7 +155,8 @@ def hooks(start: Start) -> dict[str, object]:
 
     def group(word: str, **matcher: str) -> list[object]:
         commands = {"command": start.hook(word), "commandWindows": start.hook_on_windows(word)}
-        return [{**matcher, "hooks": [{"type": "command", **commands, "timeout": _HOOK_SECONDS}]}]
+        limit = {"additionalContextLimit": _CONTEXT_TOKENS} if word == SESSION_START else {}
+        return [{**matcher, "hooks": [{"type": "command", **commands, "timeout": _HOOK_SECONDS, **limit}]}]
 
     guards = group(GUARD, matcher="mcp__.*") + group(GUARD, matcher=f"{PATCH_TOOL}|{SHELL_TOOL}")
     return {"hooks": {**{event: group(word) for event, word in EVENTS.items()}, "PreToolUse": guards}}

@@ -45,7 +45,7 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     if entry is None or _is_behind(entry, wish) or _copy_differs(texts, entry, machine):
         remove = ("plugin", "remove", PLUGIN)
         steps.append(call(what="plugin", arguments=_INSTALL, why="switch it on for you", undo=remove))
-    return Plan(tuple(steps), tuple(_notes(wish, source)))
+    return Plan(tuple(steps), tuple(_notes(wish, source)) if steps else ())
 
 
 def wanted_texts(wish: Wish, machine: Machine) -> Mapping[str, str]:
