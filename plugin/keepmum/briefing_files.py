@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from keepmum import briefing, private_files
+from keepmum import briefing, private_files, ranking
 from keepmum.memory import Filter, Memory
 from keepmum.retention import DAY_MS
 from keepmum.stores.base import Store
@@ -58,12 +58,15 @@ def discard(home: str) -> None:
 
 
 def told(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
-    """The memories a session should know of from its start, most telling first."""
+    """The memories a session should know of from its start, most telling first, by the weights of a search."""
     wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"))
     lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
     open_work = store.browse(replace(wanted, kinds=briefing.TASK_KINDS), limit=_PER_SECTION // 4)
     recent = store.browse(wanted, limit=_PER_SECTION)
-    return list({memory.id: memory for memory in (*lasting, *open_work, *recent)}.values())
+    ordered = (
+        sorted(group, key=lambda memory: -ranking.prior(memory, wanted)) for group in (lasting, open_work, recent)
+    )
+    return list({memory.id: memory for group in ordered for memory in group}.values())
 
 
 def _replace(path: str, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from keepmum import retention
 from keepmum.memory import LIMITS, Candidate, Filter, Memory
 
-__all__ = ["Place", "estimate_tokens", "hidden_words", "is_part", "rank", "terms", "told"]
+__all__ = ["Place", "estimate_tokens", "hidden_words", "is_part", "prior", "rank", "terms", "told"]
 
 _WORD = re.compile(r"[^\W_]+(?:[_.'-][^\W_]+)*")
 _IDENTIFIER = re.compile(r"\w(?:[\w.\-/]*\w)?")  # a full stop after it is none of it
@@ -122,9 +122,16 @@ def rank(candidates: Sequence[Candidate], wanted: Filter) -> list[Place]:
         words = candidate.words / best
         meaning = usual if candidate.meaning is None else candidate.meaning
         fit = max(0.0, meaning + _WORDS_WEIGH * share) if cosines else words
-        prior = _prior(candidate, wanted)
-        places.append(Place(candidate, fit * prior, words, (ranks[0], ranks[1]), prior))
+        factor = prior(candidate, wanted)
+        places.append(Place(candidate, fit * factor, words, (ranks[0], ranks[1]), factor))
     return sorted(places, key=lambda place: (-place.score, place.candidate.id))
+
+
+def prior(memory: Memory | Candidate, wanted: Filter) -> float:
+    """The factor that age, importance and distance put on a score; the order where nothing is asked."""
+    near = wanted.project is None or memory.project in {None, wanted.project} or memory.scope == "global"
+    weight = 0.95 + 0.1 * memory.importance
+    return retention.prior(memory, wanted.now) * weight * (1.0 if near else _ELSEWHERE)
 
 
 def estimate_tokens(text: str) -> int:
@@ -158,9 +165,3 @@ def _pairs(run: str) -> Iterator[str]:
         yield letters[0]
     for one, two in itertools.pairwise(letters):
         yield one + two
-
-
-def _prior(candidate: Candidate, wanted: Filter) -> float:
-    near = wanted.project is None or candidate.project in {None, wanted.project} or candidate.scope == "global"
-    weight = 0.95 + 0.1 * candidate.importance
-    return retention.prior(candidate, wanted.now) * weight * (1.0 if near else _ELSEWHERE)
