@@ -20,6 +20,10 @@ if [ ! -f "$launch" ]; then
     printf '  next: run `sh installers/install.sh` in another clone; memories are where they were.\\n' >&2
     exit 1
 fi
+case ${{1:-}} in hook) # at once, since a client waits for it
+    shift
+    exec {python} -I -S {hooks} "$@" ;;
+esac
 exec {python} -I -S "$launch" "$@"
 """
 
@@ -34,7 +38,8 @@ def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Pla
     # The interpreter was found by running it; `python3` on a later PATH may be another one. A virtual environment's own
     # stands on this one, and may be removed, as the runtime is.
     python = getattr(sys, "_base_executable", "") or sys.executable
-    text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch))
+    hooks = os.path.join(root, "hooks", "run.py")
+    text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch), hooks=shlex.quote(hooks))
     steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o755)]
     if windows:
         batch = _BATCH.format(python=_for_batch(python), launch=_for_batch(launch))

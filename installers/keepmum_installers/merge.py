@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from keepmum_installers.errors import NotPlainJson
 
-__all__ = ["Undo", "is_blank", "merge", "parse", "strip"]
+__all__ = ["Undo", "append", "is_blank", "merge", "parse", "strip"]
 
 _SPACE = " \t\r\n"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -34,6 +34,8 @@ class Undo:
     """The white space inside the object that took the new key, if it was empty before."""
     document: str | None = None
     """The whole text, if there was no JSON in it yet."""
+    item: bool = False
+    """Whether the value was put at the end of the list at path, and is not the value there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,34 @@ def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | No
     raise ValueError("an empty path names no key")
 
 
+def append(text: str, path: Sequence[str], item: object) -> tuple[str, list[Undo]]:
+    """The text with item in the list at path, which is made if it lacks, and how to undo it; none when it is there.
+
+    Raises: NotPlainJson as merge, or when something else than a list is there.
+    """
+    steps = []
+    if is_blank(text) or _find(text, path) is None:
+        text, step = merge(text, path, [])
+        steps += [step] if step else []
+    found = _find(text, path)
+    if found is None or text[found.value] != "[":
+        raise NotPlainJson(_line(text, found.value if found else 0), f'"{path[-1]}" is not a list')
+    now = _compact(item)
+    elements, close = _elements(text, found.value)
+    if any(_compact(_decode(text[start:end])) == now for start, end in elements):
+        return text, steps
+    whole = json.dumps(item, ensure_ascii=False)
+    blank = None
+    if elements:
+        start, end = elements[-1]
+        lead = text[len(text[:start].rstrip(_SPACE)) : start] or " "
+        text = f"{text[:end]},{lead}{whole}{text[end:]}"
+    else:
+        blank = text[found.value + 1 : close]
+        text = text[: found.value + 1] + whole + text[close:]
+    return text, [*steps, Undo(tuple(path), now, blank=blank, item=True)]
+
+
 def strip(text: str, undo: Undo | None) -> str:
     """The text without what merge put in; what others changed since stays as they left it.
 
@@ -91,6 +121,10 @@ def strip(text: str, undo: Undo | None) -> str:
     found = _find(text, undo.path)
     if found is None:
         return text
+    if undo.item:
+        return _without_item(text, found, undo)
+    if undo.now == "[]" and undo.was is None and _compact(_decode(text[found.value : found.end])) != "[]":
+        return text  # the list that we made has become somebody else's, too
     if undo.was is not None:
         untouched = _compact(_decode(text[found.value : found.end])) == undo.now
         return text[: found.value] + undo.was + text[found.end :] if untouched else text
@@ -171,6 +205,34 @@ def _members(text: str, opening: int) -> tuple[list[_Member], int]:
         members.append(_Member(key, start, value, end))
         at = _skip(text, end)
     return members, at
+
+
+def _elements(text: str, opening: int) -> tuple[list[tuple[int, int]], int]:
+    """Where each element of the list that opens there begins and ends, and the place of its closing bracket."""
+    elements = []
+    at = _skip(text, opening + 1)
+    while text[at] != "]":
+        start = _skip(text, at + 1) if text[at] == "," else at
+        _, end = _DECODER.raw_decode(text, start)
+        elements.append((start, end))
+        at = _skip(text, end)
+    return elements, at
+
+
+def _without_item(text: str, found: _Member, undo: Undo) -> str:
+    """The text without the last element of the list that is ours."""
+    if text[found.value] != "[":
+        return text
+    elements, close = _elements(text, found.value)
+    ours = [place for place, (start, end) in enumerate(elements) if _compact(_decode(text[start:end])) == undo.now]
+    if not ours:
+        return text
+    start, end = elements[ours[-1]]
+    if len(elements) == 1:
+        return text[: found.value + 1] + (undo.blank or "") + text[close:]
+    if ours[-1]:
+        return text[: elements[ours[-1] - 1][1]] + text[end:]
+    return text[:start] + text[elements[1][0] :]
 
 
 def _last(members: Sequence[_Member], key: str) -> _Member | None:

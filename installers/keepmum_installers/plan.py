@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from keepmum_installers import files
 from keepmum_installers.blocks import Block, Mark, put
 from keepmum_installers.errors import InstallError, NotPlainJson
-from keepmum_installers.merge import Undo, merge
+from keepmum_installers.merge import Undo, append, merge
 
 __all__ = ["Call", "Change", "Link", "Plan", "Step", "add_block", "edit_json", "own_file"]
 
@@ -86,8 +86,15 @@ def own_file(path: str, content: str, why: str, mode: int) -> Change | None:
     return None if before == after else Change(path, files.digest(before), after, why, mode)
 
 
-def edit_json(path: str, wanted: Sequence[tuple[Sequence[str], object]], why: str) -> Change | None:
+def edit_json(
+    path: str,
+    wanted: Sequence[tuple[Sequence[str], object]],
+    why: str,
+    items: Sequence[tuple[Sequence[str], object]] = (),
+) -> Change | None:
     """The change that sets each wanted value at its key path, and keeps every other byte; None when all are set.
+
+    Each of `items` is put at the end of the list at its key path.
 
     Raises: InstallError when the file cannot be edited without harm; it says what to add by hand.
     """
@@ -98,10 +105,13 @@ def edit_json(path: str, wanted: Sequence[tuple[Sequence[str], object]], why: st
         for keys, value in wanted:
             text, step = merge(text, keys, value)
             undo += [step] if step else []
+        for keys, item in items:
+            text, steps = append(text, keys, item)
+            undo += steps
     except UnicodeDecodeError:
-        raise _by_hand(path, "not UTF-8 text", wanted) from None
+        raise _by_hand(path, "not UTF-8 text", wanted, items) from None
     except NotPlainJson as error:
-        raise _by_hand(path, f"line {error.line}: {error.reason}", wanted) from None
+        raise _by_hand(path, f"line {error.line}: {error.reason}", wanted, items) from None
     if text == original:
         return None
     return Change(path, files.digest(before), text.encode(), why, undo=tuple(undo))
@@ -123,10 +133,17 @@ def add_block(path: str, block: Block, why: str) -> Change | None:
     return None if mark is None else Change(path, files.digest(before), text.encode(), why, undo=mark)
 
 
-def _by_hand(path: str, reason: str, wanted: Sequence[tuple[Sequence[str], object]]) -> InstallError:
+def _by_hand(
+    path: str,
+    reason: str,
+    wanted: Sequence[tuple[Sequence[str], object]],
+    items: Sequence[tuple[Sequence[str], object]],
+) -> InstallError:
     text = ""
     for keys, value in wanted:
         text, _ = merge(text, keys, value)
+    for keys, item in items:
+        text, _ = append(text, keys, item)
     return InstallError(
         f"{path} was left alone: {reason}", f"Mend it and run this again, or add by hand:\n{text.rstrip()}"
     )

@@ -56,6 +56,10 @@ def main(argv: Sequence[str]) -> int:
         return serve.main(argv[1:])
     if argv[:1] == ["guard"] and guard.is_proxy(argv[1:]):
         return guard.proxy(argv[1:])
+    if argv[:1] == ["hook"]:
+        from keepmum.commands import hook
+
+        return hook.run(argv[1:])
     console.speak_utf8()
     if argv[:1] == ["scan"]:
         from keepmum_scanner import cli as scanner
@@ -113,6 +117,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         family.register(commands)
     commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
+    hook = commands.add_parser("hook", help="run one hook of a client (clients start this)")
+    hook.add_argument("event", metavar="EVENT", help="stop, session-start or guard")
+    hook.add_argument("--client", metavar="NAME", help="the client that starts it", required=True)
     _add_scan(commands)
     from keepmum_installers import commands as installers
 

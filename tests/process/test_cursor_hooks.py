@@ -315,4 +315,4 @@ def test_a_file_with_one_fault_is_refused_whole(plugins: Make, event: str, versi
 
 
 def test_our_file_is_accepted(root: Path) -> None:
-    assert set(load(root)["hooks"]) == set(manifests.hooks(manifests.Start())["hooks"])  # type: ignore[call-overload]
+    assert set(load(root)["hooks"]) == set(manifests.hooks(manifests.Start())["hooks"])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from keepmum_installers.clients.client import Scope, Wish
-from keepmum_installers.clients.cursor import health, local, manifests, places
+from keepmum_installers.clients.cursor import health, local, manifests, places, repository
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
@@ -19,7 +19,7 @@ class Cursor:
     """Cursor, the editor, and its agent on the command line."""
 
     title = "Cursor"
-    scopes: tuple[Scope, ...] = ("user",)
+    scopes: tuple[Scope, ...] = ("user", "project")
 
     def manifests(self, product: Product) -> Mapping[str, object]:
         """The plugin's and the marketplace's manifest, the MCP servers, the hooks and the rule."""
@@ -38,12 +38,12 @@ class Cursor:
         return places.config_folder(machine)
 
     def plan(self, wish: Wish, machine: Machine) -> Plan:
-        """The files of the plugin in the client's own folder."""
-        return local.plan(wish, machine)
+        """For the user: the plugin in the client's own folder. For a project: files of the repository."""
+        return local.plan(wish, machine) if wish.scope == "user" else repository.plan(machine)
 
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
-        """None: it is installed for a user."""
-        return ()
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
+        """Servers, hooks and rule; none for you alone."""
+        return repository.files(machine) if scope == "project" else ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """What to do about a plugin that somebody put there by hand."""

@@ -15,6 +15,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 from urllib.parse import quote
 
 from keepmum_hooks.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
@@ -24,7 +25,7 @@ from keepmum_installers.clients.cursor.places import EVENTS, NAME
 from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.product import MARKETPLACE, Product
 
-__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Start", "hooks", "link", "plugin", "render", "servers"]
+__all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Hooks", "Start", "hooks", "link", "plugin", "render", "servers"]
 
 MANIFEST = ".cursor-plugin/plugin.json"
 HOOKS = "hooks/cursor.json"
@@ -35,6 +36,13 @@ RULES = "rules/keepmum.mdc"
 _HOOK_SECONDS = 5
 
 
+class Hooks(TypedDict):
+    """A file of hooks."""
+
+    version: int
+    hooks: dict[str, list[dict[str, object]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """How hooks and server are started."""
@@ -42,9 +50,13 @@ class Start:
     root: str = "${CURSOR_PLUGIN_ROOT}"
     """The folder of the bundle; the client puts the plugin's own in the place of this word, without quotes."""
     python: str = "python3"
+    command: str = ""
+    """What to call instead, where neither folder nor interpreter can be named."""
 
     def hook(self, word: str) -> str:
         """The command line of one hook, for a POSIX shell and for PowerShell alike where the root is the client's."""
+        if self.command:
+            return f"{self.command} {word} --client {NAME}"
         return f"{_quoted(self.python)} -I -S {_quoted(f'{self.root}/hooks/run.py')} {word} --client {NAME}"
 
     def server(self) -> dict[str, object]:
@@ -108,7 +120,7 @@ def link() -> str:
     return f"https://cursor.com/en/install-mcp?name={OWN_SERVER}&config={quote(config)}"
 
 
-def hooks(start: Start) -> dict[str, object]:
+def hooks(start: Start) -> Hooks:
     """The hooks. One event that the client does not know would make it refuse the whole file."""
     session, stop = ({"command": start.hook(word), "timeout": _HOOK_SECONDS} for word in EVENTS.values())
     return {
@@ -122,13 +134,13 @@ def hooks(start: Start) -> dict[str, object]:
     }
 
 
-def _guards(start: Start) -> dict[str, object]:
+def _guards(start: Start) -> dict[str, list[dict[str, object]]]:
     """The guard, before whatever may write to a memory.
 
     A server's tool that speaks of memory is not used where the guard cannot run at all. Its other tools, and the
     user's files and commands, are, since most of them have nothing to do with memories.
     """
-    guard = {"command": start.hook(GUARD), "timeout": _HOOK_SECONDS}
+    guard: dict[str, object] = {"command": start.hook(GUARD), "timeout": _HOOK_SECONDS}
     of_memory = f"({'|'.join(_any_case(word) for word in WORDS)})"
     own_events = "|".join(PLAIN_TOOLS)
     return {

@@ -1,0 +1,125 @@
+"""Cursor's files in a team's repository: what they say, beside what others wrote, and out again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cursor_executor import Executor
+from keepmum import cli
+from keepmum_installers import command, install, uninstall
+from keepmum_installers.clients.cursor import repository as team
+from keepmum_installers.errors import InstallError
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import read
+from keepmum_installers.voice import Voice
+
+THEIRS = """\
+{
+  "version": 1,
+  "hooks": {
+    "stop": [
+      {"command": "./mine.sh"}
+    ]
+  }
+}
+"""
+LIMIT = 30  # seconds
+
+
+def put(root: Path, machine: Machine) -> None:
+    options = install.Options(scope="project", clients=("cursor",), runtime=False)
+    assert install.install(options, read(str(root)), str(root), machine, Voice()) == 0
+
+
+def value(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_no_file_names_a_folder_of_this_machine(root: Path, machine: Machine, repository: Path) -> None:
+    put(root, machine)
+    for name in ("mcp.json", "hooks.json", "rules/keepmum.mdc"):
+        text = (repository / ".cursor" / name).read_text(encoding="utf-8")
+        assert str(root) not in text
+        assert machine.user_home not in text
+
+
+def test_the_server_is_the_command_and_is_told_the_folder(root: Path, machine: Machine, repository: Path) -> None:
+    put(root, machine)
+    server = value(repository / ".cursor" / "mcp.json")["mcpServers"]["keepmum"]
+    assert (server["command"], server["env"]) == ("keepmum", {"CURSOR_PROJECT_DIR": "${workspaceFolder}"})
+
+
+def test_hooks_are_open_since_a_teammate_may_not_have_them(root: Path, machine: Machine, repository: Path) -> None:
+    put(root, machine)
+    hooks = value(repository / ".cursor" / "hooks.json")["hooks"]
+    entries = [entry for each in hooks.values() for entry in each]
+    assert len(entries) == 6
+    assert all(entry["command"].startswith("keepmum hook ") for entry in entries)
+    assert not any("failClosed" in entry for entry in entries)
+
+
+def test_hooks_of_others_stay_and_ours_come_out_without_a_trace(root: Path, machine: Machine, repository: Path) -> None:
+    file = repository / ".cursor" / "hooks.json"
+    file.parent.mkdir()
+    file.write_text(THEIRS, encoding="utf-8")
+    put(root, machine)
+    put(root, machine)
+    commands = [entry["command"] for entry in value(file)["hooks"]["stop"]]
+    assert commands == ["./mine.sh", "keepmum hook stop --client cursor"]
+    assert uninstall.uninstall(uninstall.Options(scope="project"), machine, Voice()) == 0
+    assert file.read_text(encoding="utf-8") == THEIRS
+    assert sorted(path.name for path in file.parent.iterdir()) == ["hooks.json"]
+
+
+def test_the_home_is_no_project(machine: Machine) -> None:
+    at_home = dataclasses.replace(machine, cwd=machine.user_home)
+    with pytest.raises(InstallError, match="is your home"):
+        team.plan(at_home)
+
+
+def test_the_file_keeps_to_the_executors_rules(root: Path, machine: Machine, repository: Path, tmp_path: Path) -> None:
+    put(root, machine)
+    plugin = tmp_path / "plugin"
+    (plugin / ".cursor-plugin").mkdir(parents=True)
+    (plugin / ".cursor-plugin" / "plugin.json").write_text('{"name":"p","hooks":"hooks.json"}', encoding="utf-8")
+    (plugin / "hooks.json").write_bytes((repository / ".cursor" / "hooks.json").read_bytes())
+    without_keepmum = Executor([plugin], repository, {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+    fields = {"tool_name": "add_memory", "tool_input": "{}", "mcp_server_name": "memory"}
+    assert without_keepmum.run("beforeMCPExecution", **fields).permission == "allow"
+    assert without_keepmum.turn(1) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the command of these tests is a shell script")
+def test_the_command_starts_a_hook_at_once(root: Path, machine: Machine, home: Path) -> None:
+    (step, *_) = command.plan(str(root), machine).steps
+    script = home / "keepmum"
+    script.write_bytes(step.after)  # type: ignore[union-attr]  # the first step is the command's file
+    done = subprocess.run(
+        ["/bin/sh", str(script), "hook", "stop", "--client", "cursor"],
+        input=b"{}",
+        env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        timeout=LIMIT,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == (b"{}", b"")
+
+
+def test_the_command_line_runs_a_hook_too(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keepmum_hooks.main.payload.read_stdin", lambda: b"{}")
+    assert cli.main(["hook", "stop", "--client", "cursor"]) == 0
+    assert capsys.readouterr() == ("{}", "")
+
+
+def test_a_hook_that_fails_says_so_to_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["hook", "nonsense", "--client", "cursor"]) == 0
+    assert capsys.readouterr() == ("", "keepmum: a hook gave up (ValueError)\n")
