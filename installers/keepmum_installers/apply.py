@@ -75,7 +75,7 @@ def _make(folder: str, journal: Journal) -> None:
 
 def _call(call: Call, journal: Journal, machine: Machine) -> None:
     """Runs a command of the client; it is written down before, since it takes seconds in which a user may interrupt."""
-    journal.keep(call.settings, files.read(call.settings))
+    journal.keep(call.settings, files.read(call.settings), call.client)
     for folder in call.leaves:
         if not os.path.isdir(folder):
             journal.add(Made(folder))
@@ -106,15 +106,15 @@ def undo(
     While a client could not take its own keys out of its settings, these are not given back yet either.
     """
     results: list[Undone] = []
-    waiting = False
+    waiting: set[str] = set()
     for record in filter(wanted, journal.newest_first()):
-        if waiting and isinstance(record, Kept):
+        if isinstance(record, Kept) and (record.client in waiting or (waiting and not record.client)):
             continue
         try:
             results.append(Undone(_undo(record, machine, program)))
         except InstallError as error:
             results.append(Undone(problem=error))
-            waiting = waiting or isinstance(record, Called)
+            waiting |= {record.client} if isinstance(record, Called) else set()
         else:
             journal.remove(record)
     return [result for result in results if result.said or result.problem]

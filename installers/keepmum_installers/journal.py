@@ -72,6 +72,8 @@ class Kept:
     backup: str | None
     mode: int | None = None
     """Its permissions, which a client's command may change as well."""
+    client: str = ""
+    """The client whose command it was; unknown in journals of older versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,11 @@ class Journal:
         files.write(backup, content)
         return backup
 
-    def keep(self, path: str, content: bytes | None) -> None:
-        """Keeps a copy of a file as it was before the first command that wrote it."""
+    def keep(self, path: str, content: bytes | None, client: str) -> None:
+        """Keeps a copy of a file as it was before the first command of a client that wrote it."""
         if not any(isinstance(record, Kept) and record.path == path for record in self._records):
             mode = None if content is None else stat.S_IMODE(os.stat(path).st_mode)
-            self.add(Kept(path, self.back_up(path, content), mode))
+            self.add(Kept(path, self.back_up(path, content), mode, client))
 
     def _save(self) -> None:
         if not self._records:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -273,7 +273,7 @@ class Conversation:
         self._child.stdin.write(json.dumps(message) + "\n")
         self._child.stdin.flush()
 
-    def _until(self, is_it: Any) -> Json:
+    def _until(self, is_it: Callable[[Json], bool]) -> Json:
         """The first message that is it; what comes before is dropped."""
         assert self._child.stdout is not None
         clock = threading.Timer(LIMIT, self._child.kill)

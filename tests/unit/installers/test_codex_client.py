@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_claude import FakeClaude
 from fake_codex import FakeCodex, machine_with_codex
 from keepmum_installers import install as installing
 from keepmum_installers import uninstall as removing
@@ -28,7 +29,7 @@ JUDGED = '[hooks.state]\n\n[hooks.state."keepmum@keepmum:hooks/codex.json:stop:0
 
 @pytest.fixture
 def codex(home: Path) -> FakeCodex:
-    folder = home / "programs"
+    folder = home / "codex-programs"
     folder.mkdir()
     for name in ("codex", "python3"):
         (folder / name).write_text("")
@@ -281,6 +282,28 @@ def test_plugin_that_the_user_removed_already_is_no_error(
 def test_plugin_that_was_installed_by_hand_is_named_after_removal(machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.1.0", "enabled": True}]
     assert any("codex plugin remove" in line for line in CLIENTS["codex"].remains(machine))
+
+
+def test_what_one_client_cannot_undo_keeps_no_other_from_its_settings(
+    install: Callable[..., int], codex: FakeCodex, claude: FakeClaude, wish: Wish, machine: Machine
+) -> None:
+    write_config(codex)
+    install()
+    Path(claude.settings).parent.mkdir()
+    Path(claude.settings).write_bytes(b'{"theme": "dark"}')
+    path = os.pathsep.join([os.path.dirname(codex.program), os.path.dirname(claude.program)])
+    both = dataclasses.replace(
+        machine,
+        environ={"PATH": path},
+        run=lambda argv, seconds: (claude if argv[0] == claude.program else codex).run(argv, seconds),
+    )
+    quiet = Voice(io.StringIO(), io.StringIO())
+    options = installing.Options(source=wish.root, clients=("claude-code",))
+    assert installing.install(options, wish.product, None, both, quiet) == 0
+    claude.broken["plugin uninstall"] = Outcome(1, err="busy")
+    assert removing.uninstall(removing.Options(), both, quiet) == 1
+    assert Path(codex.config).read_bytes() == CONFIG
+    assert Path(claude.settings).read_bytes() != b'{"theme": "dark"}'
 
 
 # --- a repository

@@ -6,7 +6,6 @@ Only asked, never told: to trust a hook is the user's decision.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -90,7 +89,7 @@ def _asked(codex: str, machine: Machine) -> Iterator[_Asked]:
         child = subprocess.Popen(
             (codex, "app-server"),
             cwd=machine.cwd,
-            env={**os.environ, **machine.environ, **_NO_NETWORK},
+            env={**machine.environ, **_NO_NETWORK},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
