@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -34,10 +33,10 @@ _STOP_WORDS = frozenset(
 )
 
 
-# How words and meaning are weighed (`rank`). All three are flat around these values, on halves of our development
-# questions: weights from .4 to .6, floors from the 20th to the 50th and leads over the 10th to the 30th move the mean
+# How words and meaning are weighed (`rank`). All three are flat around these values, on either half of our development
+# questions: weights from .5 to .7, floors from the 20th to the 50th and leads over the 10th to the 20th move the mean
 # nDCG@10 by less than .003.
-_WORDS_WEIGH = 0.5  # beside a cosine
+_WORDS_WEIGH = 0.6  # beside a cosine
 _FLOOR = 50  # a match is worth what it stands above the match of this rank
 _LEAD = 10  # and the leg is trusted by what its first stands above the match of this rank
 
@@ -79,10 +78,13 @@ def is_part(word: str) -> bool:
 
 
 def told(memory: Memory) -> str:
-    """What of a memory is embedded: title and text, identifiers opened at their seams, which models read better."""
+    """What of a memory is embedded: title, text and tags, identifiers opened at their seams, which models read better.
+
+    Tags name what a text is about and does not say: with them the cosine alone finds .02 more nDCG@10.
+    """
     begins_so = memory.title.removesuffix("…") in " ".join(memory.text[: 2 * LIMITS.title].split())
-    parts = [memory.text] if begins_so else [memory.title, memory.text]
-    return _CAMEL.sub(" ", "\n".join(parts))
+    parts = ["" if begins_so else memory.title, memory.text, " ".join(memory.tags)]
+    return _CAMEL.sub(" ", "\n".join(filter(None, parts)))
 
 
 class Place(NamedTuple):
@@ -145,7 +147,7 @@ def _shares(relevances: Sequence[float]) -> list[float]:
     best, tenth, floor = ((ordered[rank - 1] if rank <= len(ordered) else 0.0) for rank in (1, _LEAD, _FLOOR))
     if best <= 0.0:
         return [0.0] * len(relevances)
-    trust = math.sqrt((best - tenth) / best)
+    trust = (best - tenth) / best
     return [trust * max(0.0, relevance - floor) / best for relevance in relevances]
 
 

@@ -95,10 +95,12 @@ def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None
     assert meant(here, "database slow")[0] == memory.id
 
 
-def test_a_memory_is_not_found_by_what_it_said_before(store: Store) -> None:
+@pytest.mark.parametrize("field", ["text", "title", "tags"])
+def test_a_memory_is_not_found_by_what_it_said_before(store: Store, field: str) -> None:
     old = a_memory("the database is slow")
     put(store, old)
-    new = replace(old, text="a zebra runs", title="a zebra runs", revision=2)
+    changed: Any = {field: ("zebra",) if field == "tags" else "a zebra runs"}
+    new = replace(old, **changed, revision=2)
     store.commit([Change(old, new)])
     assert meant(store, "database slow") == []
     assert [memory.id for memory in of(store).awaiting(EMBEDDER.model, 5)] == [old.id]

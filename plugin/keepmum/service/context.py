@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
-from keepmum import exchange, intake, lifecycle, masking, references
+from keepmum import exchange, intake, lifecycle, masking, ranking, references
 from keepmum.briefing_files import BriefingFiles
 from keepmum.embedding.background import Background
 from keepmum.errors import Ambiguous, KeepmumError, ScannerFailed, SecretFound
@@ -194,7 +194,7 @@ class Context:
     def _embedded(self, change: Change) -> Change:
         """A change with the vector of what is new in it, made before the transaction and not inside."""
         before, after = change.before, change.after
-        if after is None or (before is not None and (before.title, before.text) == (after.title, after.text)):
+        if after is None or (before is not None and ranking.told(before) == ranking.told(after)):
             return change
         return replace(change, embedding=self._embeddings.of_memory(after))
 

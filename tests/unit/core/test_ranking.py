@@ -158,6 +158,10 @@ def test_what_is_embedded_is_title_and_text(title: str, text: str, embedded: str
     assert told(a_memory(text, title=title)) == embedded
 
 
+def test_what_is_embedded_has_the_tags_too() -> None:
+    assert told(a_memory("Use tabs", tags=("style", "go"))) == "Use tabs\nstyle go"
+
+
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("üü", 1), ("\ud800", 1)])
 def test_tokens_are_about_four_bytes(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens

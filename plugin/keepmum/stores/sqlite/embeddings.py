@@ -6,6 +6,7 @@ import sqlite3
 
 from keepmum.errors import StoreError
 from keepmum.memory import Embedding, Memory
+from keepmum.stores.sqlite import rows
 
 __all__ = ["OTHER_MODEL", "keep", "model_number"]
 
@@ -29,8 +30,8 @@ def keep(db: sqlite3.Connection, memory: Memory, embedding: Embedding, change: i
         return False
     kept = db.execute(
         "UPDATE vectors SET model = ?, vector = ?, awaited = FALSE, change = ?"
-        " WHERE memory = (SELECT seq FROM memories WHERE id = ? AND title = ? AND text = ?)",
-        (model, embedding.vector, change, memory.id, memory.title, memory.text),
+        " WHERE memory = (SELECT seq FROM memories WHERE id = ? AND title = ? AND text = ? AND tags = ?)",
+        (model, embedding.vector, change, memory.id, memory.title, memory.text, rows.to_row(memory)["tags"]),
     )
     return kept.rowcount == 1
 
