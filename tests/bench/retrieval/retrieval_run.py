@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of the tests
 
+from bench import store_figures  # puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
 from bench.retrieval.retrieval_measures import MEASURES, measure
 from bench.retrieval.retrieval_systems import BM25, Dense, Keepmum, ReadOnce, System
@@ -42,9 +43,9 @@ class Result:
         """The mean of a measure over all questions."""
         return statistics.fmean(score[name] for score in self.scores)
 
-    def percentile(self, share: float) -> float:
-        """So many milliseconds are enough for this share of the questions."""
-        return sorted(self.seconds)[int(len(self.seconds) * share)] * 1e3
+    def milliseconds(self, share: int) -> float:
+        """So many are enough for `share` percent of the questions."""
+        return store_figures.percentile(self.seconds, share) * 1e3
 
 
 def run(make: Callable[[], System], spaces: Sequence[Space]) -> Result:
@@ -83,7 +84,7 @@ def _lines(name: str, make: Callable[[], System], data: Path, sets: Sequence[str
         result = run(make, list(load(data / chosen / split)))
         results.append(result)
         figures = [f"{result.mean(measured):.3f}" for measured in MEASURES]
-        times = [f"{result.percentile(share):.1f}" for share in (0.5, 0.95)]
+        times = [f"{result.milliseconds(share):.1f}" for share in (50, 95)]
         yield _line(name, chosen, str(len(result.scores)), *figures, *times, str(result.refused or ""))
     means = [f"{statistics.fmean(result.mean(measured) for result in results):.3f}" for measured in MEASURES]
     yield _line(name, "**mean**", "", *means, "", "", "")

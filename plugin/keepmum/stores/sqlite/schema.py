@@ -208,12 +208,11 @@ def _vector_triggers() -> tuple[str, str, str]:
     mark = (
         f"UPDATE vectors SET model = NULL, vector = NULL, awaited = FALSE, change = {_NUMBER} WHERE memory = old.seq;"
     )
-    said = "(old.title, old.text, old.tags) IS NOT (new.title, new.text, new.tags)"
+    when = "WHEN (old.title, old.text, old.tags) IS NOT (new.title, new.text, new.tags)"
     return (
         f"CREATE TRIGGER vectors_insert AFTER INSERT ON memories BEGIN {await_new} END",
         f"CREATE TRIGGER vectors_delete AFTER DELETE ON memories BEGIN {mark} END",
-        "CREATE TRIGGER vectors_update AFTER UPDATE OF title, text, tags ON memories"
-        f" WHEN {said} BEGIN {await_new} END",
+        f"CREATE TRIGGER vectors_update AFTER UPDATE OF title, text, tags ON memories {when} BEGIN {await_new} END",
     )
 
 
