@@ -40,17 +40,21 @@ class Judge:
         """
         from keepmum_scanner import scan
 
-        found = scan(text)
-        if not found or self._home is None:
-            return found
-        if self._allowed is None:
-            self._key = _key(f"{self._home}/fingerprint.key")
-            self._allowed = _fingerprints(f"{self._home}/allow.toml")
-        if not self._key:
+        if self._home is None:
+            return scan(text)
+        found = scan(text, self._known)
+        if not found or not self._allowed:
             return found
         from keepmum_scanner import allow
 
-        return allow(scan(text, self._key), self._allowed)
+        return allow(found, self._allowed)
+
+    def _known(self) -> bytes:
+        """The key; from then on the list is known too."""
+        if self._allowed is None:
+            self._key = _key(f"{self._home}/fingerprint.key")
+            self._allowed = _fingerprints(f"{self._home}/allow.toml")
+        return self._key
 
 
 def _key(path: str) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
-
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
@@ -28,7 +26,7 @@ def decoded(token: str) -> str | None:
     match = _ENCODED.fullmatch(token)
     if match is None:
         return None
-    return _readable(binascii.unhexlify(token)) if match["hexadecimal"] else _base64(token)
+    return _readable(bytes.fromhex(token)) if match["hexadecimal"] else _base64(token)
 
 
 def is_words(plain: str | None) -> bool:
@@ -37,11 +35,13 @@ def is_words(plain: str | None) -> bool:
 
 
 def _percent(token: str) -> str | None:
-    plain = _ESCAPES.sub(lambda run: binascii.unhexlify(run.group().replace("%", "")).decode("ascii"), token)
+    plain = _ESCAPES.sub(lambda run: bytes.fromhex(run.group().replace("%", "")).decode("ascii"), token)
     return plain if plain != token else None
 
 
 def _base64(token: str) -> str | None:
+    import binascii  # a library of its own, and few tokens come so far
+
     data = token.rstrip("=-_")  # a comment may close right behind it: "-->"
     data = data.replace("-", "+").replace("_", "/")
     try:

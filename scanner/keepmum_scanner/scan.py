@@ -13,6 +13,7 @@ from keepmum_scanner.tokens import tokens
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Callable
 
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 _BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
 
 
-def scan(text: str, key: bytes | None = None) -> list[Finding]:
+def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Finding]:
     """Findings in `text`, in order and not overlapping; with `key` each carries a fingerprint.
 
-    The same secret has the same fingerprint under the same key, whatever invisible characters were put into it.
+    The same secret has the same fingerprint under the same key, whatever invisible characters were put into it. A key
+    that costs something to get may come as a function, which is called when something was found.
     """
     view = normalise(text)
     findings = []
     for rule, start, end, confidence in merged(_suspects(view.text)):
+        key = key() if callable(key) else key
         place = view.origin_span(start, end)
         print_ = fingerprint(view.text[start:end], key) if key else ""
         findings.append(Finding(rule, *place, confidence, print_))

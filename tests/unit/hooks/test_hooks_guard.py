@@ -61,7 +61,7 @@ def scene(tmp_path: Path) -> Scene:
 def plant_scanner(monkeypatch: pytest.MonkeyPatch, scan: Callable[[str], object] | None) -> None:
     """Put a scanner in the place of ours, or one that cannot be loaded."""
     module = ModuleType("keepmum_scanner")
-    module.__dict__["scan"] = scan
+    module.__dict__["scan"] = lambda text, _key=None: scan(text) if scan else None
     monkeypatch.setitem(sys.modules, "keepmum_scanner", module if scan else None)
 
 

@@ -134,3 +134,17 @@ def test_one_level_of_encoding_does_not_hide_a_token(encode: str) -> None:
     plain = f"token={GITHUB}"
     encoded = base64.b64encode(plain.encode()).decode() if encode == "base64" else urllib.parse.quote(plain, safe="")
     assert "github.token" in rules(f"the header was {encoded}")
+
+
+def test_a_key_may_come_as_a_function_that_is_called_when_something_was_found() -> None:
+    called: list[int] = []
+
+    def key() -> bytes:
+        called.append(1)
+        return b"k"
+
+    assert scan("nothing here", key) == []
+    assert called == []
+    text = "gh" + "p_" + "a1B2" * 9
+    assert scan(text, key) == scan(text, b"k")
+    assert called == [1]
