@@ -1,84 +1,109 @@
-"""`keepmum export` and `import`: memories as JSON lines."""
+"""`keepmum export` and `import`: memories as JSON lines or Markdown files, and those of other tools."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections import Counter
+from collections.abc import Iterator
 
-from keepmum import exchange
+from keepmum import exchange, importers
 from keepmum.commands import console
-from keepmum.errors import KeepmumError
-from keepmum.memory import JsonValue
+from keepmum.errors import InvalidInput, KeepmumError
+from keepmum.importers import lines
+from keepmum.memory import Memory
 from keepmum.service import MemoryService
 
 __all__ = ["register"]
 
-_LINE_LIMIT = 1 << 20  # bytes of one memory
-_MOST_TOLD = 20  # refused lines; the rest of a file of another kind is only counted
+_MOST_TOLD = 20  # refused memories; the rest of a file of another kind is only counted
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    export = commands.add_parser("export", help="write memories as JSON lines")
+    export = commands.add_parser("export", help="write memories as JSON lines, or as Markdown files")
     export.add_argument("file", nargs="?", help="standard output when missing")
     export.add_argument("--all", action="store_true", help="of every project, not of this one and the global ones")
+    export.add_argument("--markdown", metavar="FOLDER", help="a file for each, in the form of .memories")
     export.set_defaults(run=_export)
 
-    imported = commands.add_parser("import", help="read memories that `export` wrote; each is scanned")
-    imported.add_argument("file", nargs="?", help="standard input when missing")
+    imported = commands.add_parser("import", help="read memories of `export` and of other tools; each is scanned")
+    imported.add_argument("path", nargs="?", help="a file or folder; standard input, as JSON lines, when missing")
+    imported.add_argument(
+        "--from", dest="format", choices=(*importers.FORMATS, "server"), help="what it is; how it looks decides if not"
+    )
     imported.set_defaults(run=_import)
 
 
 def _export(arguments: argparse.Namespace) -> int:
     with console.Memory() as memory:
-        lines = (
-            json.dumps(exchange.to_json(item), ensure_ascii=False) for item in memory.every(everywhere=arguments.all)
-        )
-        if arguments.file is None:
-            count = console.write_lines(sys.stdout, lines)
+        found = memory.every(everywhere=arguments.all)
+        if arguments.markdown is not None:
+            count = _write_files(arguments.markdown, found)
+        elif arguments.file is None:
+            count = console.write_lines(sys.stdout, map(_line, found))
         else:
             with console.made(arguments.file) as file:
-                count = console.write_lines(file, lines)
+                count = console.write_lines(file, map(_line, found))
     console.tell(f"{count} memories exported")
     return 0
 
 
+def _line(memory: Memory) -> str:
+    return json.dumps(exchange.to_json(memory), ensure_ascii=False)
+
+
+def _write_files(folder: str, found: Iterator[Memory]) -> int:
+    """How many files were made in a folder that is new or empty."""
+    if os.path.isdir(folder) and os.listdir(folder):
+        raise InvalidInput("file", f"{folder} is not empty; choose another name")
+    count = 0
+    for count, memory in enumerate(found, start=1):  # noqa: B007 - it is the answer
+        importers.write_file(folder, memory)
+    return count
+
+
 def _import(arguments: argparse.Namespace) -> int:
-    counts = {"imported": 0, "known already": 0, "refused": 0}
+    if arguments.format == "server":
+        return _import_from_server()
+    counts = Counter({"imported": 0, "known already": 0, "refused": 0})
     with console.Memory(origin="import") as memory:
-        source = sys.stdin.buffer if arguments.file is None else console.opened(arguments.file)
-        with source as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    outcome, why = _taken_in(memory, line)
-                    counts[outcome] += 1
-                    if why and counts[outcome] <= _MOST_TOLD:
-                        console.tell(f"line {number}: {why}")
+        for found in _found(arguments):
+            outcome, why = _taken_in(memory, found)
+            counts[outcome] += 1
+            if why and counts[outcome] <= _MOST_TOLD:
+                console.tell(f"{found.place}: {why}")
     console.say(", ".join(f"{count} {what}" for what, count in counts.items()))
     return 1 if counts["refused"] else 0
 
 
-def _taken_in(memory: MemoryService, line: bytes) -> tuple[str, str]:
-    """What became of a line, and why if it was refused."""
+def _found(arguments: argparse.Namespace) -> Iterator[importers.Found]:
+    if arguments.path is None:
+        return lines.read_lines(sys.stdin.buffer)
+    return importers.FORMATS[arguments.format or importers.format_of(arguments.path)](arguments.path)
+
+
+def _taken_in(memory: MemoryService, found: importers.Found) -> tuple[str, str]:
+    """What became of a memory, and why if it was refused."""
+    if found.values is None:
+        return "refused", found.problem
+    values = dict(found.values)
+    if values.get("project") is None and values.get("scope", "project") in {"project", "shared"}:
+        values["project"] = memory.place.project  # files of a repository do not name it, and other tools know none
     try:
-        answer = memory.import_memory(_parsed(line))
+        answer = memory.import_memory(values)
     except KeepmumError as error:
         return "refused", str(error)
     return ("known already" if answer.action is None else "imported"), ""
 
 
-def _parsed(line: bytes) -> dict[str, JsonValue]:
-    """The object that a line spells.
-
-    Raises: KeepmumError when it spells none; a byte-order mark, as Windows editors write it, is none of its problems.
-    """
-    if len(line) > _LINE_LIMIT:
-        raise KeepmumError(f"has {len(line):,} bytes, the limit is {_LINE_LIMIT:,}")
-    try:
-        values = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise KeepmumError("is not JSON in UTF-8") from None
-    if not isinstance(values, dict):
-        raise KeepmumError("is not a JSON object")
-    return values
+def _import_from_server() -> int:
+    """Copy what the team's server holds, as `keepmum migrate rest sqlite` does."""
+    with console.Memory(origin="import", stores=["rest", "sqlite"]) as memory:
+        done = memory.migrate("rest", "sqlite", dry_run=False, progress=lambda _: None)
+    for name, why in done.refused[:_MOST_TOLD]:
+        console.tell(f"{name}: {why}")
+    console.say(f"{done.copied} imported, {done.known} known already, {len(done.refused)} refused")
+    return 1 if done.refused or done.differing else 0

@@ -114,7 +114,7 @@ class Moving(Context):
         done, ledger = Migrated(), _Ledger(self._home, source, target)
         here, there = self._part(source), self._part(target)
         seen = 0
-        for page in _pages(here):
+        for page in _pages(here) if source != "rest" else self._listed(here):
             seen += len(page)
             wanted = [memory for memory in page if self._belongs(memory, target)]
             done.left += len(page) - len(wanted)
@@ -162,6 +162,13 @@ class Moving(Context):
             return
         for memory in batch:
             yield memory, receipt.settled(memory), min(receipt.queued, 1)
+
+    def _listed(self, server: Store) -> Iterator[list[Memory]]:
+        """What a server lists, with its texts: it does not go by our ids."""
+        wanted, offset = replace(self._filter(), everywhere=True), 0
+        while found := server.browse(wanted, order="created", limit=_PAGE, offset=offset):
+            offset += len(found)
+            yield server.get([memory.id for memory in found])
 
     def _belongs(self, memory: Memory, target: str) -> bool:
         """Whether a store is there for a memory: files for those of their project, a server for those that live."""

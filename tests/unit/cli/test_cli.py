@@ -89,7 +89,7 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         pytest.param(("forget", "--undo"), "--undo needs the memories", id="nothing to bring back"),
         pytest.param(("export", "absent/folder/file"), "No such file", id="an export to nowhere"),
         pytest.param(("import", "absent"), "No such file", id="an import from nowhere"),
-        pytest.param(("import", "."), "directory", id="an import of a folder"),
+        pytest.param(("import", "."), "holds neither MEMORY.md nor folders", id="an import of a folder"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str, ...], said: str) -> None:

@@ -1,0 +1,195 @@
+"""Memories of other tools, taken in by the command as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum import importers
+from keepmum.cli import main
+from keepmum.errors import InvalidInput
+
+SEED = (
+    "---\nid: mem_a1b2c3d4e5f6\ntimestamp: 1738680652\ntags:\n  - auth\n---\n\n## Chose OAuth2\n\nIt can be revoked\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def take_in(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit status, counts and remarks of an import."""
+    capsys.readouterr()
+    status = main(["import", *words])
+    told = capsys.readouterr()
+    return status, told.out.strip(), told.err
+
+
+def kept(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    """What `recall` finds, with every field."""
+    capsys.readouterr()
+    main(["recall", *words, "--limit", "50", "--json"])
+    ids = [found["id"] for found in json.loads(capsys.readouterr().out)]
+    main(["load", *ids, "--json"])
+    whole: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return whole
+
+
+def exported(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Every field of every memory, a line each."""
+    capsys.readouterr()
+    main(["export"])
+    return sorted(capsys.readouterr().out.splitlines())
+
+
+def a_graph(folder: Path) -> str:
+    lines: list[dict[str, Any]] = [
+        {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["likes tabs", "works on billing"]},
+        {"type": "entity", "name": "billing", "entityType": "service", "observations": []},
+        {"type": "relation", "from": "Ada", "to": "billing", "relationType": "owns"},
+    ]
+    path = folder / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return str(path)
+
+
+def a_claude_folder(folder: Path) -> str:
+    path = folder / "memory"
+    path.mkdir()
+    (path / "MEMORY.md").write_text("# Memory\n\n- [Tabs](user_tabs.md) — likes tabs\n- Releases go out on Tuesdays\n")
+    (path / "user_tabs.md").write_text("---\nname: Tabs\ndescription: indentation\ntype: user\n---\n\nUse tabs.\n")
+    return str(path)
+
+
+def test_entities_become_facts_with_their_relations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert take_in(capsys, a_graph(tmp_path))[:2] == (0, "2 imported, 0 known already, 0 refused")
+    (ada,) = kept(capsys, "tabs")
+    assert ada["text"] == "Ada\n- likes tabs\n- works on billing\n- owns billing"
+    assert ada["data"] == {"entity": "person", "related": [{"to": "billing", "how": "owns"}]}
+    assert (ada["kind"], ada["tags"], ada["title"]) == ("fact", ["person"], "Ada")
+
+
+def test_claudes_files_become_memories_of_their_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert take_in(capsys, a_claude_folder(tmp_path))[:2] == (0, "2 imported, 0 known already, 0 refused")
+    tabs, index = kept(capsys, "tabs")[0], kept(capsys, "tuesdays")[0]
+    assert (tabs["text"], tabs["title"], tabs["kind"], tabs["why"]) == (
+        "Use tabs.",
+        "Tabs",
+        "preference",
+        "indentation",
+    )
+    assert "Tabs" not in index["text"]
+    assert "Releases go out on Tuesdays" in index["text"]
+
+
+def test_files_of_a_repository_become_memories_of_this_project(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    day = tmp_path / "other" / ".memories" / "2025-02-04"
+    day.mkdir(parents=True)
+    (day / "145052_e5f6.md").write_text(SEED)
+    assert take_in(capsys, str(tmp_path / "other"))[:2] == (0, "1 imported, 0 known already, 0 refused")
+    (found,) = kept(capsys, "oauth2")
+    assert (found["tags"], found["created_at"], found["tier"]) == (["auth"], 1_738_680_652_000, "long")
+
+
+@pytest.mark.parametrize("make", [a_graph, a_claude_folder])
+def test_what_was_imported_before_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path, make: Any) -> None:
+    path = make(tmp_path)
+    take_in(capsys, path)
+    assert take_in(capsys, path)[:2] == (0, "0 imported, 2 known already, 0 refused")
+
+
+@pytest.mark.parametrize("kind", ["server-memory", "claude", "memories", "keepmum"])
+def test_a_secret_of_another_tool_is_refused_and_not_shown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str
+) -> None:
+    secret = "ghp_" + os.urandom(18).hex()
+    path = tmp_path / "import"
+    if kind == "server-memory":
+        path.write_text(json.dumps({"type": "entity", "name": "x", "entityType": "", "observations": [secret]}))
+    elif kind == "keepmum":
+        values = {
+            "id": "mem_01m7yytwqcewd9089yc1qzhn18",
+            "title": "x",
+            "text": secret,
+            "created_at": 1,
+            "updated_at": 1,
+        }
+        path.write_text(json.dumps(values))
+    elif kind == "claude":
+        path.mkdir()
+        (path / "MEMORY.md").write_text(f"the token is {secret}")
+    else:
+        (path / "2025-02-04").mkdir(parents=True)
+        (path / "2025-02-04" / "a.md").write_text(SEED.replace("It can", secret))
+    status, counts, told = take_in(capsys, str(path))
+    assert (status, counts) == (1, "0 imported, 0 known already, 1 refused")
+    assert "github" in told
+    assert secret not in told
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"type": "entity", "name": "a"}\n{"type": "relation", "from": "z"}', "line 2: is a relation of an entity"),
+        (b'{"type": "entity", "name": "a"}\nnonsense', "line 2: is not JSON"),
+        (b'{"type": "entity", "name": "a"}\n{"type": "else"}', "line 2: is neither an entity"),
+        (b'{"type": "entity", "name": "a"}\n\xff', "line 2: is not JSON in UTF-8"),
+    ],
+)
+def test_a_bad_line_is_told_and_the_others_are_taken_in(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, told: str
+) -> None:
+    (tmp_path / "memory.jsonl").write_bytes(content)
+    status, counts, remarks = take_in(capsys, str(tmp_path / "memory.jsonl"))
+    assert (status, counts) == (1, "1 imported, 0 known already, 1 refused")
+    assert told in remarks
+
+
+def test_a_bad_file_of_a_folder_is_told_and_the_others_are_taken_in(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = Path(a_claude_folder(tmp_path))
+    (path / "bad.md").write_bytes(b"\xff\xfe")
+    (path / "link.md").symlink_to("/etc/hostname")
+    status, counts, told = take_in(capsys, str(path))
+    assert (status, counts) == (1, "2 imported, 0 known already, 2 refused")
+    assert "bad.md: is not UTF-8 at byte 0" in told
+
+
+def test_a_folder_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"neither MEMORY\.md nor folders"):
+        importers.format_of(str(tmp_path))
+
+
+@pytest.mark.parametrize("form", ["lines", "files"])
+def test_an_export_comes_back_with_nothing_lost(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    main(["remember", "Deploys go through: the blue pool\n\n- a\n", "--key", "k", "--why", "a: b", "--tag", "x y"])
+    main(["remember", "Everywhere", "--scope", "global", "--importance", "0.9", "--ttl-days", "9"])
+    main(["load", "k"])
+    before = exported(capsys)
+    target = str(tmp_path / "export")
+    assert main(["export", *(["--markdown", target] if form == "files" else [target])]) == 0
+    monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / "another home"))
+    assert take_in(capsys, target)[:2] == (0, "2 imported, 0 known already, 0 refused")
+    assert exported(capsys) == before
+
+
+def test_an_export_into_a_folder_that_holds_something_is_refused(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    (project / "a").write_text("x")
+    assert main(["export", "--markdown", str(project)]) == 1
+    assert "is not empty" in capsys.readouterr().err
