@@ -1,4 +1,4 @@
-"""A server of the first API for tests, from what is known of real ones; it has no network of its own.
+"""A server of the first API, or of the second, for tests, from what is known of real ones, without a network.
 
 Tests put it behind pytest-httpserver (`behind`), and let it fail by `faults`.
 """
@@ -42,7 +42,9 @@ Fault = Callable[[Request], Answer | None]
 class FakeServer:
     """Memories in a dictionary, behind keys that are for some projects or for all."""
 
-    def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None) -> None:
+    def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None, *, newest: int = 1) -> None:
+        self.newest = newest  # the newest API that it speaks
+        self._tokens: dict[str, str] = {}  # what was created by each
         self.keys: dict[str, Sequence[str] | None] = {KEY: ALL} if keys is None else dict(keys)
         self.memories: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
@@ -62,6 +64,8 @@ class FakeServer:
                 answer = self.late_fault(request) or answer
         raw = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
         headers = {"Content-Type": "application/json", **answer.headers}
+        if self.newest > 1:
+            headers["Keepmum-API"] = str(self.newest)
         return Response(raw, status=answer.status, headers=headers)
 
     def put(self, text: str, title: str = "a title", project: str = "alpha", **fields: Any) -> str:
@@ -82,20 +86,28 @@ class FakeServer:
         if not authorization.startswith("Bearer ") or key not in self.keys:
             return Answer(401, {"error": "Unauthorized"}, {"WWW-Authenticate": "Bearer"})
         self.projects = self.keys[key]
-        route = (request.method, request.path)
+        version, _, rest = request.path.removeprefix("/api/v").partition("/")
+        if not version.isdecimal() or int(version) > self.newest:
+            return _error(404, "Route not found")
+        full = int(version) > 1
+        path = f"/api/v1/{rest}"
+        route = (request.method, path)
         if route == ("GET", "/api/v1/config"):
             return Answer(200, {"data": {"collectionName": "shared_agent_memory", "modelReady": True}})
         if route == ("POST", _API):
-            return self._store(request)
+            return self._store(request, full=full)
         for name, act in (("search", self._search), ("load", self._load), ("recent", self._recent)):
             if route == ("GET", f"{_API}/{name}"):
-                return act(request)
-        if one := _PATH.fullmatch(request.path):
-            return self._one(request, one[1], audit=bool(one[2]))
+                return _whole(act(request), self.memories) if full else act(request)
+        if one := _PATH.fullmatch(path):
+            return self._one(request, one[1], audit=bool(one[2]), full=full)
         return _error(404, "Route not found")
 
-    def _store(self, request: Request) -> Answer:
+    def _store(self, request: Request, *, full: bool) -> Answer:
         body = request.get_json()
+        token = request.headers.get("Idempotency-Key", "")
+        if full and token in self._tokens:
+            return Answer(201, {"data": {"id": self._tokens[token]}})
         for name in ("text", "title", "project"):
             if not isinstance(body.get(name), str):
                 return _error(400, f"body must have required property '{name}'")
@@ -105,7 +117,9 @@ class FakeServer:
             return _error(403, "Access denied for project")
         if body["project"] == "*":
             return _error(400, "project must be a specific name, not *")
-        return Answer(201, {"data": {"id": self._create(body, "a key")["id"]}})
+        created = self._create(body if full else {**body, "id": None, "memory": None}, "a key")
+        self._tokens[token] = created["id"]
+        return Answer(201, {"data": {"id": created["id"]}})
 
     def _search(self, request: Request) -> Answer:
         project = request.args.get("project") or "*"
@@ -144,7 +158,7 @@ class FakeServer:
         shown = [_shown(one, _LISTED) for one in found if one["created_at"] >= since]
         return Answer(200, {"data": shown[:limit]})
 
-    def _one(self, request: Request, name: str, *, audit: bool) -> Answer:
+    def _one(self, request: Request, name: str, *, audit: bool, full: bool) -> Answer:  # noqa: PLR0911 - as above
         try:
             uuid.UUID(name)
         except ValueError:
@@ -161,6 +175,11 @@ class FakeServer:
             del self.memories[name]
         elif request.method == "PUT":
             body = request.get_json()
+            held = (memory["memory"] or {}).get("revision", 1)
+            if full and request.headers.get("If-Match", f'"{held}"') != f'"{held}"':
+                return _error(412, "It was changed meanwhile")
+            changed = {"text": body["text"], "title": body.get("title", memory["title"]), "revision": held + 1}
+            memory["memory"] = body.get("memory") if full else memory["memory"] and {**memory["memory"], **changed}
             memory |= {"text": body["text"], "title": body.get("title", memory["title"])}
             memory |= {"updated_at": _now(), "updatedAt": _now(), "updatedBy": "a key", "last_accessed": _now()}
         else:
@@ -173,7 +192,8 @@ class FakeServer:
     def _create(self, body: Mapping[str, Any], actor: str) -> dict[str, Any]:
         now = _now()
         memory = {
-            "id": str(uuid.uuid4()), "text": body["text"], "title": body["title"], "project": body["project"],
+            "id": body.get("id") or str(uuid.uuid4()), "memory": body.get("memory"),
+            "text": body["text"], "title": body["title"], "project": body["project"],
             "agent": body.get("agent") or "unknown", "tags": list(body.get("tags") or ()), "access_count": 0,
             "created_at": now, "createdAt": now, "createdBy": actor, "updated_at": now, "updatedAt": now,
             "updatedBy": actor, "last_accessed": now,
@@ -205,7 +225,8 @@ class Hosts:
 
     def server(self, key: str) -> FakeServer:
         """The server with this key, made when it is new."""
-        return self._servers.setdefault(key, FakeServer({key: ALL}))
+        newest = 2 if key.startswith("second-") else 1
+        return self._servers.setdefault(key, FakeServer({key: ALL}, newest=newest))
 
     def handle(self, request: Request) -> Response:
         """The answer of the server that is meant."""
@@ -221,6 +242,15 @@ def shared_hosts() -> tuple[str, Hosts]:
     hosts = Hosts()
     listening.expect_request(re.compile(".*")).respond_with_handler(hosts.handle)
     return listening.url_for("").rstrip("/"), hosts
+
+
+def _whole(answer: Answer, memories: Mapping[str, Mapping[str, Any]]) -> Answer:
+    """An answer of the second API: with the whole memory, where one was given."""
+    items = answer.body.get("data", ()) if answer.status == 200 else ()
+    for item in items:
+        if memories[item["id"]]["memory"] is not None:
+            item["memory"] = memories[item["id"]]["memory"]
+    return answer
 
 
 def behind(httpserver: HTTPServer, server: FakeServer) -> str:

@@ -21,7 +21,7 @@ from keepmum.outbox import Outbox
 from keepmum.outbox.drainer import Turn
 from keepmum.settings import load
 from keepmum.stores import Store, sqlite
-from keepmum.stores.rest.first_api import FirstApi
+from keepmum.stores.rest.api import Api
 from keepmum.stores.rest.store import RestStore
 from keepmum.stores.rest.wire import Wire
 
@@ -104,8 +104,8 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
         return []
     recorder = Recorder()
 
-    def connect(named: credentials.Server) -> FirstApi:
-        return FirstApi(Wire(named, transport=httpx.MockTransport(recorder)))
+    def connect(named: credentials.Server) -> Api:
+        return Api(Wire(named, transport=httpx.MockTransport(recorder)))
 
     store = RestStore(server, mirror, box, turn, connect=connect)
     store.search(["words"], wanted(), 5)

@@ -13,12 +13,13 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError
+from keepmum.memory import JsonValue
 
 __all__ = ["Action", "Item", "Outbox", "State", "file_of"]
 
@@ -63,6 +64,8 @@ class Item:
     text: str = ""
     agent: str = ""
     tags: tuple[str, ...] = ()
+    whole: Mapping[str, JsonValue] | None = None  # the memory, for a server that takes all of it
+    base: int | None = None  # the revision that a change is meant for
     tries: int = 0
     state: State = "waiting"
     reason: str = ""  # what went wrong last
@@ -234,7 +237,8 @@ class Outbox:
 
 
 def _body(item: Item) -> str:
-    return json.dumps({"title": item.title, "text": item.text, "agent": item.agent, "tags": item.tags})
+    names = ("title", "text", "agent", "tags", "whole", "base")
+    return json.dumps({name: getattr(item, name) for name in names})
 
 
 def _item(row: Sequence[object]) -> Item:

@@ -13,7 +13,7 @@ from keepmum.stores.base import Store
 from keepmum.stores.rest.store import RestStore
 
 if TYPE_CHECKING:
-    from keepmum.stores.rest.first_api import FirstApi
+    from keepmum.stores.rest.api import Api
 
 __all__ = ["RestStore", "open_store"]
 
@@ -32,7 +32,7 @@ def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> R
     return RestStore(server, mirror, box, turn, connect=_connect, **options)
 
 
-def _connect(server: Server) -> FirstApi:
+def _connect(server: Server) -> Api:
     """The server's API, and with it the HTTP client, which costs a tenth of a second to import."""
     from keepmum.errors import StoreError
 
@@ -40,6 +40,6 @@ def _connect(server: Server) -> FirstApi:
         from keepmum.stores.rest.wire import Wire
     except ImportError:
         raise StoreError("a server needs httpx: run installers/install.sh, or pip install httpx") from None
-    from keepmum.stores.rest.first_api import FirstApi
+    from keepmum.stores.rest.api import Api
 
-    return FirstApi(Wire(server))
+    return Api(Wire(server))

@@ -99,6 +99,11 @@ class Fields:
         """An object in this one."""
         return Fields(self._value.get(name), f"{self._place}.{name}", self._origin)
 
+    def mapping(self, name: str) -> Mapping[str, Any] | None:
+        """An object as it is, None when it is missing."""
+        value = self._value.get(name)
+        return value if isinstance(value, Mapping) else None
+
     def flag(self, name: str) -> bool:
         """Whether a field is true."""
         return self._value.get(name) is True

@@ -15,7 +15,7 @@ from typing import Any
 from keepmum import exchange, ids
 from keepmum.errors import InvalidInput
 from keepmum.memory import Filter, JsonValue, Memory
-from keepmum.stores.rest.first_api import Listed, Loaded
+from keepmum.stores.rest.api import Listed, Loaded
 
 __all__ = [
     "LISTED",
@@ -75,6 +75,9 @@ def dropped(memory: Memory) -> list[str]:
 
 def listed_memory(item: Listed, known: Memory | None, project: str, now: int) -> Memory:
     """A memory as a search shows it, with what is known of it here."""
+    whole = _carried(item.memory, item.id, known)
+    if whole is not None:
+        return whole
     if known is not None and known.status == "active":
         known = replace(known, project=project) if known.project == item.project else known  # a bare name so far
         return known if known.title == item.title else replace(known, title=item.title, origin=LISTED)
@@ -87,6 +90,9 @@ def listed_memory(item: Listed, known: Memory | None, project: str, now: int) ->
 
 def loaded_memory(item: Loaded, known: Memory | None, project: str, now: int) -> Memory:
     """A memory as a load shows it; what the server cannot hold is as it is known here, or as its trailer says."""
+    whole = _carried(item.memory, item.id, known)
+    if whole is not None:
+        return whole
     text, extras = _split(item.text)
     base = known or replace(_BLANK, id=memory_id(item.id), project=project)
     created = item.created_at or base.created_at or now
@@ -122,6 +128,21 @@ def fits(memory: Memory, wanted: Filter) -> bool:
 def same_words(one: str, other: str) -> bool:
     """Whether two texts differ in blanks and case alone."""
     return one.casefold().split() == other.casefold().split()
+
+
+def _carried(values: Mapping[str, JsonValue] | None, server_id: str, known: Memory | None) -> Memory | None:
+    """The memory that a server of the second API carries whole; None when it carries none, or one past our limits."""
+    if values is None:
+        return None
+    try:
+        memory = exchange.parse({**values, "id": memory_id(server_id)})
+    except InvalidInput:
+        return None
+    memory = replace(memory, scope="shared" if memory.scope == "shared" else "project", session=None, user=None)
+    if known is None:
+        return memory
+    ours = replace(memory, accessed_at=known.accessed_at, access_count=known.access_count, session=known.session)
+    return known if replace(ours, revision=known.revision) == known and ours.revision <= known.revision else ours
 
 
 def _extras(memory: Memory) -> dict[str, JsonValue]:

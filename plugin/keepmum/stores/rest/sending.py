@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from keepmum import ids
-from keepmum.memory import Change, Memory
+from keepmum import exchange, ids
+from keepmum.memory import Change, JsonValue, Memory
 from keepmum.outbox import Item, Outbox
 from keepmum.outbox.queue import Action
 from keepmum.stores.rest.mapping import wire_text
 
 if TYPE_CHECKING:
-    from keepmum.stores.rest.first_api import FirstApi, Loaded
+    from keepmum.stores.rest.api import Api, Loaded
 
 __all__ = ["Sender", "Step", "steps_of"]
 
 _GONE = 404
+_LOCAL = frozenset({"accessed_at", "access_count", "session", "user"})  # of this machine, not of the memory
 _QUERY = 1_000  # characters
 _LOOKED_AT = 20  # memories that a search for one that may have arrived brings
 _ORDER: tuple[Action, ...] = ("create", "replace", "remove")  # what fails early leaves what was there before
@@ -35,25 +36,31 @@ class Step:
     title: str = ""
     agent: str = ""
     tags: tuple[str, ...] = ()
+    whole: Mapping[str, JsonValue] | None = None  # the memory, for a server that takes all of it
+    base: int | None = None  # the revision that a change is meant for
 
     def item(self, origin: str, now: int, *, tried: bool) -> Item:
         """The step as it waits; `tried` when it may have been done already."""
         return Item(
             id=self.token, origin=origin, project=self.project, action=self.action, memory=self.memory, queued_at=now,
             title=self.title, text=self.text, agent=self.agent, tags=self.tags, tries=int(tried),
+            whole=self.whole, base=self.base,
         )  # fmt: skip
 
 
-def steps_of(changes: Sequence[Change], name: Callable[[str | None], str], *, trailer: bool) -> list[Step]:
-    """What has to be done at the server for these changes: nothing for those that it would not see."""
-    steps = [step for change in changes for step in _steps(change, name, trailer=trailer)]
+def steps_of(changes: Sequence[Change], name: Callable[[str | None], str], *, trailer: bool, full: bool) -> list[Step]:
+    """What has to be done at the server for these changes: nothing for those that it would not see.
+
+    A server that is `full` sees every field, any other one text and title.
+    """
+    steps = [step for change in changes for step in _steps(change, name, trailer=trailer, full=full)]
     return sorted(steps, key=lambda step: _ORDER.index(step.action))
 
 
 class Sender:
     """Carries steps out at the server."""
 
-    def __init__(self, api: Callable[[], FirstApi], box: Outbox) -> None:
+    def __init__(self, api: Callable[[], Api], box: Outbox) -> None:
         self._api = api
         self._box = box
 
@@ -68,19 +75,30 @@ class Sender:
         if step.action == "remove":
             self._unless_gone(lambda: self._api().delete(server_id))
             return None
-        done = self._unless_gone(lambda: self._api().update(server_id, text=step.text, title=step.title))
+        done = self._unless_gone(lambda: self._update(server_id, step))
         return None if done else self._create(step, tried=tried)  # somebody removed it, and it is wanted
 
     def deliver(self, item: Item) -> str | None:
         """Send a write that waited."""
-        step = Step(item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags)
+        step = Step(
+            item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags, item.whole,
+            item.base,
+        )  # fmt: skip
         return self.send(step, tried=item.tries > 0)
 
     def _create(self, step: Step, *, tried: bool) -> str:
-        present = self._found(step) if tried else None
+        present = self._found(step) if tried and not self._api().is_full else None
         return present or self._api().create(
-            text=step.text, title=step.title, project=step.project, agent=step.agent, tags=step.tags, token=step.token
-        )
+            text=step.text, title=step.title, project=step.project, agent=step.agent, tags=step.tags, token=step.token,
+            whole=self._named(step),
+        )  # fmt: skip
+
+    def _update(self, server_id: str, step: Step) -> None:
+        self._api().update(server_id, text=step.text, title=step.title, whole=self._named(step), base=step.base)
+
+    def _named(self, step: Step) -> Mapping[str, JsonValue] | None:
+        """The whole memory under the id that the server knows it by."""
+        return step.whole and {**step.whole, "id": ids.to_uuid(self._box.name(step.memory))}
 
     def _found(self, step: Step) -> str | None:
         """The memory that an earlier try of this step created, if its answer was lost.
@@ -108,12 +126,12 @@ class Sender:
         return True
 
 
-def _steps(change: Change, name: Callable[[str | None], str], *, trailer: bool) -> Iterator[Step]:
+def _steps(change: Change, name: Callable[[str | None], str], *, trailer: bool, full: bool) -> Iterator[Step]:
     before, after = change.before, change.after
     if before is not None and after is not None and _is_there(before) and _is_there(after):
         if name(before.project) == name(after.project):
-            if _words(before, trailer=trailer) != _words(after, trailer=trailer):
-                yield _write("replace", after, name, trailer=trailer)
+            if full or _words(before, trailer=trailer) != _words(after, trailer=trailer):
+                yield replace(_write("replace", after, name, trailer=trailer), base=before.revision)
             return
         yield _write("create", after, name, trailer=trailer)  # the server moves no memory from project to project
     elif after is not None and _is_there(after):
@@ -124,7 +142,9 @@ def _steps(change: Change, name: Callable[[str | None], str], *, trailer: bool) 
 
 def _write(action: Action, memory: Memory, name: Callable[[str | None], str], *, trailer: bool) -> Step:
     text = wire_text(memory, trailer=trailer)
-    return Step(_token(), action, memory.id, name(memory.project), text, memory.title, memory.agent, memory.tags)
+    whole = {field: value for field, value in exchange.to_json(memory).items() if field not in _LOCAL}
+    project = name(memory.project)
+    return Step(_token(), action, memory.id, project, text, memory.title, memory.agent, memory.tags, whole)
 
 
 def _token() -> str:

@@ -26,7 +26,7 @@ from keepmum.stores.rest.sending import Sender, Step, steps_of
 
 if TYPE_CHECKING:
     from keepmum.credentials import Server
-    from keepmum.stores.rest.first_api import FirstApi
+    from keepmum.stores.rest.api import Api
 
 __all__ = ["CANNOT", "RestStore"]
 
@@ -53,6 +53,10 @@ CANNOT = {
 }
 
 
+_KEPT_BY_SECOND = frozenset({"fields", "kinds", "conflicts", "ids"})
+_CHANGED = 412  # the status of a change that is meant for another revision
+
+
 class RestStore:
     """A `Store` over the first API (see `keepmum.stores.base.Store` for what each method gives)."""
 
@@ -63,7 +67,7 @@ class RestStore:
         box: Outbox,
         turn: Turn,
         *,
-        connect: Callable[[Server], FirstApi],
+        connect: Callable[[Server], Api],
         drains: bool = False,
         trailer: bool = False,
         projects: Mapping[str, str] | None = None,
@@ -78,7 +82,7 @@ class RestStore:
         self._connect = connect
         self._clock = clock
         self._opening = threading.Lock()
-        self._api: FirstApi | None = None
+        self._api: Api | None = None
         self._learning = Learning(mirror)
         self._sender = Sender(lambda: self._reached, box)
         self._drainer = Drainer(box, server.origin, turn, self._sender.deliver, self._arrived)
@@ -97,7 +101,8 @@ class RestStore:
         inner = self._mirror.capabilities
         if not self._server.key:
             return Capabilities(writable=False, reason=self._server.no_key, cannot=CANNOT)
-        return Capabilities(writable=inner.writable, reason=inner.reason, cannot=CANNOT)
+        cannot = {name: why for name, why in CANNOT.items() if not (self._is_full and name in _KEPT_BY_SECOND)}
+        return Capabilities(writable=inner.writable, reason=inner.reason, cannot=cannot)
 
     @property
     def notice(self) -> str:
@@ -261,7 +266,12 @@ class RestStore:
     # -- the server
 
     @property
-    def _reached(self) -> FirstApi:
+    def _is_full(self) -> bool | None:
+        """Whether the server takes whole memories; None while that is not known."""
+        return None if self._api is None else self._api.is_full
+
+    @property
+    def _reached(self) -> Api:
         """The server's API; whatever has to be imported for it is imported now.
 
         Raises: StoreReadOnly when there is no key for it.
@@ -273,7 +283,7 @@ class RestStore:
                 self._api = self._connect(self._server)
             return self._api
 
-    def _asking(self, ask: Callable[[FirstApi], _Answer], otherwise: Callable[[], _Answer]) -> _Answer:
+    def _asking(self, ask: Callable[[Api], _Answer], otherwise: Callable[[], _Answer]) -> _Answer:
         """The server's answer, or what is known here when it gives none, marked as that."""
         if self._clock() < self._down_until:
             return self._unasked(otherwise)
@@ -299,7 +309,7 @@ class RestStore:
         if isinstance(error, StoreUnavailable):
             self._down_until = self._clock() + _DOWN
 
-    def _searched(self, api: FirstApi, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+    def _searched(self, api: Api, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         project = None if wanted.everywhere else self._name(wanted.project)
         tags = wanted.tags if wanted.all_tags or len(wanted.tags) == 1 else ()  # the server knows "all of these" alone
         found = api.search(" ".join(words), limit=limit, agent=wanted.agent, project=project, tags=tags)
@@ -335,7 +345,7 @@ class RestStore:
             return
         self._listed_at[project] = self._clock()
 
-        def ask(api: FirstApi) -> None:
+        def ask(api: Api) -> None:
             found = api.recent(limit=_MOST_LISTED, days=_ALL_DAYS, project=project)
             known = {one.id: one for one in self._mirror.get([mapping.memory_id(item.id) for item in found])}
             names = self._names()
@@ -367,7 +377,7 @@ class RestStore:
         if not asked:
             return found
 
-        def ask(api: FirstApi) -> list[Memory]:
+        def ask(api: Api) -> list[Memory]:
             loaded = api.load([ids.to_uuid(one) for one in asked])
             known = {one.id: one for one in self._mirror.get([mapping.memory_id(item.id) for item in loaded])}
             names, now = self._names(), time.time_ns() // 1_000_000
@@ -411,7 +421,8 @@ class RestStore:
             raise StoreReadOnly(f"{self.capabilities.reason}. Nothing was stored.")
         self._learning.flush()
         self._check(changes)
-        steps = steps_of(changes, self._name, trailer=self._trailer)
+        trailer = self._trailer and not self._is_full
+        steps = steps_of(changes, self._name, trailer=trailer, full=self._is_full is not False)
         given, queued = self._send(steps)
         settled = [one for change in changes for one in _renamed(change, given)]
         keep(settled, [replace(event, memory=given.get(event.memory or "", event.memory)) for event in activity])
@@ -449,7 +460,12 @@ class RestStore:
                 if held_up:
                     return given, self._queue(steps[number:], tried=False)
                 server_id = self._sender.send(step)
-            except StoreUnavailable as error:
+            except StoreError as error:
+                if getattr(error, "status", None) == _CHANGED:
+                    self._loaded_at.pop(step.memory, None)
+                    raise StaleWrite("the memory was changed at the server meanwhile") from None
+                if not isinstance(error, StoreUnavailable):
+                    raise
                 self._note_problem(error)
                 return given, self._queue(steps[number:], tried=not error.sure)
             if server_id is not None:
@@ -492,7 +508,8 @@ class RestStore:
 
     def _note_dropped(self, changes: Sequence[Change]) -> None:
         """Say once what the server could not take."""
-        if not self._trailer and any(change.after is not None and mapping.dropped(change.after) for change in changes):
+        lost = any(change.after is not None and mapping.dropped(change.after) for change in changes)
+        if lost and self._is_full is False and not self._trailer:
             self._told.add(f"{self._server.origin}: {CANNOT['fields']} (backend.v1_trailer sends them in the text).")
 
     def _waiting(self) -> str:

@@ -51,6 +51,7 @@ class Wire:
         self, server: Server, *, transport: httpx.BaseTransport | None = None, seconds: float = _SECONDS
     ) -> None:
         self.origin = server.origin
+        self.newest: int | None = None  # the newest API that the server speaks; None until it has answered
         self._seconds = seconds
         self._deadline = Deadline()
         self._rest = threading.Event()  # never set: a pause that close can end
@@ -65,7 +66,7 @@ class Wire:
             trust_env=False,
         )
 
-    def ask(
+    def ask(  # noqa: PLR0913 - one request has these parts, most of them seldom
         self,
         method: str,
         path: str,
@@ -73,14 +74,18 @@ class Wire:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
         token: str | None = None,
+        base: int | None = None,
     ) -> Any:
         """The JSON that the server answers with; a request that changes nothing twice is tried again for a moment.
 
-        `token` makes a request that creates something safe to repeat, where the server knows of such tokens.
+        `token` makes a request that creates something safe to repeat, where the server knows of such tokens; `base` is
+        the revision that a change is meant for, where the server knows of revisions.
 
         Raises: StoreUnavailable, KeyRefused, Refused, StoreError.
         """
         headers = {} if token is None else {"Idempotency-Key": token}
+        if base is not None:
+            headers["If-Match"] = f'"{base}"'
         self._deadline.start(self._seconds)
         pause = _FIRST_PAUSE
         for attempt in range(_RETRIES + 1):
@@ -88,7 +93,7 @@ class Wire:
                 return self._once(method, path, query, body, headers)
             except StoreUnavailable as error:
                 wait = max(error.wait, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
-                again = error.sure or method != "POST"
+                again = error.sure or method != "POST" or (token is not None and (self.newest or 1) > 1)
                 if attempt == _RETRIES or not again or not self._has(wait):
                     raise
                 self._rest.wait(wait)
@@ -117,6 +122,7 @@ class Wire:
         try:
             with self._client.stream(method, path, params=query, json=body, headers=headers) as response:
                 raw = self._body(response)
+                self.newest = _newest(response.headers.get("keepmum-api", ""))
         except _UNSENT as error:
             raise StoreUnavailable(self._says(_why(error)), sure=True) from None
         except (httpx.HTTPError, httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
@@ -187,6 +193,11 @@ def _why(error: Exception) -> str:
     if isinstance(error, (httpx.TimeoutException, httpcore.TimeoutException)):
         return "the server took too long to answer"
     return "the connection to the server broke"
+
+
+def _newest(text: str) -> int:
+    """The newest API that a server says it speaks; the first where it says nothing."""
+    return int(text) if text.isdecimal() and len(text) < 4 else 1
 
 
 def _wait(text: str, clock: Callable[[], float] = time.time) -> float:
