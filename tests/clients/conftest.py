@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clients import claude as claude_code
-from clients import codex
+from clients import codex, npm
 from clients.claude import Claude
 from clients.mock_model import MockModel
 
@@ -32,6 +32,38 @@ def codex_program(root: Path) -> Path:
         return codex.installed(root / ".cache" / "clients")
     except claude_code.Unavailable as reason:
         pytest.skip(str(reason))
+
+
+def _of_npm(root: Path, package: str, version: str, program: str) -> Path:
+    try:
+        return npm.fetched(root / ".cache" / "clients", package, version, program)
+    except claude_code.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def copilot_program(root: Path) -> Path:
+    """The real Copilot CLI; skipped likewise."""
+    return _of_npm(root, "@github/copilot", npm.COPILOT_CLI, "@github/copilot-*/copilot")
+
+
+@pytest.fixture(scope="session")
+def gemini_program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real Gemini CLI, which is a script for node; skipped likewise."""
+    script = _of_npm(root, "@google/gemini-cli", npm.GEMINI_CLI, "@google/gemini-cli/bundle/gemini.js")
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not on this machine, and Gemini CLI runs on it")
+    program = tmp_path_factory.mktemp("gemini") / "gemini"
+    program.write_text(f'#!/bin/sh\nexec "{node}" "{script}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture(scope="session")
+def opencode_program(root: Path) -> Path:
+    """The real OpenCode; skipped likewise."""
+    return _of_npm(root, "opencode-ai", npm.OPENCODE, "opencode-*/bin/opencode")
 
 
 @pytest.fixture

@@ -9,7 +9,11 @@ from pathlib import Path
 
 from clients.claude import Unavailable
 
-__all__ = ["fetched"]
+__all__ = ["COPILOT_CLI", "GEMINI_CLI", "OPENCODE", "fetched"]
+
+COPILOT_CLI = "1.0.102"
+GEMINI_CLI = "0.61.0"
+OPENCODE = "1.18.33"
 
 
 def fetched(cache: Path, package: str, version: str, program: str) -> Path:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clients.claude import Unavailable
 from clients.mock_model import Call, MockModel, Say
-from clients.npm import fetched
+from clients.npm import COPILOT_CLI
 from clients.spoken import from_chat
 from clients.user import User
 from keepmum_hooks.prompt import CAPTURE
@@ -17,7 +16,6 @@ from keepmum_installers.live.chat import Chat
 
 pytestmark = pytest.mark.clients
 
-VERSION = "1.0.102"
 TOOL = "memory-"
 DUE = [5, 10, 15]
 NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
@@ -26,15 +24,6 @@ NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "
 def token() -> str:
     """A string that looks like a key of a code host, put together here so that no file holds one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
-@pytest.fixture(scope="session")
-def copilot_program(root: Path) -> Path:
-    """The real client; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return fetched(root / ".cache" / "clients", "@github/copilot", VERSION, "@github/copilot-*/copilot")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture
@@ -50,7 +39,7 @@ def newcomer(copilot_program: Path, chat: MockModel, root: Path, tmp_path: Path,
         [str(copilot_program)],
         tmp_path / "user",
         project,
-        XDG_CACHE_HOME=str(root / ".cache" / "clients" / f"copilot-{VERSION}" / "unpacked"),
+        XDG_CACHE_HOME=str(root / ".cache" / "clients" / f"copilot-{COPILOT_CLI}" / "unpacked"),
         COPILOT_OFFLINE="true",
         COPILOT_MODEL="mock",
         COPILOT_PROVIDER_BASE_URL=f"{chat.url}/v1",
@@ -65,24 +54,17 @@ def user(newcomer: User, product: Path) -> User:
     return newcomer
 
 
-def ask(user: User, prompt: str, *options: str) -> str:
-    return user.run("-p", prompt, "--allow-all-tools", *options)
+def ask(user: User, prompt: str) -> str:
+    return user.run("-p", prompt, "--allow-all-tools")
 
 
-def test_what_one_session_keeps_the_next_is_told_and_finds(user: User, chat: MockModel) -> None:
+def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, chat: MockModel, project: Path) -> None:
     chat.will(Call(f"{TOOL}remember", NOTE), Say("kept"))
     ask(user, "remember it")
     assert f"{TOOL}recall" in chat.requests[0].tools
     assert "Kept: Deploys" in chat.requests[1].news
+
     before = len(chat.requests)
-    chat.will(Call(f"{TOOL}recall", {"query": "how are deploys done"}), Say("found"))
-    ask(user, "how are deploys done?")
-    assert "Deploys (mem_" in chat.requests[before].text
-    assert "Deploys" in chat.requests[before + 1].news
-    assert (user.memories / "state" / "heartbeat" / "copilot-cli.session-start").exists()
-
-
-def test_a_secret_is_refused_wherever_it_is_to_be_kept(user: User, chat: MockModel, project: Path) -> None:
     file = project / "AGENTS.md"
     chat.will(
         Call(f"{TOOL}remember", {"text": f"the key is {token()}"}),
@@ -91,12 +73,22 @@ def test_a_secret_is_refused_wherever_it_is_to_be_kept(user: User, chat: MockMod
         Call("create", {"path": str(project / "note.txt"), "file_text": "no secret\n"}),
         Say("done"),
     )
-    ask(user, "remember it")
-    assert all("github.token" in request.news for request in chat.requests[1:4])
+    user.environ["KEEPMUM_CAPTURE_EVERY"] = "1"
+    ask(user, "remember more")
+    assert "Deploys (mem_" in chat.requests[before].text
+    assert all("github.token" in request.news for request in chat.requests[before + 1 : before + 4])
     assert not file.exists()
     assert (project / "note.txt").read_text(encoding="utf-8") == "no secret\n"
     kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
     assert kept == []
+    assert not chat.asked(CAPTURE)  # nobody was there to read an answer after the answer
+    assert (user.memories / "state" / "heartbeat" / "copilot-cli.session-start").exists()
+
+    before = len(chat.requests)
+    user.run("plugin", "uninstall", "keepmum@keepmum")
+    user.run("plugin", "marketplace", "remove", "keepmum")
+    ask(user, "hello")
+    assert not [name for name in chat.requests[before].tools if name.startswith(TOOL)]
 
 
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel) -> None:
@@ -118,17 +110,3 @@ def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel
             screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.")
             reminded += [turn for request in chat.requests[seen:] if CAPTURE in request.news]
     assert reminded == DUE
-
-
-def test_a_run_without_a_terminal_keeps_its_answer(user: User, chat: MockModel) -> None:
-    user.environ["KEEPMUM_CAPTURE_EVERY"] = "1"
-    chat.will(Say("the answer"))
-    ask(user, "question")
-    assert not chat.asked(CAPTURE)
-
-
-def test_the_clients_own_command_takes_the_plugin_out(user: User, chat: MockModel) -> None:
-    user.run("plugin", "uninstall", "keepmum@keepmum")
-    user.run("plugin", "marketplace", "remove", "keepmum")
-    ask(user, "hello")
-    assert not [name for name in chat.requests[0].tools if name.startswith(TOOL)]

@@ -22,7 +22,10 @@ def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list
     return done.returncode, json.loads(done.stdout)["findings"]
 
 
-@pytest.mark.parametrize(("client", "command"), [("claude-code", "claude"), ("codex", "codex")])
+@pytest.mark.parametrize(
+    ("client", "command"),
+    [("claude-code", "claude"), ("codex", "codex"), ("copilot-cli", "copilot"), ("gemini-cli", "gemini")],
+)
 def test_everything_reaches_the_model(
     request: pytest.FixtureRequest, product: Path, tmp_path: Path, client: str, command: str
 ) -> None:

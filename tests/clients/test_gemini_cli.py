@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from clients.claude import Unavailable
 from clients.mock_model import Call, MockModel, Say
-from clients.npm import fetched
 from clients.spoken import from_generate
 from clients.user import User
 from keepmum_hooks.prompt import CAPTURE
@@ -19,7 +16,6 @@ from keepmum_installers.live.generate import Generate
 
 pytestmark = pytest.mark.clients
 
-VERSION = "0.61.0"
 MODEL = "gemini-2.5-flash"  # a name that is fixed; for "auto" the client asks a model which one to take
 TOOL = "mcp_keepmum_"
 DUE = [5, 10, 15]
@@ -31,19 +27,6 @@ def token() -> str:
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
-@pytest.fixture(scope="session")
-def gemini_program(root: Path) -> list[str]:
-    """The real client; the test is skipped, with the reason, where it cannot be had."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not on this machine, and Gemini CLI runs on it")
-    try:
-        cache = root / ".cache" / "clients"
-        return [node, str(fetched(cache, "@google/gemini-cli", VERSION, "@google/gemini-cli/bundle/gemini.js"))]
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-
-
 @pytest.fixture
 def generate() -> Iterator[MockModel]:
     with MockModel(Generate(), from_generate) as model:
@@ -51,10 +34,10 @@ def generate() -> Iterator[MockModel]:
 
 
 @pytest.fixture
-def user(gemini_program: list[str], generate: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
+def user(gemini_program: Path, generate: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
     """A user who linked the extension by the client's own command."""
     user = User(
-        gemini_program,
+        [str(gemini_program)],
         tmp_path / "user",
         project,
         GEMINI_API_KEY="no-key-the-model-is-on-loopback",

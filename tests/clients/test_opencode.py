@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.claude import Unavailable
 from clients.mock_model import Call, MockModel, Say
-from clients.npm import fetched
 from clients.spoken import from_chat
 from clients.user import User
 from keepmum_hooks.prompt import CAPTURE
@@ -18,7 +16,6 @@ from keepmum_installers.live.chat import Chat
 
 pytestmark = pytest.mark.clients
 
-VERSION = "1.18.33"
 TOOL = "keepmum_"
 DUE = [5, 10, 15]
 NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
@@ -27,15 +24,6 @@ NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "
 def token() -> str:
     """A string that looks like a key of a code host, put together here so that no file holds one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
-@pytest.fixture(scope="session")
-def opencode_program(root: Path) -> Path:
-    """The real client; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return fetched(root / ".cache" / "clients", "opencode-ai", VERSION, "opencode-*/bin/opencode")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.live import claude_code, codex
+from keepmum_installers.live import claude_code, codex, copilot_cli, gemini_cli
 from keepmum_installers.live.driver import Driver
 
 __all__ = ["DRIVERS", "Driver"]
 
-DRIVERS: Mapping[str, Driver] = {"claude-code": claude_code.ClaudeCode(), "codex": codex.Codex()}
+DRIVERS: Mapping[str, Driver] = {
+    "claude-code": claude_code.ClaudeCode(),
+    "codex": codex.Codex(),
+    "copilot-cli": copilot_cli.CopilotCli(),
+    "gemini-cli": gemini_cli.GeminiCli(),
+}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 
-__all__ = ["SECONDS", "Stage", "stage"]
+__all__ = ["SECONDS", "Stage", "said", "stage"]
 
 SECONDS = 120.0  # for one step: a client's first start on a slow disk takes ten
 # What a program needs of the real environment to start at all; nothing else of it is handed on.
@@ -63,6 +63,15 @@ class Stage:
         """What the `keepmum` command of the bundle said."""
         launch = os.path.join(self.root, "plugin", "launch.py")
         return self.run((sys.executable, "-I", "-S", launch, *arguments), "keepmum")
+
+
+def said(argv: Sequence[str], machine: Machine) -> str:
+    """What a command says in a home of its own, since some clients unpack themselves at their first start.
+
+    Raises: InstallError as `Stage.run`.
+    """
+    with stage("", machine) as on:
+        return on.run(argv, os.path.basename(argv[0]))
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ def prove(driver: Driver, program: str, root: str, machine: Machine) -> Proof:
 
 def _is_offered(tool: str, names: Sequence[str], first: str) -> bool:
     """Whether the model may call a tool at once, or is told its full name to look it up by."""
-    return any(name.endswith(f"_{tool}") for name in names) or f"memory__{tool}" in first
+    return any(name.endswith((f"_{tool}", f"-{tool}")) for name in names) or f"memory__{tool}" in first
 
 
 def _arrival(text: str, asked: Sequence[str], shown: str) -> Verdict:
