@@ -58,5 +58,9 @@ def test_installers_of_one_home_and_repository_agree(root: Path, tmp_path: Path,
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
     assert settings["enabledPlugins"] == {"keepmum@keepmum": True}
     journal = json.loads((home / ".keepmum" / "state" / "installed.json").read_text())
+    paths = [record["path"] for record in journal["records"] if record["did"] in {"edited", "inserted"}]
+    assert len(paths) == len(set(paths))
     edits = [record for record in journal["records"] if record["did"] == "edited"]
-    assert [len(record["undo"]) for record in edits] == [2]
+    assert [len(record["undo"]) for record in edits if record["path"].endswith("settings.json")] == [2]
+    again = subprocess.run([*command, "--dry-run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Nothing to do" in again.stdout

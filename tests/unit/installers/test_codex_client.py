@@ -138,6 +138,12 @@ def test_a_repository_is_left_to_the_client(install: Callable[..., int], codex: 
     assert codex.changes == ["plugin marketplace add team/keepmum", "plugin add keepmum@keepmum"]
 
 
+def test_copy_that_the_client_keeps_is_no_source(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+    copy = Path(codex.home) / "plugins" / "cache" / "keepmum" / "keepmum" / "0.1.0"
+    planned = [str(step) for step in registration.plan(dataclasses.replace(wish, root=str(copy)), machine).steps]
+    assert "keepmum/keepmum" in planned[0]
+
+
 def test_older_copy_of_a_repository_is_updated(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
     wish = dataclasses.replace(wish, source="team/keepmum")
     codex.marketplaces = [

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from keepmum_installers import files
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import command_line, config, places, staging
 from keepmum_installers.errors import InstallError
@@ -81,7 +82,9 @@ def _source(wish: Wish, machine: Machine) -> Source:
 def _root(wish: Wish, machine: Machine) -> str | None:
     """The folder of the bundle; None when it is to come from a repository."""
     if wish.source is None:
-        return wish.root
+        # The client's own copy vanishes with the next update, so it is nothing to read code from.
+        is_copy = wish.root is not None and files.lies_in(wish.root, places.folder(machine))
+        return None if is_copy else wish.root
     source = parse_source(wish.source, machine.cwd)
     return source.where if source.kind == "directory" else None
 
