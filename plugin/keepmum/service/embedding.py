@@ -36,8 +36,8 @@ class Embeddings:
     def __init__(self, store: Store, opening: Background | None, *, patient: bool = False) -> None:
         """With `patient`, callers wait for the model, and for all that is to be embedded; else they go on by words."""
         if opening is not None:
-            # Read by numpy's libraries when they are first loaded. Many servers share a machine: with a thread for each
-            # core of each of them, a search of 4 ms takes 40 once they all work.
+            # Read by numpy's libraries when they are first loaded: the threads that they would make for each core in
+            # each of many servers cost memory and are not used.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self._store = store
         self._opening = opening

