@@ -51,7 +51,7 @@ RATE = 2.0
 DECAY = 1e-4  # keeps weights small where the data says little
 PARTS = 3  # one of them is held out
 BENIGN_WEIGHT = 1.0  # weight of all benign tokens together, beside that of all secrets
-LEAN = 1.7  # added to the bias, in nats: a key that is kept costs more than a refusal; false alarms on the trained part
+LEAN = 1.9  # added to the bias, in nats: a key that is kept costs more than a refusal; false alarms on the trained part
 # stay below one in a thousand notes
 
 HEADER = '''"""Weights of the token scorer; written by scanner/train_scorer.py, do not edit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import CHOSEN, CUE
+from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
 from keepmum_scanner.suspect import STATED, looks
 from keepmum_scanner.values import is_secret, looks_secret, trimmed
 
@@ -20,10 +20,9 @@ _QUOTES = r"[\"'`\\\])*]{0,6}"
 _SIGN = r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
 _TOLD = r"(?:(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?: (?:value )?(?=[(`\"'])|\((?=[\"']))"
-_VALUE = (
-    r"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({\\]{0,3}"
-    r"(?:(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)|(?P<bare>[^\s\"'`,;<>|\\]{4,256}))"
-)
+_QUOTED = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)"
+_BARE = r"(?P<bare>[^\s\"'`,;<>|\\]{4,256}(?:\\x[0-9A-Fa-f]{2}[^\s\"'`,;<>|\\]{0,64}){0,8})"
+_VALUE = rf"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({{\\]{{0,3}}(?:{_QUOTED}|{_BARE})"
 _GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}"
 
 # An identifier that ends so holds a fact about a credential, not the credential.
@@ -32,6 +31,7 @@ _ABOUT = tuple(
     "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
     "format input prompt helper hint reset regex pattern auth".split()
 )
+_JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 
 
@@ -61,10 +61,10 @@ def find(context: Context) -> Iterator[Suspect]:
         chosen = kind == CHOSEN and sign != ","
         if not chosen:
             value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
-        case = (value, chosen, sign is not None)
+        case = (value, chosen, bool(sign or (chosen and quoted)) and is_sure(context.lower, start, end))
         if case not in judged:
             judge = is_secret if len(judged) < most else looks_secret
-            judged[case] = judge(value, chosen=chosen, signed=case[2])
+            judged[case] = judge(value[:_JUDGED], chosen=chosen, sure=case[2])
         if judged[case]:
             place = given.start("quoted" if quoted else "bare")
             yield ("secret.password" if chosen else "secret.named", place, place + len(value), STATED)

@@ -31,6 +31,7 @@ _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, va
 _ID = compiled(
     r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|\bh1)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
+_TELLING = ("://", "sha256=", "sha256:", "sha256-", "sha512:", "sha512-", "sha384-", "sha1-", "sha1:", "md5:", "h1:")
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
 _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
@@ -68,14 +69,17 @@ class Context:
         return max(self._from_before(start), self._from_behind(end))
 
     def mention_inside(self, start: int, end: int) -> int:
-        """Where the last credential word that lies within [start, end) ends; -1 when there is none."""
+        """Where the last credential word that lies within [start, end) ends; -1 when there is none.
+
+        "pw" and its kin do not count: random characters spell them too.
+        """
         if not self.mentions:
             return -1
         for index in range(self._bisect(self._ends, end) - 1, -1, -1):
-            place, begin, kind, _ = self.mentions[index]
+            place, begin, kind, short = self.mentions[index]
             if begin < start:
                 break
-            if kind != CUE:
+            if kind != CUE and not short:
                 return place
         return -1
 
@@ -110,6 +114,10 @@ class Context:
     def named_id(self, start: int) -> bool:
         """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
         return _ID.search(self.lower, max(0, start - 24), start) is not None
+
+    def is_told_apart(self, start: int) -> bool:
+        """Whether what stands right before `start` says that a link follows, or a digest as lock files write it."""
+        return self.lower.endswith(_TELLING, 0, start)
 
     def in_link(self, start: int) -> bool:
         """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""

@@ -57,6 +57,7 @@ _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
 # Places in a listing, and sizes of a model's texts, are called tokens too.
 _NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuation", "continuation_", "sync", "sync_")
 _SPACES = (" ", "\t")
+_JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 
 
@@ -105,10 +106,15 @@ def _is_credential(_text: str, lower: str, start: int, _end: int) -> bool:
     return not lower.endswith(_NO_CREDENTIAL, 0, start)
 
 
+def is_sure(lower: str, start: int, end: int) -> bool:
+    """Whether the word at [start, end) names a credential wherever it stands: a "key" may open a cache or a table."""
+    return lower[start:end] != "key" or lower.endswith(_KEY_OF, 0, start - (lower[start - 1 : start] in _JOINTS))
+
+
 def _is_word(text: str, lower: str, start: int, end: int) -> bool:
     """Whether [start, end) is a word of its own: between no letters, a hump ("apiKey"), or glued to its kind."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    if after.islower() and after != "s" and text[end - 1].islower():
+    if after.islower() and text[end - 1].islower() and (after != "s" or text[end + 1 : end + 2].islower()):
         return False
     if not before.isalpha() or (before.islower() and text[start].isupper()):
         return True

@@ -32,10 +32,12 @@ _OPTION = rf"(?:word)?[ =]{_VALUE}"
 _USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
 # Pivots in lower case, and the expression for what follows.
 PHRASES = (
-    (("creds", "credentials", "login", "log in", "id/pw"), _PAIR),
+    (("creds", "credentials", "login", "log in", "/pw", "/passwd", "id pw", "(pw)"), _PAIR),
     (("userpass", "user/pass", "user pass", "username/pass", "username pass"), _PAIR),
     (("-password", "-passwd", "-pass", "-token", "-secret", "-api-key"), _OPTION),
     (("-u",), _USER),
+    (("identified by ",), _VALUE),
+    (("convertto-securestring ",), rf"(?:-[a-z]{{1,16}} ){{0,4}}\\?{_VALUE}"),
 )
 
 # Options that give a password, what follows, and the programs that take them so; elsewhere "-p" is a port or a path.
@@ -60,7 +62,7 @@ def find(context: Context) -> Iterator[Suspect]:
     count = 0
     for start, end in dict.fromkeys((*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower))):
         value = trimmed(context.text[start:end])
-        if count >= FLOOD or is_secret(value, chosen=True, signed=False):
+        if count >= FLOOD or is_secret(value, chosen=True, sure=False):
             count += 1
             yield ("secret.password", start, start + len(value), STATED)
 

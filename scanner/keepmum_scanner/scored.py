@@ -37,7 +37,7 @@ def find(
     """Suspects among the tokens of one text, without the places of those that are `stated` already."""
     suspects, left = 0, looks(context.text)
     for whole in found:
-        if (whole.start, whole.end) in stated or (not context.mentions and len(whole.text) < _SHORTEST):
+        if _is_settled(whole, context, stated):
             continue
         if suspects >= FLOOD or left <= 0:
             if looks_issued(whole, context):
@@ -45,29 +45,47 @@ def find(
             continue
         token = _behind_name(whole, context) if context.mentions else whole
         near = context.is_near(token.start, token.end)
-        if _is_passed_by(token.text, near=near):
+        if not near and _names_itself(token.text):
             continue
         left -= 1
         if whole.plain and is_words(whole.plain):  # what it says was judged
             continue
         features = _spelling(token, context, near=near)
-        if features is None or scorer(features) < THRESHOLD or passes(token, features):
-            continue
-        if not _is_named(features, token, context):
-            continue
-        confidence = scorer(features)
-        if confidence >= THRESHOLD and not passes(token, features):
+        confidence = _confidence(features, token, context, scorer) if features else 0.0
+        if features and confidence >= THRESHOLD:
             suspects += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
 
 
+def _is_settled(token: Token, context: Context, stated: Collection[Place]) -> bool:
+    """Whether `token` needs no look: it is found already, too short where nothing is named, or a link or a digest."""
+    if not context.mentions and len(token.text) < _SHORTEST:
+        return True
+    return (token.start, token.end) in stated or context.is_told_apart(token.start)
+
+
+def _confidence(features: Features, token: Token, context: Context, scorer: Scorer) -> float:
+    """How likely `token` is a secret; most are none however they are named, and naming is what costs."""
+    if scorer(features) < THRESHOLD or passes(token, features) or not _is_named(features, token, context):
+        return 0.0
+    confidence = scorer(features)
+    return 0.0 if confidence >= THRESHOLD and passes(token, features) else confidence
+
+
 def looks_issued(token: Token, context: Context) -> bool:
     """Whether `token` has letters and digits in turn, for long or near a name: the coarse look of more than keys."""
     look = token.plain[:LONGEST] if token.plain else token.look
+    near = context.is_near(token.start, token.end)
     if _ISSUED.search(look):
-        return context.is_near(token.start, token.end) or not (shapes.is_identity(look) or context.in_link(token.start))
-    return look.count("/") < _STEPS and _TURNS.search(look) is not None and context.is_near(token.start, token.end)
+        return near or not (
+            shapes.is_identity(look)
+            or shapes.is_integrity(look)
+            or shapes.is_path(look)
+            or context.in_link(token.start)
+            or context.named_id(token.start)
+        )
+    return near and look.count("/") < _STEPS and _TURNS.search(look) is not None
 
 
 def _behind_name(token: Token, context: Context) -> Token:
@@ -79,15 +97,15 @@ def _behind_name(token: Token, context: Context) -> Token:
 def measure(token: Token, context: Context) -> Features | None:
     """The features of `token`; None for words, which are most of any text, and for what nothing calls a credential."""
     near = context.is_near(token.start, token.end)
-    if _is_passed_by(token.text, near=near):
+    if context.is_told_apart(token.start) or (not near and _names_itself(token.text)):
         return None
     features = _spelling(token, context, near=near)
     return features if features and _is_named(features, token, context) else None
 
 
-def _is_passed_by(text: str, *, near: bool) -> bool:
+def _names_itself(text: str) -> bool:
     """Whether a token gives nothing away that no credential word stands near: a short one, the name of a thing."""
-    return not near and (len(text) < _SHORTEST or shapes.is_identity(text))
+    return len(text) < _SHORTEST or shapes.is_identity(text)
 
 
 def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:

@@ -36,14 +36,19 @@ _LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
-_DIGEST = compiled(r"(?:sha(?:1|256|384|512)|md5|h1|blake2b)-[A-Za-z0-9+/=]{20,}")  # lock-file integrity strings
+_VERSION = compiled(r"v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}[+-]")
+_DIGEST = compiled(
+    r"(?:\b|_)(?:sha(?:1|224|256|384|512)|md5|h1|blake2b)[.-][A-Za-z0-9+/=]{20,}"
+)  # lock-file integrity strings
 _LONGEST_SHAPE = 256  # characters that are looked at for a shape: names and paths are shorter
+_LONGEST_CUT = 40  # characters of a key that somebody shortened by two dots
 _LONGEST_PLACEHOLDER = 128  # characters
 _PLACEHOLDER = compiled(
     r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
     r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$"
 )
 _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_LONG_NAME = compiled(r"[A-Za-z_.]{1,64}(?:[0-9]{1,4}[A-Za-z_.]{1,64}){0,16}[0-9]{0,4}")
 _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
@@ -91,8 +96,8 @@ def _is_object(token: str) -> bool:
 
 
 def is_integrity(token: str) -> bool:
-    """Whether `token` is a digest with its algorithm in front, as lock files write it."""
-    return _DIGEST.match(token) is not None
+    """Whether `token` is a digest with its algorithm in front, as lock files write it, or a version with a commit."""
+    return _DIGEST.search(token) is not None or _VERSION.match(token) is not None
 
 
 def is_public(token: str) -> bool:
@@ -102,12 +107,14 @@ def is_public(token: str) -> bool:
 
 def is_repeated(token: str) -> bool:
     """Whether `token` is "xxxx…", or cut short by dots."""
-    return len(set(token)) <= 3 or ".." in token
+    return len(set(token)) <= 3 or "..." in token or (".." in token and len(token) < _LONGEST_CUT)
 
 
 def is_placeholder(token: str, bits: float) -> bool:
     """Whether `token`, spelled at a surprise of `bits`, stands for a secret instead of being one."""
     if is_repeated(token):
+        return True
+    if "xxxxxx" in token and len(token) < _LONGEST_CUT:  # dear to spell, and never drawn
         return True
     if bits >= RANDOM or len(token) > _LONGEST_PLACEHOLDER:
         return False
@@ -119,6 +126,8 @@ def is_path(token: str) -> bool:
     if "/" not in token:
         return False
     parts = token[:_LONGEST_SHAPE].split("/")
+    if len(parts) > 1 and _EXTENSION.search(parts[-1]):
+        return True
     missing = len(parts) // 2
     for part in parts:
         if part.isalpha() and surprise(part) < _WORD:
@@ -130,7 +139,16 @@ def is_path(token: str) -> bool:
 
 def is_name(token: str) -> bool:
     """Whether `token` is a name of a program: `hashlib.pbkdf2_hmac`, `AZURE_API_KEY`."""
-    return _NAME.fullmatch(token) is not None and len(_SWITCH.findall(token)) <= _NAME_SWITCHES
+    switches = len(_SWITCH.findall(token))
+    if _NAME.fullmatch(token) and switches <= _NAME_SWITCHES:
+        return True
+    parts = token.count(".") + token.count("_")
+    return (
+        parts > 0
+        and switches <= _NAME_SWITCHES * parts
+        and surprise(token) < _WORD
+        and _LONG_NAME.fullmatch(token) is not None
+    )
 
 
 def is_camel(token: str) -> bool:
@@ -165,9 +183,10 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
 _ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}")
 _FILE = compiled(
-    r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so|sql|svg|toml|txt|"
+    r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so(?:\.[0-9]{1,4}){0,4}|sql|svg|toml|txt|"
     r"webp|whl|woff2?|xml|ya?ml|zip)$"
 )
+_EXTENSION = compiled(r"[\w-]\.[a-z]{1,3}[0-9]{0,2}$")
 _JOINTS = compiled(r"[-_./+]")
 _PIECE = 6  # characters of a version, a size, a counter
 _CUT = 12  # hexadecimal digits of a cut digest

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _BASE64 = r"[A-Za-z0-9+/_-]"
 # How documents write a link to a server on one's own machine, with the words for user and password themselves.
 _EXAMPLE = r"(?i:user(?:name)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1)(?![\w.-]))"
+# Parameters of a link that are no place in a listing ("page_token=").
+_NAMED = "(?:" + "|".join(f"(?<=[?&]{kind}token=)" for kind in ("", "access_", "api_", "auth_")) + ")"
 
 # (rule, guard, characters of the secret before the guard, expression); the secret is the group "secret", or all of it.
 # Lengths and marks, where no other source stands:
@@ -80,6 +82,9 @@ RULES = (
         0,
         r"(?i)=[^;=\n]{1,128};\s{0,4}(?:pwd|password)\s{0,4}=\s{0,4}(?P<secret>[^;\s\"'<>{}$%*]{3,64})(?=[;\"'\s]|$)",
     ),
+    # Whoever knows the address of a webhook may write to it.
+    ("webhook.url", "/webhook/", 0, r"/webhook/(?P<secret>[0-9a-z]{32}/[0-9a-z]{32,64})\b"),
+    ("url.token", "token=", 0, rf"token={_NAMED}(?P<secret>(?=[A-Za-z._-]{{0,64}}[0-9])[A-Za-z0-9._-]{{24,512}})"),
     # Source: https://github.com/JSONbored/gittensory, review-enrichment/src/analyzers/secret-scan.ts, read 2026-11-21
     ("braintree.token", "access_token$", 0, r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     (

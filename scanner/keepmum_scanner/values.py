@@ -9,18 +9,18 @@ from keepmum_scanner.surprise import surprise
 # Values that only code writes; matched at the start of the value.
 _CODE = compiled(
     r"""(?x)
-    [\w.\[\]]+\(                                              # get_token(
+    [\w.\#\[\]]+\(                                              # get_token(
     | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$   # settings.password, self->key
-    | \w+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
+    | [\w.]+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
     | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
-    | --?\w | [!@]\w | [\#&|] | \$[\w(]                       # options, tags, comments, variables
+    | --?\w | [!@]\w | [\#&|] | \$[\w({]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
     """
 )
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _DEEPEST = 8  # brackets that are taken off: more are no sentence
-_OPERATOR = compiled(r"[=!<>]=|[=-]>")
+_OPERATOR = compiled(r"[=!<>]=|[=-]>|\(\?[:!=<]|\[(?:a-|A-|0-9)")  # an expression of a search among them
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = compiled(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _NUMBERED = compiled(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
@@ -30,7 +30,9 @@ _ISSUED = 4.6  # bits; what machines issue is less plain than a name with a numb
 _MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-]")
 _DIGITS = 3  # … or has more of them
 _SIGNS = 5  # different ones
-_SLOT = compiled(r"[{<\[(]\s*\w{2,}\s*[}>\])]")  # "{name}", "<key>", "(value)"
+_SLOT = compiled(r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)")  # "{name}", "<key>", "(value)"
+_JOINED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,4}")  # "open-sesame"
+_SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "not-", "-only", "file", "name", "value", "text")
 _RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
 _WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
@@ -45,19 +47,20 @@ def trimmed(value: str) -> str:
     return value
 
 
-def is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
+def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
     """Whether `value` can be a credential.
 
     Args:
         value: what stands behind the name, without quotes.
         chosen: people choose such values, which may then be short; else machines issue them.
-        signed: a sign such as "=" gives the value, so that even one long word counts as a password.
+        sure: a sign such as "=" gives the value, and to a name that only credentials have. Then even one long word
+            counts as a password, and a short hexadecimal number as a token.
     """
     if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
     bits = surprise(value)
     words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
-    if words and not (chosen and signed and _is_passphrase(value)):
+    if words and not (chosen and sure and _is_passphrase(value)):
         return False
     if _is_code(value) or shapes.is_reference(value) or shapes.is_placeholder(value, bits):
         return False
@@ -65,10 +68,10 @@ def is_secret(value: str, *, chosen: bool, signed: bool) -> bool:
         return True
     if _reads_as_name(value, bits):
         return False
-    return _is_chosen(value, bits) if chosen else _is_issued(value, bits)
+    return _is_chosen(value, bits) if chosen else _is_issued(value, bits, sure=sure)
 
 
-def looks_secret(value: str, *, chosen: bool, signed: bool) -> bool:  # noqa: ARG001 - takes the place of `is_secret`
+def looks_secret(value: str, *, chosen: bool, sure: bool) -> bool:  # noqa: ARG001 - takes the place of `is_secret`
     """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
 
@@ -80,15 +83,18 @@ def _is_chosen(value: str, bits: float) -> bool:
     return bits >= _RANDOM or _kinds(value) >= 2
 
 
-def _is_issued(value: str, bits: float) -> bool:
+def _is_issued(value: str, bits: float, *, sure: bool) -> bool:
     """Whether `value`, no word, can be what a machine issued for a key."""
+    if sure and shapes.is_hex(value):
+        return not value.isalpha() and not value.isdigit()
     if shapes.is_identity(value) or shapes.is_camel(value):
         return False
     if _is_scrambled(value):
         return True
     if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
         return bits >= _RANDOM
-    return bits >= _ISSUED or (value.isalnum() and sum(map(str.isdigit, value)) >= _DIGITS)
+    digits = sum(map(str.isdigit, value))
+    return bits >= _ISSUED or digits >= (_DIGITS if value.isalnum() else max(_SHORTEST_ISSUED, len(value) / 2))
 
 
 def _is_scrambled(value: str) -> bool:
@@ -113,7 +119,11 @@ def _reads_as_name(value: str, bits: float) -> bool:
 
 def _is_passphrase(value: str) -> bool:
     """Whether letters alone, given to a password, are likely meant: one long word that no programmer would write."""
-    return value.isalpha() and value.islower() and len(value) >= 10
+    if value.startswith(_SPEAKING):
+        return False
+    if value.isalpha():
+        return (value.islower() and len(value) >= 10) or (value.isupper() and len(value) >= 20)
+    return _JOINED.fullmatch(value) is not None and not any(word in value for word in _SPEAKING)
 
 
 def _kinds(value: str) -> int:

@@ -3,47 +3,28 @@
     python tests/bench/scanner_bench.py [--notes FILE] [--python PATH]
 
 Three tables: the start of the package beside an empty interpreter, scans of notes (paragraphs of the given Markdown
-file), and 64 KiB of hostile text beside 16 KiB of the same, where a ratio near 4 means linear time.
+file, and long stretches of prose, code and tables), and 64 KiB of each hostile text beside 16 KiB of it, where a ratio
+near 4 means linear time.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import statistics
-import string
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scanner"))
+sys.path[:0] = [str(ROOT / "scanner"), str(ROOT / "tests")]
 
-from keepmum_scanner import scan  # noqa: E402 - the path must come first
+from keepmum_scanner import scan  # noqa: E402 - same
+from unit.scanner import hostile_texts  # noqa: E402 - the path must come first
 
 SMALL, LARGE = 16 << 10, 64 << 10
-
-# Text that is repeated to the size wanted; each would be slow in a scanner that looks back or starts again.
-HOSTILE = {
-    "prose": "The server keeps the briefing current and the hook prints it. ",
-    "names without values": "key=",
-    "names and short values": "key=a ",
-    "passwords in prose": "password is ",
-    "unclosed quotes": 'secret="',
-    "links with users": "a://b:",
-    "token starts": " ghp_abcdefgh",
-    "token starts, joined": "xoxb-1",
-    "signed tokens": "eyJhbGciOiJI.",
-    "key headers": "-----BEGIN PRIVATE " + "KEY-----\n",
-    "key headers and lines": "-----BEGIN PRIVATE " + "KEY-----\nabcdefghijklmnopqrstuvwxyz\n",
-    "one letter": "a",
-    "letter and digit": "a1",
-    "dots": "a.b.c.d1",
-    "percent signs": "%41",
-    "full width and zero width": "\uff41\u200b",
-    "emoji": "\U0001f44d\U0001f3fd ",
-}
+NOTE = 5000  # characters of a long note
+SLOW = 30.0  # milliseconds that no text of 64 KiB may take
 
 
 def milliseconds(text: str, rounds: int = 3) -> float:
@@ -91,17 +72,25 @@ def notes(file: Path) -> None:
     sys.stdout.write(f"  median {statistics.median(times):.0f} us, 99 in 100 within {worst:.0f} us\n")
 
 
+def long_notes(file: Path) -> None:
+    """Print milliseconds for each 5,000 characters of `file`."""
+    text = file.read_text(encoding="utf-8")
+    parts = [text[start : start + NOTE] for start in range(0, len(text) - NOTE + 1, NOTE)] or [text]
+    times = sorted(milliseconds(part) for part in parts)
+    middle, worst = statistics.median(times), times[-1]
+    sys.stdout.write(f"  {NOTE} characters of {file.name}: median {middle:.2f} ms, slowest {worst:.2f} ms\n")
+
+
 def hostile() -> None:
-    """Print milliseconds for hostile texts of two sizes."""
-    chance = random.Random(1)
-    letters = string.ascii_letters + string.digits
-    keys = " ".join("".join(chance.choices(letters, k=24)) for _ in range(LARGE // 25))
-    digests = " ".join(f"{chance.getrandbits(160):040x}" for _ in range(LARGE // 41))
-    sys.stdout.write("\nhostile text, CPU ms     16 KiB   64 KiB   ratio\n")
-    for name, piece in {**HOSTILE, "keys": keys, "digests": digests}.items():
-        text = piece * (LARGE // len(piece) + 1)
-        small, large = milliseconds(text[:SMALL]), milliseconds(text[:LARGE])
-        sys.stdout.write(f"  {name:24} {small:6.1f} {large:8.1f} {large / small:7.1f}\n")
+    """Print milliseconds for texts made to be slow, of two sizes, the slowest first."""
+    sys.stdout.write("\nhostile text, CPU ms          16 KiB   64 KiB   ratio\n")
+    rows = []
+    for name in hostile_texts.NAMES:
+        small, large = (milliseconds(hostile_texts.text(name, size)) for size in (SMALL, LARGE))
+        rows.append((large, f"  {name:32} {small:6.1f} {large:8.1f} {large / small:7.1f}\n"))
+    sys.stdout.write("".join(row for _, row in sorted(rows, reverse=True)))
+    slow = sum(large > SLOW for large, _ in rows)
+    sys.stdout.write(f"  {slow} of {len(rows)} take more than {SLOW:.0f} ms\n")
 
 
 def main() -> int:
@@ -112,6 +101,8 @@ def main() -> int:
     options = parser.parse_args()
     start_up(options.python)
     notes(options.notes)
+    for file in (options.notes, ROOT / "scanner" / "keepmum_scanner" / "shapes.py", ROOT / "docs" / "reference.md"):
+        long_notes(file)
     hostile()
     return 0
 

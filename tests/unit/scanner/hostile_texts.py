@@ -130,6 +130,15 @@ PIECES: dict[str, Maker] = {
     "pairs": lambda _: "creds aa aa aa aa:1!",
     "programs": lambda _: "mysql ",
     "programs with options": lambda c: f"mysql -u root -p{drawn(c, LOWER, 6)} ",
+    "logins": lambda _: "login a:b/c:",
+    "logins, far": lambda _: "login aaaaaaaa ",
+    "as and spaces": lambda c: "use aaaaaa as" + " " * c.randint(50, 90),
+    "brackets behind values": lambda _: "key=a1" + ")" * 250,
+    "long names": lambda c: "key_" + drawn(c, string.ascii_lowercase, 24) + "=",
+    "escaped bytes": lambda _: "password=aaaa" + "\\x41" * 40,
+    "uuids": lambda c: f"{drawn(c, HEX, 8)}-{drawn(c, HEX, 4)}-4000-8000-{drawn(c, HEX, 12)}\n",
+    "lock file": lambda c: f'"integrity": "sha512-{drawn(c, ALNUM, 86)}==",\n',
+    "all guards": lambda _: "://eyJ pat/pk_at.Q~ k_ _mmk; sig=:AA$token=uthorization ",
     "connections": lambda c: f"a={drawn(c, LOWER, 4)};pwd=",
 }
 

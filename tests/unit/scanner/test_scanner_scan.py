@@ -54,6 +54,10 @@ def rules(text: str) -> list[str]:
         pytest.param("-----BEGIN PRIVATE KEY----- is the header", id="PEM header alone"),
         pytest.param(f"-----BEGIN CERTIFICATE-----\nMIIB{RANDOM}\n-----END CERTIFICATE-----", id="certificate"),
         pytest.param("base64 aGVsbG8gd29ybGQsIGhvdyBhcmUgeW91", id="base64 of words"),
+        pytest.param("cache key: 9f8e7d6c5b", id="hexadecimal key of a cache"),
+        pytest.param('{"token": "12345678"}', id="number of a token"),
+        pytest.param('autocomplete: "current-password", password: "not-required"', id="hyphenated words of a form"),
+        pytest.param("list?page_token=CAUQAA1234567890abcdefgh", id="place in a listing, in a link"),
     ],
 )
 def test_harmless_text_passes(text: str) -> None:
@@ -85,6 +89,19 @@ def test_harmless_text_passes(text: str) -> None:
         pytest.param(f"the deploy key is {SHA1}", "secret.named", id="hexadecimal that is named a key"),
         pytest.param(f"BUILD_TOKEN={UUID}", "secret.named", id="UUID that is named a token"),
         pytest.param(f"pasted {RANDOM} into the form", "secret.named", id="spelled like a key, with a cue"),
+        pytest.param("AUTH_TOKEN: " + "abc123de", "secret.named", id="short hexadecimal that is given to a token"),
+        pytest.param(
+            "the api token is " + "ABCD-1234-123456-" + "abcdef-12345678", "secret.named", id="digits in groups"
+        ),
+        pytest.param("api key: " + RANDOM + ".." + RANDOM, "secret.named", id="two dots inside a long key"),
+        pytest.param(
+            "apikey = '" + "m{{h}o)p${e]nob(ody" + "[finds>-_$#thisone}}'", "secret.named", id="all kinds of signs"
+        ),
+        pytest.param("Password for the account is `" + "open-" + "sesame`", "secret.password", id="words in quotes"),
+        pytest.param("Salt credentials: " + "\\x23!" + "\\xae2389x&543@", "secret.password", id="escaped bytes"),
+        pytest.param("CREATE USER a IDENTIFIED BY " + "SqLpa5sW0rD", "secret.password", id="SQL without quotes"),
+        pytest.param("ConvertTo-SecureString -AsPlainText " + "dsjUE#gds8s", "secret.password", id="PowerShell"),
+        pytest.param("id/passwd: root / " + "iPp8@GRq", "secret.password", id="pair"),
         pytest.param(f"it says {RANDOM}", "secret.unnamed", id="spelled like a key"),
         pytest.param("-----BEGIN RSA PRIVATE KEY-----\n" + RANDOM * 3, "private-key", id="PEM block without its end"),
     ],
