@@ -74,6 +74,15 @@ def test_a_model_that_has_to_search_for_tools_is_told_when_to(user: Codex, model
     assert f"- mcp__keepmum: {INSTRUCTIONS[:200]}" in model.texts()[0]
 
 
+def test_what_removes_memories_is_not_done_where_nobody_can_be_asked(
+    user: Codex, model: CodexModel, project: Path
+) -> None:
+    model.will(Call("mcp__keepmum__recall", {"query": "pool"}), Call("mcp__keepmum__forget", {"query": "pool"}))
+    user.ask("hello", folder=project)
+    assert "Nothing is remembered" in model.news(1)
+    assert "requires approval" in model.news(2)
+
+
 def test_a_secret_is_refused_and_stored_nowhere(user: Codex, model: CodexModel, project: Path) -> None:
     model.will(Call(REMEMBER, {"text": f"The deploy key is {KEY}."}))
     user.ask("hello", folder=project)
