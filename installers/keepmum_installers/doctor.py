@@ -160,6 +160,18 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
     if facts.get("notice"):
         yield note("store", str(facts["notice"]), "Nothing, once you have read it.")
+    if facts.get("server"):
+        yield _server(facts)
+
+
+def _server(facts: Mapping[str, object]) -> Finding:
+    """How the team's server answers, and what waits for it."""
+    waiting = f"{facts.get('queued')} writes wait, {facts.get('refused')} were refused"
+    if facts.get("reached"):
+        return ok("server", f"{facts['server']} answers, collection {facts.get('collection')}; {waiting}")
+    return problem(
+        "server", f"{facts.get('problem')}; {waiting}", "`keepmum whoami` tries it again; nothing that waits is lost."
+    )
 
 
 def _project(probes: Probes) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import sqlite3
 import threading
@@ -26,6 +27,7 @@ class Turn:
     """
 
     def __init__(self, path: str) -> None:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         self._held = False
 

@@ -217,3 +217,19 @@ def test_machine_without_a_home_is_told_what_to_set(
 def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("uninstall", "--scope", "project", "--purge", probes=Probes()) == 1
     assert "Use --purge without --scope" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "words"),
+    [
+        ({"reached": True, "collection": "shared"}, "ok", "answers, collection shared; 2 writes wait, 1 were refused"),
+        ({"reached": False, "problem": "it cannot be reached"}, "problem", "it cannot be reached; 2 writes wait"),
+    ],
+)
+def test_a_teams_server_is_told_by_how_it_answers(
+    wish: Wish, machine: Machine, facts: Mapping[str, object], level: str, words: str
+) -> None:
+    known = {**HEALTHY, "server": "https://memory.example", "queued": 2, "refused": 1, **facts}
+    (finding,) = _findings(wish, machine, "server", Probes(known))
+    assert finding.level == level
+    assert words in finding.says

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -440,6 +443,17 @@ def test_health_tells_how_the_server_answers(open_memory: OpenService, fake: Fak
 
 def test_words_without_meaning_find_nothing(open_rest: Opener) -> None:
     assert open_rest().search([], wanted(), 5) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+def test_everything_that_lies_here_is_for_its_owner_alone(
+    open_memory: OpenService, fake: FakeServer, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    memory.remember("Blue first")
+    files = [path for path in (tmp_path / "here").rglob("*") if path.is_file()]
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in files} == {path.name: 0o600 for path in files}
 
 
 # -- all of it, for programs

@@ -33,14 +33,18 @@ def parse(raw: bytes, origin: str) -> Any:
 
 
 def records(answer: Any, origin: str) -> list[Fields]:
-    """The objects under `data` of an answer that lists.
+    """The objects under `data` of an answer that lists, each with an id of its own.
 
     Raises: StoreError when it holds no such list.
     """
     data = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(data, list):
         raise StoreError(f"{origin} answered without the list `data`; is it a memory server?")
-    return [Fields(item, f"data[{number}]", origin) for number, item in enumerate(data)]
+    found: dict[str, Fields] = {}
+    for number, item in enumerate(data):
+        fields = Fields(item, f"data[{number}]", origin)
+        found.setdefault(fields.text("id"), fields)  # an id that comes twice counts once
+    return list(found.values())
 
 
 class Fields:
