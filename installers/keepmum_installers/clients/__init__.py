@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.clients import claude, claude_desktop, codex, copilot, cursor, gemini, opencode
+from keepmum_installers.clients import claude, claude_desktop, codex, copilot, cursor, gemini, opencode, vscode
 from keepmum_installers.clients.client import Client
 
 __all__ = ["CLIENTS", "Client"]
@@ -15,6 +15,7 @@ CLIENTS: Mapping[str, Client] = {
     "cursor": cursor.Cursor(),
     "copilot-cli": copilot.CopilotCli(),
     "gemini-cli": gemini.GeminiCli(),
+    "vscode": vscode.VisualStudioCode(),
     "opencode": opencode.OpenCode(),
     "claude-desktop": claude_desktop.ClaudeDesktop(),
 }
