@@ -20,6 +20,7 @@ from bench import (
     embedding_bench,
     guard_bench,
     hooks_bench,
+    markdown_figures,
     rest_recall,
     server_start,
     store_crash,
@@ -74,6 +75,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "store_writers": store_writers.rows,
     "store_crash": store_crash.rows,
     "rest_recall": rest_recall.rows,
+    "markdown": markdown_figures.rows,
 }
 
 

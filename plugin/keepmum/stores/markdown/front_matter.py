@@ -140,6 +140,8 @@ def _entries(head: str) -> list[Entry]:
 
 
 def _name_of(line: str) -> str:
+    if line[0] in " -#\t\r\n":  # most lines that begin no entry
+        return ""
     found = _NAME.match(line)
     return next((group for group in found.groups() if group), "") if found else ""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -80,12 +80,12 @@ def read(document: Document, project: str | None) -> Filed:
     values.setdefault("created_at", stamp if stamp // 1000 == second // 1000 else second)
     values.setdefault("updated_at", values["created_at"])
     values.setdefault("title", intake.title_of(values["text"]))
+    values.setdefault("tier", "long")
+    for word in ("created_by", "updated_by"):
+        values.setdefault(word, values.get("agent", "unknown"))
+    if values.get("scope") != "global" and project is not None:
+        values.setdefault("project", project)
     memory = exchange.parse(values)
-    agent = memory.agent
-    own = {"project": None if memory.scope == "global" else project, "tier": "long", "created_by": agent,
-           "updated_by": agent}  # fmt: skip
-    unsaid: dict[str, Any] = {word: value for word, value in own.items() if word not in values}
-    memory = replace(memory, **unsaid)
     problem = f"gives a `{odd}` that no memory has, and is read without it" if odd else ""
     return Filed(memory, name, problem)
 

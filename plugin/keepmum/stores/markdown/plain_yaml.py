@@ -6,6 +6,7 @@ an error: PyYAML decides then. What is read here means the same to PyYAML (a pro
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Sequence
@@ -25,8 +26,9 @@ _FLOW = re.compile(r"\[\s*([\w./-]+(?:\s*,\s*[\w./-]+)*)?\s*\]")
 _DEEPEST = 2
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_entry(raw: str) -> Node:
-    """The value of one top-level entry, given its lines.
+    """The value of one top-level entry, given its lines; not to be changed, since files that say the same share it.
 
     Raises: Unusual when it takes a whole parser; NotYaml when it is wrong for certain.
     """

@@ -39,6 +39,7 @@ CANNOT: Mapping[str, str] = {
     "use": "how often a memory was loaded is counted on this machine only",
     "erasure": "what git has committed stays in its history, whatever is purged from the files",
 }
+_PATIENCE = 30.0  # seconds for the lock: each writer looks at what the one before it has done
 _TRIES = 20  # for a file name that is free
 _TOLD = 3  # files that a notice names
 _Found = TypeVar("_Found")
@@ -85,7 +86,9 @@ class MarkdownStore:
         except OSError as error:
             raise StoreError(f"the index of {self._folder.path} cannot be made in {place} ({error.strerror})") from None
         with self._guarded():
-            with self._lock.hold():  # two processes that make one cache at once must not each delete the other's
+            with self._lock.hold(
+                _PATIENCE
+            ):  # two processes that make one cache at once must not each delete the other's
                 self._table = FileTable(os.path.join(place, "files.db"))
                 self._index = open_index(os.path.join(place, "memory.db"))
             self._catalogue = Catalogue(self._folder, self._table, self._index, project)
@@ -277,7 +280,7 @@ class MarkdownStore:
     def _follow(self, *, whole: bool = False) -> None:
         """Take in what changed in the files."""
         if self._catalogue.look(whole=whole) is not None:
-            with self._lock.hold():
+            with self._lock.hold(_PATIENCE):
                 self._take_in(whole=whole)
 
     def _take_in(self, *, whole: bool = False) -> None:
@@ -292,7 +295,7 @@ class MarkdownStore:
         capabilities = self.capabilities
         if not capabilities.writable:
             raise StoreReadOnly(f"{capabilities.reason}. Nothing was stored.")
-        with self._guarded(), self._lock.hold():
+        with self._guarded(), self._lock.hold(_PATIENCE):
             self._take_in()
             yield
 
