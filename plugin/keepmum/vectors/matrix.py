@@ -195,6 +195,7 @@ class Matrix:
         """
         rows = self._state.rows
         sample = np.unique(np.linspace(first, rows - 1, _SAMPLED, dtype=np.int64)) if rows > first else np.empty(0, int)
+        sample = sample[self._numbers[sample] != _NOBODY]
         vectors = np.asarray(self._vectors[sample])
         lengths = np.linalg.norm(vectors, axis=1)
         sound = np.abs(lengths - 1.0) < _TOLERANCE  # NaN is not
@@ -228,13 +229,16 @@ class Matrix:
         return state._replace(rows=state.rows + len(kept))
 
     def _wipe(self, numbers: Sequence[int]) -> None:
-        places = [self._places[number] for number in numbers if number < len(self._places)]
-        with contextlib.ExitStack() as stack:
-            file = stack.enter_context(open(self._paths(self._state.turn)[0], "r+b")) if places else None
-            for place in places:
-                if file is not None and place != _NOWHERE:
-                    file.seek(int(place) * 16)
-                    file.write(bytes(8))
+        """Take memories out: first their numbers, by which they are found, then all that was made of what they said."""
+        places = [int(self._places[number]) for number in numbers if number < len(self._places)]
+        for path, (kind, width) in zip(self._paths(self._state.turn), self._shapes(), strict=True):
+            nothing = bytes(width * np.dtype(kind).itemsize)
+            with contextlib.ExitStack() as stack:
+                file = stack.enter_context(open(path, "r+b")) if places else None
+                for place in places:
+                    if file is not None and place != _NOWHERE:
+                        file.seek(place * len(nothing))
+                        file.write(nothing)
 
     def _publish(self, state: _State) -> None:
         """Make a state the one that holds, for every process."""

@@ -16,11 +16,13 @@ from pathlib import Path
 import pytest
 
 from contract.stores import NOW, a_memory, wanted
+from keepmum.embedding.fake import FakeEmbedder
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
-from keepmum.memory import Change
+from keepmum.memory import Change, Embedding
 from keepmum.stores.sqlite import SqliteStore, files, open_store, rows, schema
 from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.vectors import pack
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in other ways")
 
@@ -381,3 +383,18 @@ def test_a_path_with_any_characters_can_be_opened_read_only(tmp_path: Path) -> N
         store._db.execute("PRAGMA user_version = 999")
     with contextlib.closing(open_store(str(path))) as store:
         assert store.search(["words"], wanted(), 5)
+
+
+def test_a_cleansed_store_leaves_no_copy_of_a_vector(store: SqliteStore, path: Path) -> None:
+    memory = a_memory("words to be taken out")
+    embedder = FakeEmbedder()
+    embedding = Embedding(embedder.model, pack(embedder.embed([memory.text])[0]))
+    store.commit([Change(None, memory, embedding)])
+    assert store.meaning is not None
+    store.meaning.find([], embedding, wanted(), 5)
+    assert list((path.parent / "cache").iterdir())
+    store.cleanse([Change(memory, None)], (), lambda _, told: told)
+    assert list((path.parent / "cache").iterdir()) == []
+    put(store, "and it goes on")
+    assert store.meaning is not None
+    assert store.meaning.find([], embedding, wanted(), 5) == []

@@ -80,6 +80,15 @@ def test_a_row_without_a_vector_is_taken_out_for_everyone(matrix: Matrix, open_a
     assert other.cosines(AXES[2], [2]) == {}
 
 
+def test_what_was_taken_out_leaves_no_byte_of_its_vector(
+    matrix: Matrix, tmp_path: Path, open_again: Callable[[], Matrix]
+) -> None:
+    matrix.add([Row(2, 7, None)], change=6)
+    rows = np.fromfile(tmp_path / "vectors" / "vectors-1", dtype="<f4").reshape(3, SIZE)
+    assert np.flatnonzero(rows.any(axis=1)).tolist() == [0, 2]
+    assert len(open_again()) == 2
+
+
 def test_what_a_crash_left_behind_the_rows_is_written_over(matrix: Matrix, tmp_path: Path) -> None:
     for path in (tmp_path / "vectors").glob("*-1"):
         path.write_bytes(path.read_bytes() + b"half a row")

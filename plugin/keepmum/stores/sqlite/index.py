@@ -19,6 +19,7 @@ from keepmum import private_files
 from keepmum.errors import StoreBusy
 from keepmum.stores.sqlite import rows, sessions
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.stores.sqlite.meaning import PREFIX
 from keepmum.vectors import Damaged, Matrix, Row, unit, unpack
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Index:
         self._model = model
         identity = self._one("SELECT value FROM counters WHERE name = 'identity'")
         name = f"{identity} {model}"
-        own = os.path.join(folder, "vectors-" + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
+        own = os.path.join(folder, PREFIX + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
         try:
             private_files.make_folder(own)
             self._lock = WriterLock(os.path.join(own, "lock"))

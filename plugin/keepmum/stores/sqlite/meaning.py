@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
     Best = Callable[[str, Sequence[str], Filter, int], list[sqlite3.Row]]
 
-__all__ = ["SqliteMeaning"]
+__all__ = ["PREFIX", "SqliteMeaning"]
 
 _BROAD = 4  # times as many rows as are wanted come from the matrix, which knows of status and space alone
 _FIELDS = ", ".join(f"m.{name}" for name in ("seq", *Candidate._fields[:-2]))
@@ -35,6 +37,7 @@ _AWAITED = """FROM (
 ) JOIN memories m ON m.seq = memory"""
 _PATIENCE = 0.1  # seconds that a search waits for the index, which may be in the making
 _HALF = 2  # bytes a dimension
+PREFIX = "vectors-"  # of the folders of copies
 
 
 class SqliteMeaning:
@@ -135,6 +138,14 @@ class SqliteMeaning:
             if index is not None:
                 index.follow(at_most=None)
         self._behind = False
+
+    def discard(self) -> None:
+        """Remove every copy of vectors: they are made anew, without what was taken out of the store."""
+        with self._thread:
+            self.close()
+            for name in os.listdir(self._folder) if os.path.isdir(self._folder) else ():
+                if name.startswith(PREFIX):
+                    shutil.rmtree(os.path.join(self._folder, name), ignore_errors=True)
 
     def close(self) -> None:
         """Let go of the index's files."""

@@ -119,6 +119,7 @@ class SqliteStore:
             if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise StoreBusy("another process is reading, so the old words are still in the file; run it again")
             removed = scrub.remove_copies(self.path)
+            self._meaning.discard()
             files.back_up(self._db, self.path, time.time())
         return removed
 
