@@ -108,7 +108,7 @@ def _recall(arguments: argparse.Namespace) -> int:
         )
         lexical_only = memory.lexical_only
     if arguments.json:
-        console.print_json([{**exchange.to_json(one.memory), "score": one.score, "why": one.why} for one in found])
+        console.print_json([{**exchange.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found])
     for match in () if arguments.json else found:
         line = briefing.match_line(match, explain=arguments.explain)
         console.say(line if arguments.query else briefing.index_line(match.memory))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,12 @@ def test_a_standup_goes_by_project(
     assert (status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
     assert lines[1].startswith("- Chose Postgres (`mem_")
     assert lines[3].startswith("- Fixed the login (`mem_")
+
+
+def test_found_memories_keep_their_reason_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["remember", "Chose Postgres", "--why", "its licence"])
+    (found,) = json.loads(run(capsys, "recall", "postgres", "--json")[1])
+    assert found["why"] == "its licence"
 
 
 def test_a_standup_without_anything_says_so(capsys: pytest.CaptureFixture[str]) -> None:
