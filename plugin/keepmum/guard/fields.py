@@ -109,11 +109,11 @@ def _shown(path: Path) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is surely the name of a field: short, of letters with two digits at most, and no finding."""
+    """Whether a name is surely the name of a field: short, of letters without a digit, and no finding."""
     return (
         len(name) <= _LONGEST_NAME
         and name.isascii()
         and name.replace("-", "_").replace("$", "_").isidentifier()
-        and sum(letter.isdigit() for letter in name) <= 2
+        and not any(letter.isdigit() for letter in name)
         and not scan(name)
     )

@@ -23,6 +23,10 @@ def test_names_that_may_be_secrets_are_not_repeated(gate: Gate, token: str) -> N
     assert "(a name)" in gate.refusal({"k3y4ndV4lue9": token})
 
 
+def test_a_name_with_a_piece_of_a_key_in_it_is_not_told(gate: Gate, token: str) -> None:
+    assert token[4:9] not in gate.refusal({f"params{token[4:9]}": token})
+
+
 def test_many_findings_are_told_in_few_words(gate: Gate, token: str) -> None:
     told = gate.refusal({f"field_{chr(97 + at)}": token for at in range(26)})
     assert "and 16 more" in told
