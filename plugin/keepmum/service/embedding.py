@@ -20,7 +20,7 @@ _AT_ONCE = 32  # vectors that are kept in one transaction
 _TOGETHER = 8  # texts that an embedder is given at once: a server is asked less often, and closing waits for no more
 _WAITS = 60.0  # seconds that a patient caller gives a model to open
 _SETTLES = 0.3  # seconds before a model is opened: what a client asks of a new server comes first
-_ENDS = 2.0  # seconds that closing gives the text at work
+_ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
 
 
 Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
@@ -65,6 +65,11 @@ class Embeddings:
         if embedder is None or self._store.meaning is None:
             return ""
         return self._failed or self._foreign(self._store.meaning, embedder) or self._store.meaning.problem
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is an open model whose vectors the store has."""
+        return self._usable() is not None
 
     def of_question(self, text: str) -> Embedding | None:
         """The vector of a question; None where search goes by words alone."""

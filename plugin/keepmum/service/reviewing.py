@@ -40,7 +40,7 @@ class Reviewing(Context):
         now = self._clock()
         found = self.store.browse(self._filter(), limit=_LOOKED_AT)
         by_id = {memory.id: memory for memory in found}
-        meaning = self.store.meaning
+        meaning = self.store.meaning if self._embeddings.usable else None
         repeats = meaning.repeats([memory.id for memory in found], likeness.NEAR) if meaning else {}
         single = [memory for memory in found if memory.id not in repeats]
         pairs = [

@@ -140,6 +140,7 @@ def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) ->
     service.close()
     worker = service._embeddings._thread
     assert worker is not None
+    worker.join(PATIENCE)
     assert not worker.is_alive()
 
 
