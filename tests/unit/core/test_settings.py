@@ -327,7 +327,8 @@ def test_hooks_and_core_call_their_common_settings_the_same() -> None:
 
 
 def test_hooks_and_core_read_the_same_variables() -> None:
-    common = {".".join(path) for path in switches._ALL}
+    # The server reads the dialect's variable by itself, since it refuses a name that it does not know.
+    common = {".".join(path) for path in switches._ALL} - {"dialect"}
     ours = {(variable, name) for name in common for variable in SETTINGS[name].variables}
     assert {(variable, ".".join(path)) for variable, path in switches._VARIABLES} == ours
 
