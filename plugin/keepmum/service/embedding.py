@@ -97,9 +97,12 @@ class Embeddings:
             self._beside(lambda: None if self._closing.wait(_SETTLES) else self._opened(_WAITS))
 
     def wait(self) -> None:
-        """Open the model now; whoever has no time for that goes on without it."""
-        if self._store.meaning is not None:
-            self._opened(_WAITS)
+        """Open the model now, and embed what waits for it when that is little; many are embedded beside the work."""
+        if self._store.meaning is None or self._opened(_WAITS) is None:
+            return
+        found = self._usable()
+        if found is not None and found[0].count_awaiting(found[1].model) <= _AT_ONCE:
+            self._catch_up_now(*found)
 
     def catch_up(self, progress: Progress = lambda _, __: None) -> int:
         """Embed every memory that has no vector of this model, be it one of another; how many.
@@ -157,13 +160,16 @@ class Embeddings:
     def _catch_up_first_or_beside(self, meaning: Meaning, embedder: Embedder) -> None:
         """See to what has no vector yet: before a patient caller's search, else beside it."""
         if self._patient:
-            try:
-                self._catch_up(meaning, embedder)
-                meaning.prepare(embedder.model)
-            except (EmbeddingError, StoreError) as error:
-                self._failed = f"not every memory is found by its meaning: {error}"
+            self._catch_up_now(meaning, embedder)
         elif not meaning.is_ready(embedder.model):
             self._beside(lambda: embedder)
+
+    def _catch_up_now(self, meaning: Meaning, embedder: Embedder) -> None:
+        try:
+            self._catch_up(meaning, embedder)
+            meaning.prepare(embedder.model)
+        except (EmbeddingError, StoreError) as error:
+            self._failed = f"not every memory is found by its meaning: {error}"
 
     def _beside(self, opened: Callable[[], Embedder | None]) -> None:
         """Catch up in a thread, one at a time."""

@@ -132,6 +132,14 @@ def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenSe
     assert "meaning 1.00" in service.recall("the blue pool")[0].why
 
 
+def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: OpenService) -> None:
+    open_memory().remember("Deploys go to the blue pool")
+    service = open_memory(embedder=Background(FakeEmbedder))
+    service.warm(wait=True)
+    (match,) = service.recall("where do deploys go?")
+    assert "meaning" in match.why
+
+
 def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) -> None:
     for number in range(40):
         open_memory().remember(f"zebra {number}")
