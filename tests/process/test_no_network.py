@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from embedding_models import Tiny
 
 LIMIT = 60  # seconds
 # Runs a program of ours and reports each event of the interpreter that has to do with a connection.
@@ -86,3 +89,28 @@ def test_a_hook_opens_no_connection(bare_python: list[str], root: Path, tmp_path
 def test_the_scanner_opens_no_connection(bare_python: list[str], root: Path, tmp_path: Path) -> None:
     scanner = os.path.join(str(root), "scanner", "__main__.py")
     assert "network" not in _watched(bare_python, tmp_path, scanner, stdin=NOTE["text"])
+
+
+# Native code is out of the watch's sight; what it reports with shows in the home that it writes to.
+OPENED = """
+import json, sys
+from keepmum.embedding.local_model import LocalModel
+from keepmum.embedding.minilm import MiniLm
+folder, hashes = json.loads(sys.argv[1])
+MiniLm.open(folder, LocalModel("tiny", {}, hashes, publisher="", package="", package_size=0)).embed(["blue"])
+"""
+
+
+def test_the_model_keeps_no_account_of_itself_in_the_home(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    hushed = ("CI", "GITHUB_", "ORT_", "XDG_")  # where it reports nothing anyhow, or elsewhere
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(hushed)}
+    subprocess.run(
+        [sys.executable, "-c", OPENED, json.dumps([str(tiny.installed), tiny.model.installed])],
+        env={**environ, "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=LIMIT,
+        check=True,
+    )
+    assert list(home.rglob("*")) == []

@@ -59,6 +59,10 @@ def _session(graph: str) -> InferenceSession:
 
     Raises: EmbeddingError when onnxruntime is missing, or cannot open it.
     """
+    # It reports to its publisher from its very import on, and keeps a device's id in the user's folder of caches; its
+    # own switch in Python comes too late for either.
+    # Source: https://github.com/microsoft/onnxruntime/pull/27379, read 2026-11-21
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         with stretch():
             import numpy  # noqa: F401, ICN001 - onnxruntime needs it, and each stretch is to be short
@@ -68,7 +72,7 @@ def _session(graph: str) -> InferenceSession:
         raise EmbeddingError(
             "search by meaning needs the package onnxruntime, which is not here; `keepmum install` fetches it"
         ) from None
-    onnxruntime.disable_telemetry_events()
+    onnxruntime.disable_telemetry_events()  # of Windows, which has no such variable
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # a query is too short to be shared out
