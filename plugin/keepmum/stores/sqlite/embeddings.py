@@ -31,7 +31,7 @@ def keep(db: sqlite3.Connection, memory: Memory, embedding: Embedding, change: i
     kept = db.execute(
         "UPDATE vectors SET model = ?, vector = ?, awaited = FALSE, change = ?"
         " WHERE memory = (SELECT seq FROM memories WHERE id = ? AND title = ? AND text = ? AND tags = ?)",
-        (model, embedding.vector, change, memory.id, memory.title, memory.text, rows.to_row(memory)["tags"]),
+        (model, embedding.vector, change, memory.id, memory.title, memory.text, rows.encoded(memory.tags)),
     )
     return kept.rowcount == 1
 

@@ -12,7 +12,7 @@ from typing import Any
 from keepmum import ranking
 from keepmum.memory import Filter, JsonValue, Memory
 
-__all__ = ["COLUMNS", "digest", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
+__all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git"})
@@ -23,7 +23,7 @@ SqlValue = str | int | float | None
 def to_row(memory: Memory) -> dict[str, SqlValue]:
     """All columns of a memory, with the derived ones: `space`, `identifiers`, `digest`."""
     row: dict[str, SqlValue] = {
-        name: _encode(value) if name in _JSON else value
+        name: encoded(value) if name in _JSON else value
         for name, value in ((name, getattr(memory, name)) for name in COLUMNS)
     }
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
@@ -92,7 +92,8 @@ def _in(column: str, values: tuple[str, ...]) -> str:
     return f"{column} IN ({', '.join('?' * len(values))})"
 
 
-def _encode(value: JsonValue) -> str | None:
+def encoded(value: JsonValue) -> str | None:
+    """A value of several parts as one column holds it."""
     return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
