@@ -81,7 +81,7 @@ MINILM = LocalModel(
     ),
     MappingProxyType(
         {
-            GRAPH: "08e78e1a7a55175824013f7d4f1b2555d0ac194df57ea100efbd8acc7a07c7a7",
+            GRAPH: "66e092b13991413dc71d2d5a6a3041bf3c5ecba988ad4a0caec28b2480cd144b",
             WEIGHTS: "0d53d5b33bd5e64723f59fdd66490b3fd5616d5cb18d7d6a773e54c1f828f529",
             VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
         }
