@@ -92,6 +92,12 @@ TOOLS = (
                 "agent": _text("Written by this agent", 200),
                 "since": _text("2026-01-31, today, yesterday, 12h, 7d, 2w", 40),
                 "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Default 10"},
+                "tokens": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 100_000,
+                    "description": "Stop before loading all would cost more",
+                },
                 "explain": {"type": "boolean", "description": "Say what decided"},
             }
         ),

@@ -204,3 +204,10 @@ def test_a_resource_says_once_that_something_was_masked_as_recall_does(handlers:
     assert TOKEN[:12] not in first
     assert "Tell the user: 1 place masked: run `keepmum audit`" in first
     assert "masked: run" not in second
+
+
+def test_a_recall_lists_no_more_than_can_be_loaded_for_so_many_tokens(handlers: MemoryHandlers) -> None:
+    for number in range(5):
+        _call(handlers, "remember", text=f"zebra {number} " + "runs " * 20)
+    assert _call(handlers, "recall", query="zebra").count("mem_") == 5
+    assert _call(handlers, "recall", query="zebra", tokens=120).count("mem_") == 2
