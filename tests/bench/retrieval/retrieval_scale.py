@@ -33,7 +33,7 @@ from keepmum.vectors import pack, unit
 if TYPE_CHECKING:
     from keepmum.embedding.base import Vectors
 
-__all__ = ["MadeUp", "rows"]
+__all__ = ["MadeUp", "fill", "rows"]
 
 QUESTIONS = 200
 BATCH = 2_000
@@ -65,7 +65,7 @@ def rows(sizes: Sequence[int]) -> Iterator[store_figures.Row]:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["HOME"] = os.environ["KEEPMUM_HOME"] = folder
             path, embedder = Path(folder, "memory.db"), MadeUp()
-            _fill(path, size, embedder)
+            fill(path, size, embedder)
             with open_memory(path, embedder, project="alpha") as memory:
                 begun = time.perf_counter()
                 memory.recall("the first question makes the index")
@@ -87,7 +87,7 @@ def rows(sizes: Sequence[int]) -> Iterator[store_figures.Row]:
         yield store_figures.Row("  of the processor's time, on average", f"{worked * 1e3:.1f} ms", "-")
 
 
-def _fill(path: Path, size: int, embedder: MadeUp) -> None:
+def fill(path: Path, size: int, embedder: MadeUp) -> None:
     with closing(STORES["sqlite"](str(path))) as store:
         left = memories(size, time.time_ns() // 1_000_000)
         while some := list(islice(left, BATCH)):
