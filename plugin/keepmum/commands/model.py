@@ -43,7 +43,7 @@ def _install(arguments: argparse.Namespace) -> int:
         new = installing.install(MINILM, home, arguments.source, bar.show)
     console.say(f"{MINILM.name} is {'installed' if new else 'in place already'}: {MINILM.folder(home)}")
     if new:
-        console.tell("clients that run now search by meaning from their next session on")
+        console.tell("clients that run now take it up by themselves, with their next questions")
     return 0
 
 

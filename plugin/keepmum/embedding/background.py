@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from keepmum.embedding.base import Embedder
@@ -10,24 +11,39 @@ from keepmum.errors import KeepmumError
 
 __all__ = ["Background"]
 
+_PAUSE = 10.0  # seconds from one attempt that failed to the next: a look for a model that is missing costs nothing
+
 
 class Background:
-    """Opens an embedder once, in a thread of its own."""
+    """Opens an embedder in a thread of its own: once, and anew a while after that failed."""
 
-    def __init__(self, opening: Callable[[], Embedder]) -> None:
+    def __init__(self, opening: Callable[[], Embedder], *, far: bool = False, pause: float = _PAUSE) -> None:
+        """`far` is an embedder behind a network, which nothing that is to be kept may wait for or depend on."""
+        self.far = far
         self._opening = opening
-        self._begun = threading.Lock()
+        self._pause = pause
+        self._deciding = threading.Lock()
+        self._begun = False
         self._ended = threading.Event()
+        self._failed_at = 0.0
         self._embedder: Embedder | None = None
         self._problem = ""
 
     def start(self) -> None:
         """Begin to open it; a second call changes nothing."""
-        if self._begun.acquire(blocking=False):
-            threading.Thread(target=self._open, name="keepmum-embedding", daemon=True).start()
+        with self._deciding:
+            if not self._begun:
+                self._begin()
+
+    def retry(self) -> None:
+        """Begin anew where it failed a while ago: what was missing may have been installed, or a server be back."""
+        with self._deciding:
+            if self._problem and self._ended.is_set() and time.monotonic() > self._failed_at + self._pause:
+                self._ended.clear()
+                self._begin()
 
     def ready(self) -> Embedder | None:
-        """The embedder; None while it is being opened, and for good when there is a `problem`."""
+        """The embedder; None while it is being opened, and where there is a `problem`."""
         return self._embedder
 
     def wait(self, seconds: float) -> Embedder | None:
@@ -38,15 +54,21 @@ class Background:
 
     @property
     def problem(self) -> str:
-        """Why there will be none, in a sentence that says what to do; empty while there may be one."""
+        """Why there is none, in a sentence that says what to do; empty while there may be one."""
         return self._problem
+
+    def _begin(self) -> None:
+        self._begun = True
+        threading.Thread(target=self._open, name="keepmum-embedding", daemon=True).start()
 
     def _open(self) -> None:
         try:
             self._embedder = self._opening()
+            self._problem = ""
         except KeepmumError as error:
             self._problem = str(error)
         except Exception as error:  # noqa: BLE001 - a search that goes on by words beats one that ends with a thread
             self._problem = f"search goes by words alone: the embedder failed to open ({type(error).__name__})"
         finally:
+            self._failed_at = time.monotonic()
             self._ended.set()

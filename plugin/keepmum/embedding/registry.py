@@ -27,7 +27,7 @@ def in_background(chosen: Settings, environ: Mapping[str, str]) -> Background | 
     """The same, to be opened beside the work; None where the settings want none."""
     if chosen.embedding.provider == _NONE:
         return None
-    return Background(lambda: open_embedder(chosen, environ))
+    return Background(lambda: open_embedder(chosen, environ), far=chosen.embedding.provider in _FAR)
 
 
 def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:
@@ -45,4 +45,5 @@ def _openai_compatible(chosen: Settings, environ: Mapping[str, str]) -> Embedder
 
 
 _NONE = "none"
+_FAR = frozenset({"openai-compatible"})  # behind a network
 EMBEDDERS: Mapping[str, _Opener] = {"local": _local, "openai-compatible": _openai_compatible}

@@ -192,11 +192,11 @@ class Context:
         return receipt
 
     def _embedded(self, change: Change) -> Change:
-        """A change with the vector of what is new in it, made before the transaction and not inside."""
+        """A change with the vector of what is new in it, made before the transaction and not inside, or not yet."""
         before, after = change.before, change.after
         if after is None or (before is not None and ranking.told(before) == ranking.told(after)):
             return change
-        return replace(change, embedding=self._embeddings.of_memory(after))
+        return replace(change, embedding=self._embeddings.of_new(after))
 
     def _refresh(self, project: str | None) -> None:
         if self._briefings is not None:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 
 from keepmum import ranking
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
-from keepmum.errors import EmbeddingError, StoreError
+from keepmum.errors import EmbeddingError
 from keepmum.memory import Embedding, Memory
+from keepmum.service.backlog import Backlog, Progress
 from keepmum.stores.base import Meaning, Store
 
 __all__ = ["REEMBED", "Embeddings", "Progress"]
 
 REEMBED = "`keepmum reembed`"
-_AT_ONCE = 32  # vectors that are kept in one transaction
-_TOGETHER = 8  # texts that an embedder is given at once: a server is asked less often, and closing waits for no more
+_FEW = 32  # memories that a person waits for to be embedded before a search
 _WAITS = 60.0  # seconds that a patient caller gives a model to open
 _SETTLES = 0.3  # seconds before a model is opened: what a client asks of a new server comes first
-_ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
-
-
-Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
+_SOON = 0.5  # seconds in which a server's vector may come to say what a new memory is like; it is kept by then
 
 
 class Embeddings:
@@ -43,9 +39,8 @@ class Embeddings:
         self._opening = opening
         self._patient = patient
         self._failed = ""
+        self._backlog = Backlog()
         self._closing = threading.Event()
-        self._at_work = threading.Lock()
-        self._thread: threading.Thread | None = None
         self._latest: tuple[str, Embedding] | None = None  # a memory is asked for twice: to be kept, and compared
 
     @property
@@ -64,7 +59,12 @@ class Embeddings:
         embedder = self._opening.ready() if self._opening else None
         if embedder is None or self._store.meaning is None:
             return ""
-        return self._failed or self._foreign(self._store.meaning, embedder) or self._store.meaning.problem
+        return (
+            self._failed
+            or self._foreign(self._store.meaning, embedder)
+            or self._backlog.problem
+            or self._store.meaning.problem
+        )
 
     @property
     def usable(self) -> bool:
@@ -76,33 +76,39 @@ class Embeddings:
         found = self._usable()
         if found is None:
             return None
-        meaning, embedder = found
-        self._catch_up_first_or_beside(meaning, embedder)
-        return self._made(embedder, text)
+        self._work_off(*found)
+        return self._made(found[1], text)
 
-    def of_memory(self, memory: Memory) -> Embedding | None:
-        """The vector of a memory that is about to be kept; None where it has to be made later."""
-        found, text = self._usable(), ranking.told(memory)
+    def of_new(self, memory: Memory) -> Embedding | None:
+        """The vector of a memory that is about to be kept; None where it has to be made later.
+
+        One behind a network always is: what is to be kept neither waits for a server nor depends on it.
+        """
+        found = self._usable()
+        return None if found is None or self._is_far else self._of_memory(found[1], memory)
+
+    def of_kept(self, memory: Memory) -> Embedding | None:
+        """The vector of a memory that has just been kept, by which it is compared; None where there is none soon."""
+        found = self._usable()
         if found is None:
             return None
-        if self._latest is not None and self._latest[0] == text and self._latest[1].model == found[1].model:
-            return self._latest[1]
-        made = self._made(found[1], text)
-        self._latest = None if made is None else (text, made)
-        return made
+        if not self._is_far:
+            return self._of_memory(found[1], memory)
+        seconds = _WAITS if self._patient else _SOON
+        return self._backlog.vector_of(ranking.told(memory), lambda: self._work_off(*found), seconds)
 
     def start(self) -> None:
         """Open the model, embed what has no vector yet and make the index: beside the work, and in a moment."""
         if self._opening is not None and self._store.meaning is not None:
-            self._beside(lambda: None if self._closing.wait(_SETTLES) else self._opened(_WAITS))
+            self._backlog.work_off_beside(lambda: None if self._closing.wait(_SETTLES) else self._fitting())
 
     def wait(self) -> None:
         """Open the model now, and embed what waits for it when that is little; many are embedded beside the work."""
-        if self._store.meaning is None or self._opened(_WAITS) is None:
+        if self._store.meaning is None or self._opened() is None:
             return
         found = self._usable()
-        if found is not None and found[0].count_awaiting(found[1].model) <= _AT_ONCE:
-            self._catch_up_now(*found)
+        if found is not None and found[0].count_awaiting(found[1].model) <= _FEW:
+            self._backlog.work_off_now(*found)
 
     def catch_up(self, progress: Progress = lambda _, __: None) -> int:
         """Embed every memory that has no vector of this model, be it one of another; how many.
@@ -111,30 +117,40 @@ class Embeddings:
 
         Raises: EmbeddingError, StoreError.
         """
-        meaning, embedder = self._store.meaning, self._opened(_WAITS)
+        meaning, embedder = self._store.meaning, self._opened()
         if meaning is None or embedder is None:
             raise EmbeddingError(self._opening.problem if self._opening else "no embedder is configured")
-        done = self._catch_up(meaning, embedder, progress)
-        meaning.prepare(embedder.model)
-        return done
+        return self._backlog.work_off(meaning, embedder, progress)
 
     def close(self) -> None:
         """Stop what goes on beside the work."""
         self._closing.set()
-        if self._thread is not None:
-            self._thread.join(_ENDS)
+        self._backlog.close()
 
     # -- how it is done
 
-    def _opened(self, seconds: float) -> Embedder | None:
-        return None if self._opening is None else self._opening.wait(seconds)
+    @property
+    def _is_far(self) -> bool:
+        return self._opening is not None and self._opening.far
+
+    def _opened(self) -> Embedder | None:
+        return None if self._opening is None else self._opening.wait(_WAITS)
+
+    def _fitting(self) -> tuple[Meaning, Embedder] | None:
+        """The store's meaning and the model, once it is open, when the two fit."""
+        self._opened()
+        return self._usable()
 
     def _usable(self) -> tuple[Meaning, Embedder] | None:
         """The store's meaning and an open model, when the two fit."""
         if self._opening is None or (meaning := self._store.meaning) is None:
             return None
-        embedder = self._opening.wait(_WAITS) if self._patient else self._opening.ready()
-        return None if embedder is None or self._foreign(meaning, embedder) else (meaning, embedder)
+        waits = self._patient and not self._opening.problem
+        embedder = self._opening.wait(_WAITS) if waits else self._opening.ready()
+        if embedder is None:
+            self._opening.retry()
+            return None
+        return None if self._foreign(meaning, embedder) else (meaning, embedder)
 
     def _foreign(self, meaning: Meaning, embedder: Embedder) -> str:
         """That the store is of another model, as a sentence; empty when it is not."""
@@ -145,6 +161,14 @@ class Embeddings:
             f"these memories were embedded by {other}, and the model here is {embedder.model}: {REEMBED} embeds them "
             "anew, and until then search goes by words alone"
         )
+
+    def _of_memory(self, embedder: Embedder, memory: Memory) -> Embedding | None:
+        text = ranking.told(memory)
+        if self._latest is not None and self._latest[0] == text and self._latest[1].model == embedder.model:
+            return self._latest[1]
+        made = self._made(embedder, text)
+        self._latest = None if made is None else (text, made)
+        return made
 
     def _made(self, embedder: Embedder, text: str) -> Embedding | None:
         from keepmum import vectors
@@ -157,51 +181,9 @@ class Embeddings:
         self._failed = ""
         return made
 
-    def _catch_up_first_or_beside(self, meaning: Meaning, embedder: Embedder) -> None:
-        """See to what has no vector yet: before a patient caller's search, else beside it."""
+    def _work_off(self, meaning: Meaning, embedder: Embedder) -> None:
+        """See to what has no vector yet: before a patient caller goes on, else beside it."""
         if self._patient:
-            self._catch_up_now(meaning, embedder)
+            self._backlog.work_off_now(meaning, embedder)
         elif not meaning.is_ready(embedder.model):
-            self._beside(lambda: embedder)
-
-    def _catch_up_now(self, meaning: Meaning, embedder: Embedder) -> None:
-        try:
-            self._catch_up(meaning, embedder)
-            meaning.prepare(embedder.model)
-        except (EmbeddingError, StoreError) as error:
-            self._failed = f"not every memory is found by its meaning: {error}"
-
-    def _beside(self, opened: Callable[[], Embedder | None]) -> None:
-        """Catch up in a thread, one at a time."""
-        if self._at_work.acquire(blocking=False):
-            self._thread = threading.Thread(target=self._run, args=(opened,), name="keepmum-vectors", daemon=True)
-            self._thread.start()
-
-    def _run(self, opened: Callable[[], Embedder | None]) -> None:
-        try:
-            meaning, embedder = self._store.meaning, opened()
-            if meaning is None or embedder is None or self._closing.is_set() or self._foreign(meaning, embedder):
-                return
-            self._catch_up(meaning, embedder)
-            if not self._closing.is_set():
-                meaning.prepare(embedder.model)
-        except (EmbeddingError, StoreError) as error:
-            self._failed = f"not every memory is found by its meaning: {error}"
-        finally:
-            self._at_work.release()
-
-    def _catch_up(self, meaning: Meaning, embedder: Embedder, progress: Progress = lambda _, __: None) -> int:
-        from keepmum import vectors
-
-        done, total = 0, meaning.count_awaiting(embedder.model)
-        while not self._closing.is_set() and (some := meaning.awaiting(embedder.model, _AT_ONCE)):
-            embedded: list[tuple[Memory, Embedding]] = []
-            while len(embedded) < len(some) and not self._closing.is_set():
-                batch = some[len(embedded) : len(embedded) + _TOGETHER]
-                rows = embedder.embed([ranking.told(memory) for memory in batch])
-                made = (Embedding(embedder.model, vectors.pack(row)) for row in rows)
-                embedded += zip(batch, made, strict=True)
-            meaning.keep(embedded)
-            done += len(embedded)
-            progress(done, max(done, total))
-        return done
+            self._backlog.work_off_beside(self._fitting)

@@ -195,7 +195,7 @@ class Keeping(Context):
 
     def _similar(self, new: Memory) -> tuple[Similar, ...]:
         """The memories that are found where this one is and say nearly the same, as they may be shown."""
-        meaning, embedding = self.store.meaning, self._embeddings.of_memory(new)
+        meaning, embedding = self.store.meaning, self._embeddings.of_kept(new)
         if meaning is None or embedding is None:
             return ()
         near = meaning.alike(embedding, self._filter(), _COMPARED)

@@ -12,7 +12,7 @@ import pytest
 import keepmum
 from keepmum.embedding import Background
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.errors import EmbeddingError, InvalidInput
+from keepmum.errors import EmbeddingError, InvalidInput, ModelMissing
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 
@@ -126,7 +126,7 @@ def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenSe
     open_memory().remember("the blue pool")
     service = open_memory(embedder=opened())
     service.recall("anything")  # sees that something is missing
-    worker = service._embeddings._thread
+    worker = service._embeddings._backlog._thread
     assert worker is not None
     worker.join(PATIENCE)
     assert "meaning 1.00" in service.recall("the blue pool")[0].why
@@ -140,13 +140,38 @@ def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: Op
     assert "meaning" in match.why
 
 
+def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: OpenService) -> None:
+    installed = threading.Event()
+
+    def opening() -> FakeEmbedder:
+        if not installed.is_set():
+            raise ModelMissing("the model is not installed")
+        return FakeEmbedder()
+
+    background = Background(opening, pause=0)
+    service = open_memory(embedder=background)
+    service.remember("the blue pool")
+    assert background.wait(PATIENCE) is None
+    assert "meaning" not in service.recall("pool")[0].why
+    assert service.lexical_only == "the model is not installed"
+    installed.set()
+    service.recall("pool")  # asks whether it is there now
+    assert background.wait(PATIENCE) is not None
+    service.recall("pool")  # sees that something is missing
+    worker = service._embeddings._backlog._thread
+    assert worker is not None
+    worker.join(PATIENCE)
+    assert "meaning 1.00" in service.recall("the blue pool")[0].why
+    assert service.lexical_only == ""
+
+
 def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) -> None:
     for number in range(40):
         open_memory().remember(f"zebra {number}")
     service = open_memory(embedder=opened())
     service.recall("zebra")
     service.close()
-    worker = service._embeddings._thread
+    worker = service._embeddings._backlog._thread
     assert worker is not None
     worker.join(PATIENCE)
     assert not worker.is_alive()

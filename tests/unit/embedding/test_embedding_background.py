@@ -74,3 +74,54 @@ def test_the_fake_gives_rows_of_length_one(text: str) -> None:
 def test_the_fake_puts_texts_of_the_same_words_near_each_other() -> None:
     query, near, far = FakeEmbedder().embed(["release notes", "notes of the release", "a cat sat"])
     assert query @ near > query @ far + 0.3
+
+
+class Later:
+    """What cannot be opened until it is installed."""
+
+    def __init__(self) -> None:
+        self.installed = False
+        self.attempts = 0
+
+    def __call__(self) -> Embedder:
+        self.attempts += 1
+        if not self.installed:
+            raise ModelMissing("there is no model; run `keepmum model install`")
+        return FakeEmbedder()
+
+
+def test_what_was_installed_meanwhile_is_opened_at_the_next_attempt() -> None:
+    opening = Later()
+    background = Background(opening, pause=0)
+    assert background.wait(LIMIT) is None
+    opening.installed = True
+    background.retry()
+    assert background.wait(LIMIT) is not None
+    assert background.problem == ""
+
+
+def test_a_failure_is_told_until_an_attempt_succeeds() -> None:
+    background = Background(Later(), pause=0)
+    background.wait(LIMIT)
+    background.retry()
+    background.wait(LIMIT)
+    assert "keepmum model install" in background.problem
+
+
+def test_attempts_have_a_pause_between_them() -> None:
+    opening = Later()
+    background = Background(opening, pause=LIMIT)
+    background.wait(LIMIT)
+    background.retry()
+    background.wait(LIMIT)
+    assert opening.attempts == 1
+
+
+def test_what_is_open_is_not_opened_again() -> None:
+    opening = Later()
+    opening.installed = True
+    background = Background(opening, pause=0)
+    background.wait(LIMIT)
+    background.retry()
+    background.wait(LIMIT)
+    assert opening.attempts == 1
