@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from keepmum import ids, intake
@@ -21,7 +22,6 @@ _TEXTS = (
 _NEEDED = ("id", "text", "title", "created_at", "updated_at")
 _LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
 _LATEST = 253_402_300_799_999  # the last millisecond of the year 9999; counts stay below it as well
-_TYPES: Mapping[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
 
 
 def to_json(memory: Memory) -> dict[str, JsonValue]:
@@ -45,33 +45,74 @@ def parse(values: Mapping[str, JsonValue]) -> Memory:
     for name in _NEEDED:
         if values.get(name) is None:
             raise InvalidInput(name, "is missing")
-    checked = {name: _checked(name, value) for name, value in values.items() if value is not None}
-    given: dict[str, Any] = {name: value for name, value in checked.items() if value != "" or name in _NEEDED}
+    given: dict[str, Any] = {name: _CHECKS[name](value) for name, value in values.items() if value is not None}
+    given = {name: value for name, value in given.items() if value != "" or name in _NEEDED}
     bounds = ids.id_range(given["id"])
     if bounds is None or bounds[0] != bounds[1]:
         raise InvalidInput("id", "is not a memory id")
-    draft = Memory(**{**given, "id": bounds[0], "tags": tuple(given.get("tags", ()))})
-    fields: intake.Fields = {"title": draft.title, "why": draft.why, "tags": draft.tags}
-    fields |= {"importance": draft.importance, "confidence": draft.confidence}
-    return intake.revise(draft, draft.text, fields)
+    return Memory(**{**given, "id": bounds[0], "title": given["title"] or intake.title_of(given["text"])})
 
 
-def _checked(name: str, value: JsonValue) -> JsonValue:
-    if name == "tags":
-        if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
-            raise InvalidInput(name, "is not a list of strings")
-        return value
-    if name == "git" and not isinstance(value, Mapping):
-        raise InvalidInput(name, "is not an object")
-    if name in {"data", "git"}:
-        return intake.clean_data(value)
-    if name in _CHOICES:
-        return intake.one_of(name, str(value), _CHOICES[name])
-    wanted = _TYPES[_FIELDS[name].split(" ")[0].split("|")[0]]
+def _of_type(name: str, value: JsonValue, *wanted: type) -> Any:
+    """`value`, when it is of one of these types.
+
+    Raises: InvalidInput.
+    """
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise InvalidInput(name, f"is not of type {_FIELDS[name]}")
-    if isinstance(value, int) and wanted == (int,) and not 0 <= value <= _LATEST:
-        raise InvalidInput(name, f"lies between 0 and {_LATEST}")
-    if isinstance(value, str) and name not in {"text", "why"}:
-        return intake.clean(name, value, _LENGTHS.get(name, LIMITS.name), one_line=True)
     return value
+
+
+def _line(name: str, value: JsonValue) -> str:
+    return intake.clean(name, _of_type(name, value, str), _LENGTHS.get(name, LIMITS.name), one_line=True)
+
+
+def _count(name: str, value: JsonValue) -> int:
+    number: int = _of_type(name, value, int)
+    if not 0 <= number <= _LATEST:
+        raise InvalidInput(name, f"lies between 0 and {_LATEST}")
+    return number
+
+
+def _share(name: str, value: JsonValue) -> float:
+    return intake.share(name, _of_type(name, value, int, float))
+
+
+def _choice(name: str, value: JsonValue) -> str:
+    return intake.one_of(name, str(value), _CHOICES[name])
+
+
+def _text(name: str, value: JsonValue) -> str:
+    return intake.body(_of_type(name, value, str))
+
+
+def _why(name: str, value: JsonValue) -> str:
+    return intake.clean(name, _of_type(name, value, str), LIMITS.why)
+
+
+def _tags(name: str, value: JsonValue) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
+        raise InvalidInput(name, "is not a list of strings")
+    return intake.clean_tags(value)
+
+
+def _git(name: str, value: JsonValue) -> JsonValue:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(name, "is not an object")
+    return intake.clean_data(value)
+
+
+def _data(_: str, value: JsonValue) -> JsonValue:
+    return intake.clean_data(value)
+
+
+# What makes of the value of a field the one that is kept, by the field's type where nothing else is said.
+_BY_TYPE: Mapping[str, Callable[[str, JsonValue], object]] = {"str": _line, "int": _count, "float": _share}
+_CHECKS: Mapping[str, Callable[[JsonValue], object]] = {
+    name: functools.partial(check, name)
+    for name, check in {
+        **{name: _BY_TYPE[kind.split(" ")[0]] for name, kind in _FIELDS.items() if kind.split(" ")[0] in _BY_TYPE},
+        **dict.fromkeys(_CHOICES, _choice),
+        "text": _text, "why": _why, "tags": _tags, "git": _git, "data": _data,
+    }.items()
+}  # fmt: skip

@@ -17,6 +17,7 @@ __all__ = [
     "Fields",
     "Finding",
     "Scan",
+    "body",
     "clean",
     "clean_data",
     "clean_tags",
@@ -24,6 +25,7 @@ __all__ = [
     "one_of",
     "refuse_secrets",
     "revise",
+    "share",
     "strings",
     "title_of",
 ]
@@ -59,6 +61,7 @@ _UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01
 _PLAIN = re.compile(r"[\t\n -~]*")  # as most texts are: nothing to normalise, nothing unseen
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
 _MAX_DEPTH = 32
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Finding(Protocol):
@@ -89,8 +92,9 @@ def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line
 
     Raises: InvalidInput naming the field when it cannot be kept, or is longer than `limit` characters (or bytes).
     """
-    text = value.strip() if _PLAIN.fullmatch(value) else _normalised(name, value)
-    if one_line:
+    printable = value.isascii() and value.isprintable()
+    text = value.strip() if printable or _PLAIN.fullmatch(value) else _normalised(name, value)
+    if one_line and not (printable and "  " not in text):
         text = " ".join(text.split())
     size = len(text) if text.isascii() or not in_bytes else len(text.encode())
     if size > limit:
@@ -126,16 +130,14 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
 
     Raises: InvalidInput naming the first field that is missing, of a wrong value, or past its limit.
     """
-    body = clean("text", text, LIMITS.text, in_bytes=True)
-    if not body:
-        raise InvalidInput("text", "is empty; say what is to be remembered")
+    said = body(text)
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     kind = one_of("kind", given.get("kind", base.kind), KINDS)
     tier = base.tier if kind == base.kind else default_tier(kind)
     named_itself = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
-        "text": body,
-        "title": base.title if named_itself else title_of(body),
+        "text": said,
+        "title": base.title if named_itself else title_of(said),
         "kind": kind,
         "tier": one_of("tier", given.get("tier", tier), TIERS),
         "scope": one_of("scope", given.get("scope", base.scope), SCOPES),
@@ -153,10 +155,31 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
         values["data"] = clean_data(given["data"])
     for name in ("importance", "confidence"):
         if name in given:
-            values[name] = _share(name, given[name])
+            values[name] = share(name, given[name])
     if "ttl_seconds" in given:
         values["expires_at"] = base.updated_at + int(_positive("ttl_seconds", given["ttl_seconds"]) * 1000)
     return replace(base, **values)
+
+
+def body(text: str) -> str:
+    """The text of a memory as it is kept.
+
+    Raises: InvalidInput when it is empty or too long.
+    """
+    cleaned = clean("text", text, LIMITS.text, in_bytes=True)
+    if not cleaned:
+        raise InvalidInput("text", "is empty; say what is to be remembered")
+    return cleaned
+
+
+def share(name: str, value: float) -> float:
+    """A number from 0 to 1.
+
+    Raises: InvalidInput for any other, NaN among them.
+    """
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(name, f"is {value}, it lies between 0 and 1")
+    return float(value)
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -177,7 +200,7 @@ def clean_data(value: JsonValue) -> JsonValue:
     Raises: InvalidInput when it is too large, too deep, or not JSON.
     """
     cleaned = _cleaned(value, _MAX_DEPTH)
-    size = len(json.dumps(cleaned, ensure_ascii=False).encode())
+    size = len(_as_json(cleaned).encode())
     if size > LIMITS.data:
         raise InvalidInput("data", f"has {size:,} bytes, the limit is {LIMITS.data:,}")
     return cleaned
@@ -225,12 +248,6 @@ def strings(value: JsonValue) -> Iterator[str]:
         yield value
     elif value is not None:
         yield "\n".join(_lines(value, ""))
-
-
-def _share(name: str, value: float) -> float:
-    if not 0.0 <= value <= 1.0:  # NaN fails too
-        raise InvalidInput(name, f"is {value}, it lies between 0 and 1")
-    return float(value)
 
 
 def _positive(name: str, value: float) -> float:

@@ -61,8 +61,10 @@ def hidden_words(text: str) -> str:
     without spaces: with pairs any word of two characters or more is found, whatever stands around it.
     """
     found: dict[str, None] = {}
-    for word in _IDENTIFIER.findall(text):
-        if word.isalnum() and word[1:].islower():  # most words; splitting is what takes the time
+    # Most words have no seam; passing over them before the expression looks is what makes this quick.
+    seamed = [token for token in dict.fromkeys(text.split()) if not (token.isalpha() and token[1:].islower())]
+    for word in dict.fromkeys(_IDENTIFIER.findall(" ".join(seamed))):
+        if word.isalnum() and word[1:].islower():
             continue
         parts = _SEAM.split(word)
         if len(parts) > 1:

@@ -135,3 +135,15 @@ def test_our_reader_agrees_with_pyyaml_wherever_it_does_not_pass(text: str) -> N
     except NotYaml:
         return  # JSON that YAML 1.1 does not read, such as a tab between two values
     assert {"name": ours} == theirs
+
+
+HEADS = st.lists(
+    st.sampled_from(["id: x\n", "tags:\n", "  - a\n", "- b\n", "# c\n", "  # d\n", "\n", "  \n", '"q": 1\n', "é: 2\n"])
+    | st.text(st.sampled_from("ab1:-# \n\r\t_"), max_size=8),
+    max_size=6,
+).map("".join)
+
+
+@given(HEADS)
+def test_a_head_cut_at_once_is_a_head_cut_line_by_line(head: str) -> None:
+    assert front_matter._entries(head) == front_matter._cut(head)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from keepmum.memory import JsonValue
 from keepmum.stores.markdown import plain_yaml
@@ -21,6 +22,8 @@ _LONGEST_HEAD = 256 * 1024  # characters; `data` may be 64 KiB and is escaped
 _FENCE = re.compile(r"---[ \t]*\r?\n")
 _END = re.compile(r"(?m)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")  # `splitlines` knows more kinds of line end than YAML does
+# An entry as nearly all are written: its name, and below it lines that are indented or begin an item.
+_USUAL = re.compile(r"(?m)^(([A-Za-z_][A-Za-z0-9_-]*):(?: [^\n]*)?\n(?:(?: +[^\s][^\n]*|-[^\n]*)\n)*)")
 _NAME = re.compile(r"""(?:"([^"\\]*)"|'([^']*)'|([^\s"'#\[\]{}&*!|>%@`,?:-][^:#]*?))[ \t]*:(?=\s|\Z)""")
 
 
@@ -28,8 +31,7 @@ class NotOurs(ValueError):
     """The file is no memory; the words say what it lacks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The lines of one entry, with their ends; nameless for comments and blank lines."""
 
     name: str
@@ -102,7 +104,7 @@ def edited(document: Document, changes: Mapping[str, JsonValue], body: str | Non
     fresh = {name: rendered(name, value, document.newline) for name, value in changes.items() if value is not None}
     entries = [Entry(entry.name, fresh.pop(entry.name, entry.raw)) for entry in kept]
     if entries and not entries[-1].raw.endswith("\n"):
-        entries[-1] = replace(entries[-1], raw=entries[-1].raw + document.newline)
+        entries[-1] = Entry(entries[-1].name, entries[-1].raw + document.newline)
     entries += [Entry(name, raw) for name, raw in fresh.items()]
     after = replace(document, entries=tuple(entries), body=document.body if body is None else body)
     _verify(document, after, changes)
@@ -123,6 +125,13 @@ def _verify(before: Document, after: Document, changes: Mapping[str, JsonValue])
 
 def _entries(head: str) -> list[Entry]:
     """The head cut before each line that begins an entry; blank lines and comments between two stand alone."""
+    usual = _USUAL.findall(head)
+    is_usual = sum(len(raw) for raw, _ in usual) == len(head)
+    return [Entry(name, raw) for raw, name in usual] if is_usual else _cut(head)
+
+
+def _cut(head: str) -> list[Entry]:
+    """What `_entries` gives, line by line."""
     pieces: list[tuple[str, list[str]]] = []
     between: list[str] = []  # blank lines and comments, of which only the next line tells whether they lie in a value
     for line in _LINE.findall(head):

@@ -20,7 +20,7 @@ from keepmum.errors import InvalidInput
 from keepmum.memory import KINDS, SCOPES, STATUSES, TIERS, JsonValue, Memory
 from keepmum.stores.markdown import front_matter
 from keepmum.stores.markdown.front_matter import Document, NotOurs
-from keepmum.stores.markdown.nodes import Node, Plain, resolved
+from keepmum.stores.markdown.nodes import Node, Plain, is_nothing, resolved
 
 __all__ = ["Filed", "file_name", "new_text", "read", "revised_text", "short_id"]
 
@@ -71,7 +71,8 @@ def read(document: Document, project: str | None) -> Filed:
     values: dict[str, Any] = {"id": uid, "text": _body(document)}
     odd = ""
     for word, node in nodes.items():
-        value = _READERS[word](word, node) if word in _READERS else None
+        reader = _READERS.get(word)
+        value = reader(word, node) if reader is not None else None
         if value is _ODD:
             odd = odd or word
         elif value is not None:
@@ -79,7 +80,8 @@ def read(document: Document, project: str | None) -> Filed:
     stamp = _stamp(uid)
     values.setdefault("created_at", stamp if stamp // 1000 == second // 1000 else second)
     values.setdefault("updated_at", values["created_at"])
-    values.setdefault("title", intake.title_of(values["text"]))
+    if "title" not in values:
+        values["title"] = intake.title_of(values["text"])
     values.setdefault("tier", "long")
     for word in ("created_by", "updated_by"):
         values.setdefault(word, values.get("agent", "unknown"))
@@ -175,7 +177,7 @@ def _body(document: Document) -> str:
 def _text(node: Node) -> str | None:
     """A scalar as it is written, whatever a parser would take it for; None for none."""
     if isinstance(node, Plain):
-        return None if resolved(node) is None else str(node)
+        return None if is_nothing(node) else str(node)
     if isinstance(node, str):
         return node or None
     return None if node is None or isinstance(node, (Mapping, list)) else str(node)

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from keepmum.memory import Activity, Change, Memory
 from keepmum.stores.base import StaleWrite
-from keepmum.stores.sqlite import embeddings, rows, sessions
+from keepmum.stores.sqlite import embeddings, rows, schema, sessions
 
 __all__ = ["append", "fill", "next_number", "write"]
 
+_MANY = 100  # new memories from which on it pays to index them in one statement
 _NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
+_TAG = "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?"
 
 
 def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
@@ -22,9 +24,12 @@ def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[
     Raises: StaleWrite when the database no longer holds what a change takes for given.
     """
     number = next_number(db)
-    for change, event in _paired(changes, activity):
-        _apply(db, change, number)
-        _remember_before(db, change, event)
+    if len(changes) >= _MANY and all(change.before is None and change.after is not None for change in changes):
+        _create(db, changes, number)
+    else:
+        for change, event in _paired(changes, activity):
+            _apply(db, change, number)
+            _remember_before(db, change, event)
     append(db, activity)
     purged = [change.before.id for change in changes if change.before is not None and change.after is None]
     if purged:
@@ -56,6 +61,27 @@ def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tup
     return [(change, by_memory.get((change.after or change.before or _NOBODY).id)) for change in changes]
 
 
+def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> None:
+    """Many new memories: all rows first, then what is found by them, in half the time that one by one takes."""
+    new = [change.after for change in changes if change.after is not None]
+    records = [{**rows.to_row(memory), "change": number} for memory in new]
+    names = ", ".join(records[0])
+    try:
+        with schema.indexed_at_once(db):
+            marks = ", ".join("?" * len(records[0]))
+            db.executemany(
+                f"INSERT INTO memories({names}) VALUES ({marks})", [tuple(record.values()) for record in records]
+            )
+    except sqlite3.IntegrityError as error:
+        raise StaleWrite("the key or id was taken meanwhile") from error
+    db.executemany(_TAG, [(tag, memory.id) for memory in new for tag in dict.fromkeys(memory.tags)])
+    for change in changes:
+        if change.after is not None and change.embedding is not None:
+            embeddings.keep(db, change.after, change.embedding, number)
+    around = {place for memory in new if memory.session is not None for place in sessions.neighbours(db, memory)}
+    sessions.refresh(db, around, number)
+
+
 def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     before, after = change.before, change.after
     around = sessions.neighbours(db, before)
@@ -82,11 +108,9 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
             )
     except sqlite3.IntegrityError as error:
         raise StaleWrite("the key or id was taken meanwhile") from error
-    db.execute("DELETE FROM tags WHERE memory = (SELECT seq FROM memories WHERE id = ?)", (after.id,))
-    db.executemany(
-        "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?",
-        [(tag, after.id) for tag in dict.fromkeys(after.tags)],
-    )
+    if before is not None:
+        db.execute("DELETE FROM tags WHERE memory = (SELECT seq FROM memories WHERE id = ?)", (after.id,))
+    db.executemany(_TAG, [(tag, after.id) for tag in dict.fromkeys(after.tags)])
     if change.embedding is not None:
         embeddings.keep(db, after, change.embedding, number)
     sessions.refresh(db, {*around, *sessions.neighbours(db, after)}, number)

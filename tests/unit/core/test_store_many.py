@@ -1,0 +1,87 @@
+"""Many new memories that are put into the embedded store at once: the same as one by one, only sooner."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contract.stores import NOW, a_memory, wanted
+from keepmum.memory import Change, Embedding, Memory
+from keepmum.stores import StaleWrite
+from keepmum.stores.sqlite import SqliteStore, edits, open_store
+from keepmum.vectors import pack
+
+WORDS = "getUserName deploy pool index query cache_size vector naïve 你好 résumé build".split()
+TABLES = {
+    "memories": "SELECT * FROM memories ORDER BY seq",
+    "tags": "SELECT * FROM tags ORDER BY tag, memory",
+    "vectors": "SELECT * FROM vectors ORDER BY memory",
+    "words": "SELECT * FROM word_places ORDER BY term, doc, col, offset",
+    "triggers": "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name",
+}
+
+
+def several(count: int) -> list[Memory]:
+    """Memories with tags and keys, of two sessions and of none."""
+    chance = random.Random(7)
+    return [
+        a_memory(
+            " ".join(chance.choices(WORDS, k=8)) + f" n{number}",
+            at=NOW + number,
+            tags=tuple(sorted(set(chance.choices("abc", k=2)))),
+            key=f"key.{number}" if number % 3 else None,
+            session=chance.choice([None, "s1", "s2"]),
+        )
+        for number in range(count)
+    ]
+
+
+def tables(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
+    """All that is kept of memories, without the number of the transaction that kept it."""
+    store._db.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab(main, words, instance)")
+    found = {name: [tuple(row) for row in store._db.execute(sql)] for name, sql in TABLES.items()}
+    found["memories"] = [(*row[:35], *row[36:]) for row in found["memories"]]
+    found["vectors"] = [row[:4] for row in found["vectors"]]
+    return found
+
+
+@pytest.mark.parametrize("before", [0, 3], ids=["into an empty store", "beside others"])
+def test_many_at_once_leave_what_one_by_one_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
+    new = several(edits._MANY + before)
+    changes = [
+        Change(None, memory, Embedding("m", pack(np.array([0.6, 0.8], dtype=np.float32))) if memory.key else None)
+        for memory in new
+    ]
+    with (
+        contextlib.closing(open_store(str(tmp_path / "a" / "memory.db"))) as at_once,
+        contextlib.closing(open_store(str(tmp_path / "b" / "memory.db"))) as one_by_one,
+    ):
+        at_once.commit(changes[:before])
+        at_once.commit(changes[before:])
+        monkeypatch.setattr(edits, "_MANY", len(changes) + 1)
+        one_by_one.commit(changes)
+        assert tables(at_once) == tables(one_by_one)
+
+
+def test_many_at_once_are_found_and_the_next_one_is_too(tmp_path: Path) -> None:
+    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
+        store.commit([Change(None, memory) for memory in several(edits._MANY)])
+        store.commit([Change(None, a_memory("the last one of all"))])
+        assert {memory.text for memory, _ in store.search(["last", "n7"], wanted(everywhere=True), 5)} >= {
+            "the last one of all"
+        }
+        store._db.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")  # raises where it is unsound
+
+
+def test_of_many_with_one_key_twice_none_is_kept(tmp_path: Path) -> None:
+    new = [*several(edits._MANY), a_memory("the same key", key="key.1"), a_memory("once more", key="key.1")]
+    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
+        before = store._db.execute(TABLES["triggers"]).fetchall()
+        with pytest.raises(StaleWrite):
+            store.commit([Change(None, memory) for memory in new])
+        assert store.count(wanted(everywhere=True)) == 0
+        assert [tuple(row) for row in store._db.execute(TABLES["triggers"])] == [tuple(row) for row in before]
