@@ -10,14 +10,21 @@ else:
 __all__ = ["give_up"]
 
 
-def give_up(error: BaseException) -> int:
-    """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written."""
+def give_up(error: BaseException, bytecode: "str | None") -> int:
+    """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written.
+
+    Args:
+        error: what went wrong.
+        bytecode: the folder of its cache, which the next run makes anew when half a file in it may be the cause.
+    """
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, which was not made" if code else "a hook gave up"
     try:  # noqa: SIM105 - contextlib would have to be imported, and may be what is missing
         sys.modules["keepmum_hooks.image"].discard()
     except Exception:  # noqa: BLE001, S110 - there may be none, or it may be what is broken
         pass
+    if isinstance(error, EOFError) and bytecode:  # what a disk that was full leaves behind
+        _remove(bytecode)
     try:
         if code == 0 and "cursor" in sys.argv:  # it takes an empty answer for a failure
             calls.write(1, b"{}")
@@ -25,6 +32,19 @@ def give_up(error: BaseException) -> int:
     except OSError:
         pass
     return code
+
+
+def _remove(path: str) -> None:
+    """Remove a file, a link or a folder, as far as it can be; `shutil` may be what is broken."""
+    try:
+        calls.unlink(path)
+    except OSError:  # a folder, or nothing
+        try:
+            for name in calls.listdir(path):
+                _remove(path + "/" + name)
+            calls.rmdir(path)
+        except OSError:
+            pass
 
 
 def _may_write_memory() -> bool:

@@ -27,8 +27,13 @@ try:
         run()
         CODE = 0
     except BaseException as error:  # noqa: BLE001 - a broken hook must not stop the user's work; even Ctrl-C ends in peace
+        BYTECODE, sys.pycache_prefix, sys.dont_write_bytecode = (
+            sys.pycache_prefix,
+            None,
+            True,
+        )  # it may be what is broken
         from last_resort import give_up
 
-        CODE = give_up(error)
+        CODE = give_up(error, BYTECODE)
 finally:
     _exit(CODE)  # public as os._exit; skips the interpreter's tidying up, a tenth of the run; nothing is buffered

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_ROOM = 32 << 20  # bytes, as in plugin/launch.py
 _FORMAT = 1  # the same as in keepmum_hooks.image
 _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 
@@ -65,13 +66,22 @@ def _cache() -> str:
     try:
         calls.mkdir(home, 0o700)  # the import system would make it for everybody to read
     except FileExistsError:
-        sys.dont_write_bytecode = False
+        sys.dont_write_bytecode = not _has_room(home)
     except OSError:  # the folder above lacks: the hook will make both, privately, and the next run has a cache
         pass
     else:
-        sys.dont_write_bytecode = False
+        sys.dont_write_bytecode = not _has_room(home)
     sys.pycache_prefix = home + "/cache/pycache"
     return home + "/cache"
+
+
+def _has_room(folder: str) -> bool:
+    """Whether bytecode fits on the disk; the launcher says why it is asked."""
+    try:
+        disk = calls.statvfs(folder)
+    except (AttributeError, OSError):  # Windows has no such call
+        return True
+    return disk.f_bavail * disk.f_frsize >= _ROOM
 
 
 def _images(cache: str, here: str) -> "ModuleType":

@@ -7,9 +7,14 @@ installer made, or goes on with the interpreter it has when that is new enough, 
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MINIMUM = (3, 11)
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+_ROOM = 32 << 20  # bytes, several times what Python makes of all our modules
 _STARTED = "keepmum_runtime"  # the option by which the runtime's interpreter knows that it was started from here
 
 
@@ -22,7 +27,7 @@ def main() -> int:
         except OSError:
             pass
         sys.pycache_prefix = os.path.join(home, "cache", "pycache")
-        sys.dont_write_bytecode = False
+        sys.dont_write_bytecode = not _has_room(home)
     runtime = _runtime(home) if home else None
     if runtime and not _is_this(runtime):
         try:
@@ -38,18 +43,49 @@ def main() -> int:
         return 1
     if runtime:
         sys.path.append(_packages(runtime))
+    try:
+        command = _command()
+    except EOFError:  # half a file of bytecode, from a disk that was full
+        _drop_bytecode()
+        command = _command()
+    return command()
+
+
+def _command() -> "Callable[[], int]":
+    """What the command line asks for, imported and ready to run; the server and the guard import nothing besides."""
     if sys.argv[1:2] == ["mcp"]:
         from keepmum.mcp import serve
 
-        return serve.main(sys.argv[2:])
+        return lambda: serve.main(sys.argv[2:])
     if sys.argv[1:2] == ["guard"]:
         from keepmum.guard import main as guard
 
         if guard.is_proxy(sys.argv[2:]):
-            return guard.main(sys.argv[2:])
+            return lambda: guard.main(sys.argv[2:])
     from keepmum import cli
 
-    return cli.main(sys.argv[1:])
+    return lambda: cli.main(sys.argv[1:])
+
+
+def _has_room(folder: str) -> bool:
+    """Whether bytecode fits on the disk: many a Python keeps half a file when it does not, and fails on it ever after.
+
+    Source: https://github.com/python/cpython/issues/126606 (mended at the end of 2024), read 2026-11-21.
+    """
+    try:
+        disk = os.statvfs(folder)
+    except (AttributeError, OSError):  # Windows has no such call
+        return True
+    return disk.f_bavail * disk.f_frsize >= _ROOM
+
+
+def _drop_bytecode() -> None:
+    """Remove the cache of bytecode, and go on without it: the next start makes it anew."""
+    folder, sys.pycache_prefix, sys.dont_write_bytecode = sys.pycache_prefix, None, True
+    import shutil
+
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _home() -> "str | None":

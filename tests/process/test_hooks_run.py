@@ -206,6 +206,16 @@ def test_bytecode_is_kept_in_the_home(hooks: Hooks) -> None:
     assert list((hooks.home / "cache" / "pycache").rglob("keepmum_hooks/main.*.pyc"))
 
 
+def test_half_written_bytecode_costs_one_run_and_no_more(hooks: Hooks) -> None:
+    hooks.stop("p1")
+    shutil.rmtree(hooks.home / "cache" / "images")
+    for file in (hooks.home / "cache" / "pycache").rglob("*.pyc"):
+        os.truncate(file, file.stat().st_size // 2)
+    assert hooks.stop("p2") == Answer(0, b"", b"keepmum: a hook gave up (EOFError)\n")
+    assert hooks.stop("p3") == SILENCE
+    assert hooks.turns().count(b"\nT ") == 2
+
+
 @pytest.mark.parametrize(
     "changes",
     [

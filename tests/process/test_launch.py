@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -64,3 +65,30 @@ def test_the_runtime_of_the_same_interpreter_costs_no_second_start(launch: Launc
     python.unlink()
     python.symlink_to(os.path.realpath(sys.executable))
     assert launch("--version", options=("-X", "importtime")).stderr.count("keepmum_hooks.places") == 1
+
+
+def _halve(cache: Path) -> None:
+    """What a disk that was full leaves of a cache of bytecode."""
+    files = sorted(cache.rglob("*.pyc"))
+    assert files
+    for file in files:
+        os.truncate(file, file.stat().st_size // 2)
+
+
+def test_half_written_bytecode_is_made_anew(launch: Launch, home: Path) -> None:
+    launch("--version")
+    _halve(home / ".keepmum" / "cache" / "pycache")
+    assert [launch("--version").stdout.startswith("keepmum ") for _ in range(2)] == [True, True]
+
+
+@ON_POSIX
+def test_no_bytecode_is_written_to_a_disk_that_is_full(root: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("launch_on_a_full_disk", root / "plugin" / "launch.py")
+    assert spec is not None
+    assert spec.loader is not None
+    launch = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(launch)
+    assert launch._has_room(str(home))
+    full = os.statvfs_result((4096, 4096, 1 << 20, 1 << 10, 1 << 10, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert not launch._has_room(str(home))
