@@ -1,7 +1,7 @@
 """OpenCode: what our plugin in it sends, and the answers that the plugin reads.
 
-The client runs plugins in its own process and has no hooks that are processes. Our plugin, `opencode/keepmum.js`,
-starts these; so both sides of this are ours, and the payload has but what the client lets a plugin know.
+The client runs plugins in its own process and has no hooks that are processes. Our plugin starts these, which is
+`plugin/opencode/keepmum.js`; so both sides are ours, and the payload has but what the client lets a plugin know.
 
 Source: https://opencode.ai/docs/plugins, read 2026-11-21; and runs of version 1.18.33.
 """

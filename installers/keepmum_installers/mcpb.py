@@ -19,12 +19,10 @@ from collections.abc import Iterator
 
 from keepmum_installers.product import Product, bundle_root, read
 
-__all__ = ["MANIFEST", "main", "manifest", "pack"]
+__all__ = ["main", "manifest", "pack"]
 
-MANIFEST = "mcpb/manifest.json"
-
-_FOLDERS = ("plugin", "scanner/keepmum_scanner", "hooks/keepmum_hooks", "installers/keepmum_installers")
-_FILES = ("LICENSE", "README.md", "pyproject.toml")
+_FOLDERS = ("plugin/keepmum", "scanner/keepmum_scanner", "hooks/keepmum_hooks", "installers/keepmum_installers")
+_FILES = ("LICENSE", "README.md", "pyproject.toml", "plugin/launch.py")
 _LEFT_OUT = ("__pycache__", "providers")  # the second is what a table was rendered from
 _EPOCH = (2026, 1, 1, 0, 0, 0)
 

@@ -6,7 +6,7 @@ import os
 import tomllib
 from dataclasses import dataclass
 
-__all__ = ["MARKETPLACE", "PLUGIN", "SERVER", "Product", "bundle_root", "installed", "read"]
+__all__ = ["MARKETPLACE", "PLUGIN", "SERVER", "SKILL", "SKILLS", "Product", "bundle_root", "installed", "read"]
 
 MARKETPLACE = "keepmum"
 """The marketplace's name, under which every client lists the plugin."""
@@ -16,6 +16,12 @@ PLUGIN = f"keepmum@{MARKETPLACE}"
 
 SERVER = "memory"
 """The MCP server's key; clients build the tools' full names from it."""
+
+SKILLS = "plugin/skills"
+"""The folder of the skills; manifests name it, since the clients would look for it at the bundle's root."""
+
+SKILL = f"{SKILLS}/memory/SKILL.md"
+"""The one skill, by path below the bundle's root."""
 
 
 @dataclass(frozen=True, slots=True)

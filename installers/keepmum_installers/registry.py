@@ -1,4 +1,4 @@
-"""What the registry of MCP servers is told: `server.json`.
+"""What the registry of MCP servers is told: `plugin/server.json`.
 
 Source: https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/server-json/generic-server-json.md,
 read 2026-11-21.
@@ -10,7 +10,10 @@ from collections.abc import Mapping
 
 from keepmum_installers.product import Product
 
-__all__ = ["name", "render"]
+__all__ = ["FILE", "name", "render"]
+
+FILE = "plugin/server.json"
+"""Its place in the bundle; the registry's publisher takes it as an argument."""
 
 _SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
@@ -40,7 +43,7 @@ def render(product: Product) -> Mapping[str, object]:
         ],
     }
     return {
-        "server.json": {
+        FILE: {
             "$schema": _SCHEMA,
             "name": name(product),
             "title": product.name.capitalize(),

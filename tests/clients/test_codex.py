@@ -277,7 +277,7 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
     user.run("exec", "hello", folder=project)
     assert contents(user.copy) == before
     assert "trusted: pre_tool_use, session_start, stop" in said(user, root, project, well=True)
-    with (user.copy / "skills" / "memory" / "SKILL.md").open("a", encoding="utf-8") as file:
+    with (user.copy / "plugin" / "skills" / "memory" / "SKILL.md").open("a", encoding="utf-8") as file:
         file.write("\nchanged\n")
     assert "changed since you trusted them" in said(user, root, project)
 

@@ -52,7 +52,7 @@ def user(gemini_program: Path, generate: MockModel, product: Path, tmp_path: Pat
     }
     (user.home / ".gemini").mkdir()
     (user.home / ".gemini" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    user.run("extensions", "link", str(product / "gemini"), "--consent")
+    user.run("extensions", "link", str(product / "plugin" / "gemini"), "--consent")
     return user
 
 

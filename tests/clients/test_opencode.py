@@ -60,7 +60,7 @@ def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path,
     folder = user.home / ".config" / "opencode"
     (folder / "plugins").mkdir(parents=True)
     (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
-    address = (product / "opencode" / "keepmum.js").as_uri()
+    address = (product / "plugin" / "opencode" / "keepmum.js").as_uri()
     (folder / "plugins" / "keepmum.js").write_text(f"export * from {json.dumps(address)}\n", encoding="utf-8")
     return user
 

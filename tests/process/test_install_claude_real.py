@@ -17,7 +17,7 @@ pytestmark = pytest.mark.clients
 
 Done = subprocess.CompletedProcess[str]
 LIMIT = 120  # seconds
-PARTS = ("installers", "plugin", "hooks", "scanner", "skills", ".claude-plugin", ".mcp.json", "pyproject.toml")
+PARTS = ("installers", "plugin", "hooks", "scanner", ".claude-plugin", ".mcp.json", "pyproject.toml")
 SETTINGS = '{\n    "theme": "dark",\n    "permissions": {"allow": ["Bash(ls:*)"]}\n}\n'
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -47,6 +48,13 @@ def test_rendered_document_is_in_step(root: Path, name: str) -> None:
 def test_every_link_into_the_repository_leads_somewhere(root: Path, document: str) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", (root / document).read_text(encoding="utf-8"))
     assert [target for target in targets if not (root / document).parent.joinpath(target).exists()] == []
+
+
+def test_every_folder_at_the_root_has_its_reason_in_agents(root: Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, timeout=30, check=True)
+    folders = {name.partition("/")[0] for name in listed.stdout.splitlines() if "/" in name}
+    agents = (root / "AGENTS.md").read_text(encoding="utf-8")
+    assert [folder for folder in sorted(folders) if f"`{folder}/`" not in agents] == []
 
 
 def test_every_command_of_the_readme_exists(root: Path) -> None:

@@ -48,7 +48,12 @@ def without_client(machine: Machine) -> Machine:
 def clone(tmp_path: Path, root: Path) -> Path:
     """A folder with as much of the bundle as the installer looks at."""
     folder = tmp_path / "clone"
-    for name in ("pyproject.toml", ".claude-plugin/marketplace.json", "plugin/launch.py", "skills/memory/SKILL.md"):
+    for name in (
+        "pyproject.toml",
+        ".claude-plugin/marketplace.json",
+        "plugin/launch.py",
+        "plugin/skills/memory/SKILL.md",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes((root / name).read_bytes())
     return folder

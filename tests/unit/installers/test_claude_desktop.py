@@ -139,7 +139,7 @@ def test_a_wrong_command_line_is_a_usage_error(capsys: pytest.CaptureFixture[str
 
 def test_the_registry_is_told_what_the_readme_proves(root: Path) -> None:
     product = read(str(root))
-    value = registry.render(product)["server.json"]
+    value = registry.render(product)[registry.FILE]
     assert isinstance(value, dict)
     assert f"mcp-name: {value['name']}" in (root / "README.md").read_text(encoding="utf-8")
     assert value["version"] == product.version == value["packages"][0]["version"]

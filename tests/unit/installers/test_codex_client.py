@@ -83,7 +83,7 @@ def test_a_copy_holds_no_code_and_no_version(wish: Wish, clone: Path) -> None:
         ".codex-plugin/plugin.json",
         ".mcp.codex.json",
         "hooks/codex.json",
-        "skills/memory/SKILL.md",
+        "plugin/skills/memory/SKILL.md",
     ]
     assert "version" not in json.loads(texts[manifests.MANIFEST])
 
@@ -126,11 +126,11 @@ def test_second_installation_calls_nothing(install: Callable[..., int], codex: F
 def test_files_that_changed_are_handed_over_anew(install: Callable[..., int], codex: FakeCodex, clone: Path) -> None:
     install()
     codex.called.clear()
-    (clone / "skills" / "memory" / "SKILL.md").write_text("another skill")
+    (clone / "plugin" / "skills" / "memory" / "SKILL.md").write_text("another skill")
     assert install() == 0
     assert codex.changes == ["plugin add keepmum@keepmum"]
     copy = Path(codex.home) / "plugins" / "cache" / "keepmum" / "keepmum" / "local"
-    assert (copy / "skills" / "memory" / "SKILL.md").read_text() == "another skill"
+    assert (copy / "plugin" / "skills" / "memory" / "SKILL.md").read_text() == "another skill"
 
 
 def test_a_repository_is_left_to_the_client(install: Callable[..., int], codex: FakeCodex) -> None:

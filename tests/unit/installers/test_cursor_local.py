@@ -60,8 +60,8 @@ def test_the_plan_is_the_plugins_files_and_nothing_else(plugin: Path) -> None:
         ".cursor-plugin/plugin.json",
         ".mcp.cursor.json",
         "hooks/cursor.json",
-        "rules/keepmum.mdc",
-        "skills/memory/SKILL.md",
+        "plugin/rules/keepmum.mdc",
+        "plugin/skills/memory/SKILL.md",
     ]
 
 
@@ -71,7 +71,7 @@ def test_a_second_plan_is_empty(wish: Wish, machine: Machine, plugin: Path) -> N
 
 
 def test_a_file_that_is_behind_is_planned_alone(wish: Wish, machine: Machine, plugin: Path) -> None:
-    (plugin / "rules" / "keepmum.mdc").write_text("old", encoding="utf-8")
+    (plugin / "plugin" / "rules" / "keepmum.mdc").write_text("old", encoding="utf-8")
     (step,) = local.plan(wish, machine).steps
     assert "keepmum.mdc" in str(step)
 
@@ -103,7 +103,7 @@ def test_from_a_repository_the_user_is_told_what_to_click(wish: Wish, machine: M
 
 
 def test_half_a_clone_is_refused(wish: Wish, machine: Machine, clone: Path) -> None:
-    (clone / "skills" / "memory" / "SKILL.md").unlink()
+    (clone / "plugin" / "skills" / "memory" / "SKILL.md").unlink()
     with pytest.raises(InstallError, match="is missing"):
         local.plan(wish, machine)
 

@@ -16,7 +16,7 @@ from keepmum_installers.clients.opencode import OpenCode
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Call, Change
-from keepmum_installers.product import read
+from keepmum_installers.product import SKILL, read
 
 
 @pytest.fixture
@@ -49,18 +49,18 @@ def test_the_extension_is_linked_by_the_clients_own_command(wish: Wish, machine:
     (step,) = GeminiCli().plan(wish, machine).steps
     assert isinstance(step, Call)
     assert step.program == str(gemini)
-    assert step.arguments == ("extensions", "link", f"{wish.root}/gemini", "--consent")
+    assert step.arguments == ("extensions", "link", f"{wish.root}/plugin/gemini", "--consent")
     assert step.undo == ("extensions", "uninstall", "keepmum")
 
 
 def test_an_extension_that_is_linked_is_left_alone(wish: Wish, machine: Machine, gemini: Path, home: Path) -> None:
     assert gemini.exists()
-    link(home, f"{wish.root}/gemini")
+    link(home, f"{wish.root}/plugin/gemini")
     assert GeminiCli().plan(wish, machine).steps == ()
     assert "gemini extensions uninstall" in "\n".join(GeminiCli().remains(machine))
 
 
-@pytest.mark.parametrize(("where", "kind"), [("/elsewhere/gemini", "link"), ("{root}/gemini", "local")])
+@pytest.mark.parametrize(("where", "kind"), [("/elsewhere/gemini", "link"), ("{root}/plugin/gemini", "local")])
 def test_an_extension_from_elsewhere_is_linked_anew(  # noqa: PLR0917 - fixtures and columns
     wish: Wish, machine: Machine, gemini: Path, home: Path, where: str, kind: str
 ) -> None:
@@ -78,7 +78,7 @@ def test_without_the_command_or_a_folder_the_user_is_told_what_to_type(
         GeminiCli().plan(dataclasses.replace(wish, source="owner/keepmum"), machine),
     ):
         assert plan.steps == ()
-        assert "gemini extensions link gemini" in plan.notes[1]
+        assert "gemini extensions link plugin/gemini" in plan.notes[1]
 
 
 def test_the_doctor_sees_the_extension(wish: Wish, machine: Machine, gemini: Path, home: Path, root: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_doctor_sees_the_extension(wish: Wish, machine: Machine, gemini: Pat
     link(home, "/gone/gemini")
     assert found(GeminiCli(), machine, wish, " extension").level == "problem"
     note = home / ".gemini" / "extensions" / "keepmum" / ".gemini-extension-install.json"
-    note.write_text(json.dumps({"source": str(root / "gemini"), "type": "link"}), encoding="utf-8")
+    note.write_text(json.dumps({"source": str(root / "plugin" / "gemini"), "type": "link"}), encoding="utf-8")
     assert found(GeminiCli(), machine, wish, " extension").level == "ok"
 
 
@@ -102,7 +102,7 @@ def rendered(root: Path) -> dict[str, Any]:
 
 
 def test_the_extensions_times_are_milliseconds_and_its_events_the_clients_own(rendered: dict[str, Any]) -> None:
-    hooks = rendered["gemini/hooks/hooks.json"]["hooks"]
+    hooks = rendered["plugin/gemini/hooks/hooks.json"]["hooks"]
     assert set(hooks) == {"SessionStart", "AfterAgent", "BeforeTool"}
     for groups in hooks.values():
         for group in groups:
@@ -118,12 +118,12 @@ def test_the_extensions_guard_looks_at_what_may_write(
     tool: str,
     is_guarded: bool,  # noqa: FBT001 - a table's column
 ) -> None:
-    (group,) = rendered["gemini/hooks/hooks.json"]["hooks"]["BeforeTool"]
+    (group,) = rendered["plugin/gemini/hooks/hooks.json"]["hooks"]["BeforeTool"]
     assert bool(re.search(group["matcher"], tool)) is is_guarded
 
 
 def test_the_extensions_skill_is_the_skill(root: Path, rendered: dict[str, Any]) -> None:
-    assert rendered["gemini/skills/memory/SKILL.md"] == (root / "skills/memory/SKILL.md").read_text(encoding="utf-8")
+    assert rendered["plugin/gemini/skills/memory/SKILL.md"] == (root / SKILL).read_text(encoding="utf-8")
 
 
 # -- OpenCode --------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def file(home: Path, wish: Wish, machine: Machine) -> Path:
 
 
 def test_one_line_leads_to_the_plugin_in_the_clone(wish: Wish, file: Path) -> None:
-    assert file.read_text(encoding="utf-8") == f'export * from "file://{wish.root}/opencode/keepmum.js"\n'
+    assert file.read_text(encoding="utf-8") == f'export * from "file://{wish.root}/plugin/opencode/keepmum.js"\n'
 
 
 def test_a_second_plan_is_empty(wish: Wish, machine: Machine, file: Path) -> None:
@@ -163,8 +163,8 @@ def test_from_a_repository_there_is_nothing_to_write(wish: Wish, machine: Machin
 
 def test_the_doctor_sees_the_plugin(wish: Wish, machine: Machine, file: Path, clone: Path) -> None:
     assert found(OpenCode(), machine, wish, " plugin").level == "problem"
-    (clone / "opencode").mkdir()
-    (clone / "opencode" / "keepmum.js").touch()
+    (clone / "plugin" / "opencode").mkdir()
+    (clone / "plugin" / "opencode" / "keepmum.js").touch()
     assert found(OpenCode(), machine, wish, " plugin").level == "ok"
     file.write_text("other", encoding="utf-8")
     assert "changed by hand" in found(OpenCode(), machine, wish, " plugin").says

@@ -76,7 +76,7 @@ def test_no_manifest_names_a_place_on_this_machine(path: str) -> None:
 
 
 def test_skill_names_itself_and_says_when_to_use_it() -> None:
-    with open(os.path.join(ROOT, "skills", "memory", "SKILL.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, product.SKILL), encoding="utf-8") as file:
         head = file.read().split("---\n")[1]
     assert "name: memory\n" in head
     assert "Use when" in head

@@ -11,7 +11,7 @@ from keepmum_hooks.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.guarded import OWN_TOOLS, WORDS
 from keepmum_installers.clients.claude.places import EVENTS, NAME
-from keepmum_installers.product import MARKETPLACE, SERVER, Product
+from keepmum_installers.product import MARKETPLACE, SERVER, SKILLS, Product
 
 __all__ = ["render"]
 
@@ -45,6 +45,7 @@ def _plugin(product: Product) -> dict[str, object]:
         "license": product.licence,
         "keywords": list(product.keywords),
         "metadata": {"generated": _RENDERED},
+        "skills": f"./{SKILLS}/",
         # Nothing leaves the machine; the client shows this to whoever is about to install.
         "network": {"hosts": []},
         "userConfig": {

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers import files, mcpb
+from keepmum_installers import files
 from keepmum_installers.clients.checks import server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
@@ -29,9 +29,9 @@ class ClaudeDesktop:
     title = "Claude Desktop"
     scopes: tuple[Scope, ...] = ("user",)
 
-    def manifests(self, product: Product) -> Mapping[str, object]:
-        """The manifest of the package."""
-        return {mcpb.MANIFEST: mcpb.manifest(product)}
+    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
+        """None: the manifest of the package is rendered as it is packed."""
+        return {}
 
     def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - as every client
         """None: it has no command."""

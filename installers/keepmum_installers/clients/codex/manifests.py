@@ -18,7 +18,7 @@ from keepmum.settings import SETTINGS
 from keepmum_hooks.codex import PATCH_TOOL, SHELL_TOOL
 from keepmum_hooks.event import GUARD, SESSION_START
 from keepmum_installers.clients.codex.places import EVENTS, NAME, SERVER
-from keepmum_installers.product import MARKETPLACE, Product
+from keepmum_installers.product import MARKETPLACE, SKILLS, Product
 
 __all__ = [
     "HOOKS",
@@ -114,7 +114,7 @@ def plugin(product: Product) -> dict[str, object]:
         "repository": product.homepage,
         "license": product.licence,
         "keywords": list(product.keywords),
-        "skills": "./skills/",
+        "skills": f"./{SKILLS}/",
         # Both are named, since the files of these purposes that the client finds by itself are Claude Code's.
         "mcpServers": f"./{SERVERS}",
         "hooks": f"./{HOOKS}",

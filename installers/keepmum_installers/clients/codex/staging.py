@@ -18,11 +18,9 @@ from keepmum_installers.clients.codex import manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change, own_file
-from keepmum_installers.product import Product
+from keepmum_installers.product import SKILL, Product
 
 __all__ = ["changes", "differs", "folder", "script", "texts"]
-
-_SKILL = "skills/memory/SKILL.md"
 
 
 def folder(machine: Machine) -> str:
@@ -38,15 +36,15 @@ def texts(product: Product, root: str) -> Mapping[str, str]:
     # A virtual environment's interpreter stands on this one, and may be removed, as the runtime is.
     python = getattr(sys, "_base_executable", "") or sys.executable
     start = manifests.Start(root=root.replace(os.sep, "/"), python=python)
-    skill = files.read(os.path.join(root, *_SKILL.split("/")))
+    skill = files.read(os.path.join(root, *SKILL.split("/")))
     if skill is None:
-        raise InstallError(f"{root} lacks {_SKILL}, so this is no whole Keepmum", "Install from another clone.")
+        raise InstallError(f"{root} lacks {SKILL}, so this is no whole Keepmum", "Install from another clone.")
     return {
         manifests.MARKETPLACE_FILE: _json(manifests.marketplace(product)),
         manifests.MANIFEST: _json(manifests.plugin(product)),
         manifests.SERVERS: _json(manifests.servers(start)),
         manifests.HOOKS: _json(manifests.hooks(start)),
-        _SKILL: skill.decode("utf-8"),
+        SKILL: skill.decode("utf-8"),
     }
 
 

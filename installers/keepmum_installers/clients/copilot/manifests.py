@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keepmum_hooks.event import GUARD, SESSION_START, STOP
-from keepmum_installers.product import Product
+from keepmum_installers.product import SKILLS, Product
 
 __all__ = ["MANIFEST", "render"]
 
@@ -35,7 +35,7 @@ def render(product: Product) -> Mapping[str, object]:
             "repository": product.homepage,
             "license": product.licence,
             "keywords": list(product.keywords),
-            "skills": "./skills/",
+            "skills": f"./{SKILLS}/",
             "mcpServers": "./.mcp.json",
             "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in _EVENTS.items()},
         }

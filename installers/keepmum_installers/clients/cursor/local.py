@@ -20,11 +20,10 @@ from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
+from keepmum_installers.product import SKILL
 from keepmum_installers.source import folder, parse_source
 
 __all__ = ["plan", "remains", "start"]
-
-_SKILL = "skills/memory/SKILL.md"
 
 
 def plan(wish: Wish, machine: Machine) -> Plan:
@@ -79,7 +78,7 @@ def _texts(wish: Wish, root: str) -> dict[str, str]:
         manifests.SERVERS: _json(manifests.servers(how)),
         manifests.HOOKS: _json(manifests.hooks(how)),
         manifests.RULES: RULE,
-        _SKILL: _read(os.path.join(root, *_SKILL.split("/"))),
+        SKILL: _read(os.path.join(root, *SKILL.split("/"))),
     }
 
 

@@ -23,14 +23,14 @@ from keepmum_hooks.event import GUARD
 from keepmum_hooks.guarded import WORDS
 from keepmum_installers.clients.cursor.places import EVENTS, NAME
 from keepmum_installers.clients.cursor.rule import RULE
-from keepmum_installers.product import MARKETPLACE, Product
+from keepmum_installers.product import MARKETPLACE, SKILLS, Product
 
 __all__ = ["HOOKS", "MANIFEST", "RULES", "SERVERS", "Hooks", "Start", "hooks", "link", "plugin", "render", "servers"]
 
 MANIFEST = ".cursor-plugin/plugin.json"
 HOOKS = "hooks/cursor.json"
 SERVERS = ".mcp.cursor.json"
-RULES = "rules/keepmum.mdc"
+RULES = "plugin/rules/keepmum.mdc"
 
 # The client's default is a minute. The hooks need milliseconds, and nobody should wait for a stuck one.
 _HOOK_SECONDS = 5
@@ -88,8 +88,8 @@ def plugin(product: Product) -> dict[str, object]:
         "repository": product.homepage,
         "license": product.licence,
         "keywords": list(product.keywords),
-        "skills": "./skills/",
-        "rules": "./rules/",
+        "skills": f"./{SKILLS}/",
+        "rules": f"./{os.path.dirname(RULES)}/",
         "hooks": f"./{HOOKS}",
         "mcpServers": f"./{SERVERS}",
     }

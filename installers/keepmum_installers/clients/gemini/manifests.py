@@ -14,18 +14,17 @@ from collections.abc import Mapping
 
 from keepmum_hooks.event import GUARD, SESSION_START, STOP
 from keepmum_hooks.gemini import GUARDED_TOOLS
-from keepmum_installers.product import Product, bundle_root
+from keepmum_installers.product import SKILL, Product, bundle_root
 
 __all__ = ["FOLDER", "SERVER", "render"]
 
-FOLDER = "gemini"
+FOLDER = "plugin/gemini"
 """The extension's folder in the bundle. It is linked and never copied: server and hooks lie beside it."""
 
 SERVER = "keepmum"
 """The server's name: "memory" is what the reference server is called nearly everywhere."""
 
 _HOOK_MILLISECONDS = 5000
-_SKILL = "skills/memory/SKILL.md"
 
 
 def render(product: Product) -> Mapping[str, object]:
@@ -45,7 +44,7 @@ def render(product: Product) -> Mapping[str, object]:
             }
         },
         # The client refuses a skill that is a link.
-        f"{FOLDER}/{_SKILL}": _skill(),
+        f"{FOLDER}/skills/memory/SKILL.md": _skill(),
     }
 
 
@@ -53,7 +52,7 @@ _MCP = ("mcp", "--client", "gemini-cli")
 
 
 def _beside(path: str) -> str:
-    return f"${{extensionPath}}/../{path}"
+    return f"${{extensionPath}}/../../{path}"
 
 
 def _hook(name: str, word: str) -> dict[str, object]:
@@ -62,5 +61,5 @@ def _hook(name: str, word: str) -> dict[str, object]:
 
 
 def _skill() -> str:
-    with open(os.path.join(bundle_root() or "", *_SKILL.split("/")), encoding="utf-8", newline="") as file:
+    with open(os.path.join(bundle_root() or "", *SKILL.split("/")), encoding="utf-8", newline="") as file:
         return file.read()

@@ -20,7 +20,7 @@ from keepmum_installers.source import folder, parse_source
 __all__ = ["OpenCode"]
 
 _NAME = "opencode"
-_PLUGIN = ("opencode", "keepmum.js")  # in the bundle
+_PLUGIN = ("plugin", "opencode", "keepmum.js")  # in the bundle
 _EVENTS = {"session.created": "session-start", "session.idle": "stop", "tool.execute.before": "guard"}
 _SHOWN = "If you use OpenCode daily, start it with --print-logs: does it load the plugin?"
 

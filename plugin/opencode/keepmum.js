@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 const PYTHON = process.env.KEEPMUM_PYTHON || "python3"
 const SECONDS = 5
 
@@ -65,7 +65,7 @@ export const Keepmum = async ({ client, directory }) => {
       const launch = `${ROOT}plugin/launch.py`
       const command = [PYTHON, "-I", "-S", launch, "mcp", "--client", "opencode"]
       config.mcp = { keepmum: { type: "local", command }, ...config.mcp }
-      config.skills = { ...config.skills, paths: [...(config.skills?.paths ?? []), `${ROOT}skills`] }
+      config.skills = { ...config.skills, paths: [...(config.skills?.paths ?? []), `${ROOT}plugin/skills`] }
     },
     event: async ({ event }) => {
       const { sessionID, info } = event.properties ?? {}
