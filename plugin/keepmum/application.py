@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from keepmum import allowing, credentials, embedding, git_changes, git_facts, intake, project, routing, settings
 from keepmum.errors import KeepmumError, StoreError
@@ -16,7 +17,7 @@ from keepmum.memory import JsonValue, Scope
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
 
-__all__ = ["backend", "move", "open_memory", "server", "survey"]
+__all__ = ["backend", "kind_of", "moved", "open_memory", "server", "survey"]
 
 Routes = Mapping[Scope, str]
 _DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
@@ -46,6 +47,25 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     Raises: SettingsError, StoreError.
     """
     chosen, found = survey(environ, roots, session)
+    return _opened(
+        environ, agent, chosen, found, session,
+        origin=origin, upkeep=upkeep, drains=drains, routes=routes, stores=stores,
+    )  # fmt: skip
+
+
+def _opened(  # noqa: PLR0913 - as `open_memory`
+    environ: Mapping[str, str],
+    agent: str,
+    chosen: settings.Settings,
+    found: project.Project,
+    session: str,
+    *,
+    origin: str = "mcp",
+    upkeep: bool = True,
+    drains: bool | None = None,
+    routes: Sequence[str] = (),
+    stores: Sequence[str] = (),
+) -> MemoryService:
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend(chosen), routes or chosen.backend.routes)
@@ -65,25 +85,61 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
         notices=lambda: (*doubts, *filter(None, [judge.problem])),
         checked_out=lambda root: _checked_out(root, environ, changes="markdown" in leading.values()),
         embedder=embedding.in_background(chosen, environ),
+        basis=_basis(chosen, found),
     )
     if upkeep:
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
             service.settle()
         service.warm()
-        _thread.start_new_thread(_upkeep, (dict(environ), tuple(routes)))
+        _thread.start_new_thread(_upkeep, (dict(environ), chosen, found, session, tuple(routes)))
     return service
 
 
-def move(service: MemoryService, environ: Mapping[str, str], roots: Sequence[str], session: str = "") -> None:
-    """Put a service into the session, and into the project that the client's folders name unless another is stronger.
+def moved(  # noqa: PLR0913 - a service, and who asks for it from where
+    service: MemoryService,
+    environ: Mapping[str, str],
+    agent: str,
+    roots: Sequence[str],
+    *,
+    session: str = "",
+    routes: Sequence[str] = (),
+) -> MemoryService:
+    """The service in the session, and in the project that the client's folders name unless another is stronger.
 
-    Raises: SettingsError.
+    Where the settings of that project ask for more than another place, such as for its team's server, it is another
+    service, and the one before is closed.
+
+    Raises: SettingsError, StoreError; the service before is then still open, and where it was.
     """
     chosen, found = survey(environ, roots, session)
+    if _basis(chosen, found) != service.basis:
+        fresh = _opened(environ, agent, chosen, found, session, routes=routes)
+        service.close()
+        return fresh
     place = _place(environ, chosen, found, session)
     if place != service.place:
         service.go(place, _rooted(found))
         service.settle()
+    return service
+
+
+def kind_of(service: MemoryService) -> str:
+    """The kind of store that a service was opened with; empty for one that was not opened here."""
+    return service.basis.kind if isinstance(service.basis, _Basis) else ""
+
+
+class _Basis(NamedTuple):
+    """All that a service is made of and cannot change: where this differs, it takes another."""
+
+    kind: str
+    baseline: str
+    parts: tuple[object, ...]
+
+
+def _basis(chosen: settings.Settings, found: project.Project) -> _Basis:
+    names = ("store", "backend", "scanner", "retention", "briefing", "embedding", "agent", "scope", "home")
+    baseline = found.root if chosen.scanner.second_opinion else ""
+    return _Basis(backend(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
 def survey(
@@ -252,10 +308,12 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
     return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
 
 
-def _upkeep(environ: dict[str, str], routes: Sequence[str]) -> None:
+def _upkeep(
+    environ: dict[str, str], chosen: settings.Settings, found: project.Project, session: str, routes: Sequence[str]
+) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
     expected = contextlib.suppress(KeepmumError, OSError)
-    with expected, open_memory(environ, "keepmum", (), upkeep=False, routes=routes) as service:
+    with expected, _opened(environ, "keepmum", chosen, found, session, upkeep=False, routes=routes) as service:
         service.upkeep()
 
 

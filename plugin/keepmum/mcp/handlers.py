@@ -90,7 +90,9 @@ class MemoryHandlers:
 
     def roots_changed(self, context: Context) -> None:
         """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
-        application.move(self._service, os.environ, context.roots, context.session)
+        self._service = application.moved(
+            self._service, os.environ, context.agent, context.roots, session=context.session
+        )
         self.heed_switch(context)
 
     def heed_switch(self, context: Context) -> None:

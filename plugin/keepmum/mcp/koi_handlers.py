@@ -63,7 +63,9 @@ class KoiHandlers:
 
     def roots_changed(self, context: Context) -> None:
         """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
-        application.move(self._service, os.environ, context.roots, context.session)
+        self._service = application.moved(
+            self._service, os.environ, context.agent, context.roots, session=context.session, routes=_ROUTES
+        )
 
     def close(self) -> None:
         """Leave everything on disk and let go."""

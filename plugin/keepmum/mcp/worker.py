@@ -69,6 +69,10 @@ class Worker:
             return  # opening will give them the folders
         try:
             self._handlers.roots_changed(self._context(client))
+        except KeepmumError:
+            # Where they are is not where the client works. The next call opens them there, or says why not.
+            self.close()
+            self._handlers = None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `answer`
             report("roots", error)
 

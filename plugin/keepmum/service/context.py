@@ -81,9 +81,14 @@ class Context:
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         embedder: Background | None = None,
         patient: bool = False,
+        basis: object = None,
     ) -> None:
-        """`embedder` finds memories by meaning; `patient` callers wait for it rather than go on by words."""
+        """`embedder` finds memories by meaning; `patient` callers wait for it rather than go on by words.
+
+        `basis` is the caller's, who knows by it what the service was made of.
+        """
         self.store = store
+        self.basis = basis
         self._embeddings = Embeddings(store, embedder, patient=patient)
         self.place = place or Place()
         self._scan = scan

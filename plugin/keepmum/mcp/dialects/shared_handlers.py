@@ -147,11 +147,10 @@ class SharedHandlers(MemoryHandlers):
 
     def _store_facts(self) -> tuple[str, str, bool]:
         """Where memories are kept, in what, and whether a model finds them by meaning."""
-        chosen = application.survey(os.environ)[0]
-        if application.backend(chosen) == "rest":
+        if application.kind_of(self._service) == "rest":
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
-        path = chosen.store.path or ""
+        path = application.survey(os.environ)[0].store.path or ""
         return "this machine", os.path.basename(path), self._service.store.meaning is not None
 
 
