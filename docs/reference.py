@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the program itself: commands, tools, resources, prompts, settings, rules.
+"""Write docs/reference.md from the program itself: commands, tools, resources, prompts, dialects, settings.
 
 python3 docs/reference.py [--check]     needs Python 3.11 and nothing else
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGET = os.path.join(ROOT, "docs", "reference.md")
@@ -37,6 +37,8 @@ def render() -> str:
         *_tools(),
         "## Resources and prompts",
         *_resources(),
+        "## Dialects",
+        *_dialects(),
         "## Settings",
         *_settings(),
     ]
@@ -114,6 +116,30 @@ def _resources() -> Iterator[str]:
     rows += [(f"`{template.uri_template}`", template.description) for template in TEMPLATES]
     rows += [(f"prompt `{prompt.name}`", prompt.description) for prompt in PROMPTS]
     yield "\n".join(_table(("name", "what it gives"), rows))
+
+
+def _dialects() -> Iterator[str]:
+    from keepmum.mcp.dialects import DEFAULT, DIALECTS
+
+    yield "Other sets of tools over the same memory, one at a time: `--dialect NAME`, or the setting `dialect`."
+    for dialect in DIALECTS:
+        if dialect == DEFAULT:
+            continue
+        surface = DIALECTS[dialect][0]
+        yield f"### `{dialect}`"
+        rows = [(f"`{tool.name}`", _parameters(tool.parameters), tool.description) for tool in surface.tools]
+        rows += [(f"`{one.uri}`", "", one.description) for one in surface.resources]
+        rows += [(f"`{one.uri_template}`", "", one.description) for one in surface.templates]
+        rows += [(f"prompt `{one.name}`", "", one.description) for one in surface.prompts]
+        yield "\n".join(_table(("name", "arguments", "what it does"), rows))
+
+
+def _parameters(schema: Mapping[str, object]) -> str:
+    """The names of the arguments, with a star on those that are required."""
+    properties, required = schema["properties"], schema.get("required", [])
+    assert isinstance(properties, dict)
+    assert isinstance(required, list)
+    return ", ".join(f"`{name}`" + ("*" if name in required else "") for name in properties)
 
 
 def _settings() -> Iterator[str]:

@@ -47,6 +47,7 @@ class Fields(TypedDict, total=False):
     importance: float | None
     confidence: float | None
     ttl_seconds: float | None
+    endless: bool | None  # whether it expires no longer
     data: JsonValue
     source: str | None
     session: str | None
@@ -156,9 +157,7 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
     for name in ("importance", "confidence"):
         if name in given:
             values[name] = share(name, given[name])
-    if "ttl_seconds" in given:
-        values["expires_at"] = base.updated_at + int(_positive("ttl_seconds", given["ttl_seconds"]) * 1000)
-    return replace(base, **values)
+    return replace(base, **values, expires_at=_expiry(base, given))
 
 
 def body(text: str) -> str:
@@ -248,6 +247,13 @@ def strings(value: JsonValue) -> Iterator[str]:
         yield value
     elif value is not None:
         yield "\n".join(_lines(value, ""))
+
+
+def _expiry(base: Memory, given: Mapping[str, Any]) -> int | None:
+    """When what is written now expires; as before where the write does not say."""
+    if "ttl_seconds" in given:
+        return base.updated_at + int(_positive("ttl_seconds", given["ttl_seconds"]) * 1000)
+    return None if given.get("endless") else base.expires_at
 
 
 def _positive(name: str, value: float) -> float:

@@ -153,6 +153,7 @@ class Filter:
     since: int | None = None
     until: int | None = None
     statuses: tuple[Status, ...] = ("active",)
+    keys: str | None = None  # a pattern that the key must fit (`keepmum.keys`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ DOCUMENTS = (
     "docs/benchmarks.md",
     "docs/clients.md",
     "docs/cursor.md",
+    "docs/dialects.md",
     "docs/forgetting.md",
     "docs/guard.md",
     "docs/guard-hook.md",

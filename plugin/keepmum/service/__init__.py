@@ -6,7 +6,7 @@ Callers get values and typed errors; what a model or a person is shown is made i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
@@ -73,6 +73,15 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
         self.place = place
         if isinstance(self.store, Follows):
             self.store.go(root, place.project or "")
+
+    @contextlib.contextmanager
+    def at(self, place: Place) -> Iterator[None]:
+        """Read and write as another user or session while the block runs, over the same store."""
+        before, self.place = self.place, place
+        try:
+            yield
+        finally:
+            self.place = before
 
     def settle(self) -> None:
         """Make this place known, and render its briefing."""

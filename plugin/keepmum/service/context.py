@@ -59,6 +59,7 @@ class Wanted(TypedDict, total=False):
     until: int | None
     statuses: tuple[Status, ...]
     project: str | None  # the name or id of one project, instead of the one here
+    keys: str | None  # a pattern that the key must fit (`keepmum.keys`)
 
 
 class Context:
@@ -129,6 +130,7 @@ class Context:
             since=given.get("since"),
             until=given.get("until"),
             statuses=given.get("statuses", ("active",)),
+            keys=given.get("keys"),
         )
 
     def project_id(self, name: str | None) -> str | None:

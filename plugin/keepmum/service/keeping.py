@@ -113,7 +113,7 @@ class Keeping(Context):
             return self._commit_new(new, None, old, now)
         base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
         after = _placed(intake.revise(base, text, fields))
-        if lifecycle.says_the_same(after, present) and fields.get("ttl_seconds") is None:
+        if lifecycle.says_the_same(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
         return self._commit_new(after, present, old, now)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepmum import exchange, ids
+from keepmum import exchange, ids, keys
 from keepmum.errors import InvalidInput
 from keepmum.memory import Filter, JsonValue, Memory
 from keepmum.stores.rest.api import Listed, Loaded
@@ -119,6 +119,7 @@ def fits(memory: Memory, wanted: Filter) -> bool:
     return (
         memory.is_visible(wanted.now)
         and (not wanted.kinds or memory.kind in wanted.kinds)
+        and (wanted.keys is None or keys.fits(memory.key, wanted.keys))
         and (wanted.since is None or memory.updated_at >= wanted.since)
         and (wanted.until is None or memory.updated_at < wanted.until)
         and (not wanted.tags or not is_loaded(memory) or len(found) >= (len(wanted.tags) if wanted.all_tags else 1))

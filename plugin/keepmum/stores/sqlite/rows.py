@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from keepmum import ranking
+from keepmum import keys, ranking
 from keepmum.memory import Filter, JsonValue, Memory
 
 __all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
@@ -76,6 +76,7 @@ def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
         ("m.agent", "=", wanted.agent),
         ("m.updated_at", ">=", wanted.since),
         ("m.updated_at", "<", wanted.until),
+        ("m.key", "GLOB", None if wanted.keys is None else keys.to_glob(wanted.keys)),
     ):
         if value is not None:
             clauses.append(f"{column} {comparison} ?")

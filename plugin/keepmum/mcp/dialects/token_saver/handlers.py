@@ -1,0 +1,357 @@
+"""What stands behind the `token-saver` tools: arguments in, calls of the service, JSON out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from keepmum import application, ids
+from keepmum.errors import InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.mcp.dialects.json_answers import JsonHandlers, open_service
+from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
+from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
+from keepmum.mcp.surface import Context
+from keepmum.memory import SCOPES, JsonValue, Memory
+from keepmum.retention import DAY_MS
+from keepmum.service import MemoryService, Wanted
+from keepmum.when import parse_when
+from keepmum_hooks import places
+
+__all__ = ["TokenSaverHandlers", "open_handlers"]
+
+_LISTED = 50
+_PAGE = 200  # memories read at once
+_SEARCHED = 500  # matches of a search that operators choose from
+_MOST = 10_000  # memories read or deleted by one pattern
+_ERRORS = 10  # of an import, told one by one
+_NEAREST = ("session", "project", "shared", "global")  # whose memory a key means first
+
+
+def open_handlers(context: Context) -> TokenSaverHandlers:
+    """Handlers over the memory of the place that this process was started in.
+
+    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    """
+    own_session = f"process-{ids.new_id().removeprefix(ids.PREFIX)}"  # for clients that name none
+    home = places.home(os.environ)
+    if home is None:
+        raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
+    handlers = TokenSaverHandlers(open_service(context, session=own_session), Options(home), home, own_session)
+    handlers.heed_switch(context)
+    return handlers
+
+
+class TokenSaverHandlers(JsonHandlers):
+    """Nine tools over one service."""
+
+    def __init__(self, service: MemoryService, options: Options, home: str, own_session: str) -> None:
+        super().__init__(
+            service,
+            {
+                "write_memory": self._write,
+                "read_memory": self._read,
+                "list_memories": self._list,
+                "delete_memory": self._delete,
+                "search_memory": self._search,
+                "smart_resume": self._smart_resume,
+                "configure_memory": self._configure,
+                "export_memories": self._export,
+                "import_memories": self._import,
+            },
+        )
+        self._options = options
+        self._home = home
+        self._own_session = own_session
+
+    def roots_changed(self, context: Context) -> None:
+        """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
+        session = context.session or self._own_session
+        self._service = application.moved(self._service, os.environ, context.agent, context.roots, session=session)
+        self.heed_switch(context)
+
+    # -- tools
+
+    def _write(self, arguments: dict[str, Any]) -> JsonValue:
+        told = self._kept(**arguments)
+        self._export_if_due()
+        return told
+
+    def _read(self, arguments: dict[str, Any]) -> JsonValue:
+        key, pattern = arguments.get("key"), arguments.get("pattern")
+        if pattern is None and key is not None and "*" in key:
+            key, pattern = None, key
+        if not arguments:
+            raise InvalidInput("key", "is missing; give a key, a pattern, tags or a scope")
+        if key is not None and pattern is None and not arguments.get("tags"):
+            found = self._under(key, arguments.get("scope"))
+            return self._loaded(found[:1])[0] if found else None
+        wanted = self._wanted(pattern=pattern or key, scope=arguments.get("scope"), tags=arguments.get("tags"))
+        return self._loaded(list(self._browse(wanted, _MOST)))
+
+    def _list(self, arguments: dict[str, Any]) -> JsonValue:
+        limit = arguments.pop("limit", _LISTED)
+        return [entry.row(memory, cut=True) for memory in self._chosen(limit, **arguments)]
+
+    def _delete(self, arguments: dict[str, Any]) -> JsonValue:
+        key, scope = arguments["key"], arguments.get("scope")
+        if arguments.get("pattern"):
+            found = list(self._browse(self._wanted(pattern=key, scope=scope), _MOST))
+        else:
+            found = self._under(key, scope)
+        if found:
+            self._service.forget([memory.id for memory in found])
+        return bool(found)
+
+    def _search(self, arguments: dict[str, Any]) -> JsonValue:
+        limit, query = arguments.get("limit", _LISTED), arguments["query"]
+        wanted = self._wanted(scope=arguments.get("scope"))
+        stated = expression.parse(query)
+        if stated is None:
+            found = [match.memory for match in self._service.recall(query, limit=_SEARCHED, **wanted)]
+        elif stated.words:
+            matches = self._service.recall(stated.words, limit=_SEARCHED, **wanted)
+            found = [match.memory for match in matches if stated.fits(_said(match.memory))]
+        else:
+            found = [memory for memory in self._browse(wanted, _MOST) if stated.fits(_said(memory))]
+        levels = {name: arguments[name] for name in ("minImportance", "maxVerbosity") if name in arguments}
+        return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
+
+    def _smart_resume(self, arguments: dict[str, Any]) -> JsonValue:
+        held, place = self._options.all(), self._service.place
+        if session := arguments.pop("session_id", None):
+            place = replace(place, session=session)
+        if path := arguments.pop("project_path", None):
+            found = application.survey(os.environ, (_folder(path),))[1]
+            place = replace(place, project=found.id, name=found.name, root=found.root)
+        levels = {} if arguments.pop("verbose", False) else {
+            "minImportance": held["smartResumeMinImportance"], "maxVerbosity": held["smartResumeMaxVerbosity"],
+        }  # fmt: skip
+        if "verbosity" in arguments:
+            levels["maxVerbosity"] = arguments.pop("verbosity")
+        with self._service.at(place):
+            return resume.resume(self._chosen(_MOST, **{**levels, **arguments}), held["smartResumeMaxTokens"])
+
+    def _configure(self, arguments: dict[str, Any]) -> JsonValue:
+        action = arguments["action"]
+        if action == "set":
+            if "setting" not in arguments or "value" not in arguments:
+                raise InvalidInput("setting", "and value are needed to set one")
+            old, new = self._options.set(arguments["setting"], arguments["value"])
+            return {"setting": arguments["setting"], "old": old, "new": new}
+        if action == "profile" and "profile" not in arguments:
+            raise InvalidInput("profile", f"is missing; there are {', '.join(PROFILES)}")
+        if action == "profile":
+            return {"profile": arguments["profile"], "settings": self._options.apply(arguments["profile"])}
+        if action == "reset":
+            return {"settings": self._options.reset()}
+        return {"settings": self._options.all(), "file": self._options.path, "memories": self._service.count()}
+
+    def _export(self, arguments: dict[str, Any]) -> JsonValue:
+        output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
+        whole = arguments.pop("includeMetadata", True)
+        return self._exported(output, self._chosen(_MOST, **arguments), pretty=pretty, whole=whole)
+
+    def _import(self, arguments: dict[str, Any]) -> JsonValue:
+        path = os.path.join(self._service.place.root or os.getcwd(), arguments["file"])
+        rows, dry = transfer.read(path), arguments.get("dryRun", False)
+        counts: dict[str, int] = {"imported": 0, "updated": 0, "skipped": 0, "failed": 0}
+        errors: list[JsonValue] = []
+        saved: JsonValue = None
+        if arguments.get("backup", True) and not dry and self._service.count():
+            saved = self._exported("auto", self._chosen(_MOST), pretty=True, whole=True)
+        for number, row in enumerate(rows, 1):
+            try:
+                counts[self._take_in(row, arguments, dry=dry)] += 1
+            except (InvalidInput, SecretFound) as error:  # this one; the others are none the worse
+                counts["failed"] += 1
+                errors.append(f"memory {number}: {error}")
+        return {**counts, "dry_run": dry, "errors": errors[:_ERRORS], "backup": saved}
+
+    # -- parts of tools
+
+    def _kept(  # noqa: PLR0913 - the parameters of the tool
+        self,
+        *,
+        key: str,
+        value: JsonValue = None,
+        scope: str = "project",
+        ttl: float | None = None,
+        tags: list[str] | None = None,
+        importance: int | None = None,
+        verbosity: int | None = None,
+    ) -> dict[str, JsonValue]:
+        """Write a value under a key, whole: what is not said has its default, not what was there before."""
+        if not key.strip():
+            raise InvalidInput("key", "is empty")
+        if "*" in key:
+            raise InvalidInput("key", "holds a *, which stands for anything when it is read; write to one key")
+        worth, detail = self._options.levels(key)
+        lasts = ttl if ttl is not None else self._options.all()["ttlDefault"]
+        kept = self._service.remember(
+            entry.text_of(value),
+            key=key,
+            scope=scope,
+            kind=entry.kind_of(key),
+            tier="long",  # nothing fades in this dialect; what is to pass has a time to live
+            tags=tags or [],
+            importance=entry.share(importance or worth),
+            data=entry.data_of(value, verbosity or detail),
+            ttl_seconds=lasts or None,
+            endless=not lasts,
+        )
+        told: dict[str, JsonValue] = {"status": kept.action or "unchanged", "memory": self._row(kept.memory)}
+        if kept.queued:
+            told["queued"] = kept.queued  # it waits for the server, and is not stored yet
+        if kept.action == "conflict" and kept.previous is not None:
+            told["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
+        return told
+
+    def _under(self, key: str, scope: str | None) -> list[Memory]:
+        """The memories that have this key, the nearest scope first."""
+        found = [memory for memory in self._browse(self._wanted(pattern=key, scope=scope), _MOST) if memory.key == key]
+        return sorted(found, key=lambda memory: _NEAREST.index(memory.scope))
+
+    def _chosen(  # noqa: PLR0913 - what the tools choose by
+        self,
+        limit: int,
+        *,
+        scope: str | None = None,
+        pattern: str | None = None,
+        tags: list[str] | None = None,
+        minImportance: int = 1,  # noqa: N803 - the parameters of the tools
+        maxVerbosity: int = 4,  # noqa: N803
+        daysAgo: float | None = None,  # noqa: N803
+        since: str | None = None,
+        until: str | None = None,
+    ) -> list[Memory]:
+        """Up to `limit` memories, most important first, then latest."""
+        now = self._service.now()
+        wanted = self._wanted(pattern=pattern, scope=scope, tags=tags)
+        if daysAgo is not None:
+            wanted["since"] = now - int(daysAgo * DAY_MS)
+        if since is not None:
+            wanted["since"] = max(parse_when("since", since, now), wanted.get("since") or 0)
+        if until is not None:
+            wanted["until"] = parse_when("until", until, now)
+        chosen: list[Memory] = []
+        for memory in self._browse(wanted, _MOST):
+            if entry.importance(memory) < minImportance or len(chosen) == limit:
+                break  # they come most important first
+            if _passes(memory, maxVerbosity=maxVerbosity):
+                chosen.append(memory)
+        return chosen
+
+    def _browse(self, wanted: Wanted, most: int) -> Iterator[Memory]:
+        """Memories that pass the filter, most important first, read as they are asked for."""
+        offset = 0
+        while offset < most:
+            page = self._service.recall(None, order="importance", limit=_PAGE, offset=offset, **wanted)
+            yield from (match.memory for match in page)
+            if len(page) < _PAGE:
+                return
+            offset += _PAGE
+
+    def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
+        return {"scope": scope, "tags": tags or (), "keys": pattern}
+
+    def _loaded(self, memories: list[Memory]) -> list[JsonValue]:
+        """These in full, as used: the only reading that counts."""
+        return [self._row(memory) for memory in self._service.load([memory.id for memory in memories])]
+
+    def _row(self, memory: Memory) -> dict[str, JsonValue]:
+        here = memory.project is not None and memory.project == self._service.place.project
+        return entry.row(memory, root=self._service.place.root if here else None)
+
+    def _exported(self, output: str, memories: list[Memory], *, pretty: bool, whole: bool) -> JsonValue:
+        now = self._service.now()
+        path = transfer.Folders(self._home, self._service.place.root).file(output, now)
+        rows: list[JsonValue] = [
+            self._row(memory) if whole else {"key": memory.key, "value": entry.value(memory), "scope": memory.scope}
+            for memory in memories
+            if memory.key
+        ]
+        transfer.write(path, rows, now, pretty=pretty)
+        return {"path": path, "count": len(rows)}
+
+    def _export_if_due(self) -> None:
+        """Export everything when that is wanted from time to time and the last is old enough."""
+        held = self._options.all()
+        if not held["autoExportEnabled"]:
+            return
+        folders = transfer.Folders(self._home, self._service.place.root)
+        output = held["autoExportPath"]
+        try:
+            last = transfer.newest(folders.exports) if output == "auto" else os.path.getmtime(folders.file(output, 0))
+        except OSError:
+            last = 0.0
+        if self._service.now() / 1000 - last >= held["autoExportFrequency"] * 3600:
+            self._exported(output, self._chosen(_MOST), pretty=True, whole=True)
+
+    def _take_in(self, row: Mapping[str, Any], how: Mapping[str, Any], *, dry: bool) -> str:
+        """Keep one memory of an export; the count it belongs to.
+
+        Raises: InvalidInput, SecretFound for what cannot be kept.
+        """
+        told = row.get("metadata")
+        meta: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+        key, scope = row.get("key"), how.get("scope") or row.get("scope") or "project"
+        if not isinstance(key, str) or not key:
+            raise InvalidInput("key", "is missing")
+        if scope not in SCOPES:
+            raise InvalidInput("scope", f"is none of {', '.join(SCOPES)}")
+        key = how.get("keyPrefix", "") + key
+        levels = self._options.levels(key)
+        worth, detail = (_level(meta.get(name), usual, most) for name, usual, most in _levels(levels))
+        if worth < how.get("minImportance", 1):
+            return "skipped"
+        present = self._under(key, scope)
+        if present and not _wins(meta, worth, present[0], how, self._service.now()):
+            return "skipped"
+        if not dry:
+            tags = [tag for tag in meta.get("tags") or () if isinstance(tag, str)]
+            ttl = meta.get("ttl") if isinstance(meta.get("ttl"), (int, float)) else None
+            self._kept(
+                key=key, value=row.get("value"), scope=scope, ttl=ttl, tags=tags, importance=worth, verbosity=detail
+            )
+        return "updated" if present else "imported"
+
+
+def _said(memory: Memory) -> str:
+    """Everything of a memory that a search with operators looks at."""
+    return "\n".join((memory.key or "", memory.title, memory.text, " ".join(memory.tags)))
+
+
+def _passes(memory: Memory, minImportance: int = 1, maxVerbosity: int = 4) -> bool:  # noqa: N803 - the tools' names
+    return entry.importance(memory) >= minImportance and entry.verbosity(memory) <= maxVerbosity
+
+
+def _folder(path: str) -> str:
+    if not os.path.isdir(path):
+        raise InvalidInput("project_path", "is no folder")
+    return os.path.realpath(path)
+
+
+def _levels(usual: tuple[int, int]) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    return ("importance", usual[0], 5), ("verbosity", usual[1], 4)
+
+
+def _level(value: object, usual: int, most: int) -> int:
+    return value if isinstance(value, int) and 1 <= value <= most else usual
+
+
+def _wins(meta: Mapping[str, Any], worth: int, present: Memory, how: Mapping[str, Any], now: int) -> bool:
+    """Whether an imported value takes the place of the one that is here."""
+    mode, rule = how.get("mode", "merge"), how.get("onConflict", "newer")
+    if mode == "skip" or (mode == "merge" and rule == "skip"):
+        return False
+    if mode == "replace":
+        return True
+    if rule == "higher_importance":
+        return worth > entry.importance(present)
+    try:
+        written = parse_when("updated_at", str(meta.get("updated_at", "")), now)
+    except KeepmumError:
+        return False  # of an unknown age: what is here stays
+    return written > present.updated_at if rule == "newer" else written < present.updated_at

@@ -1,0 +1,159 @@
+"""The defaults of this dialect, which an agent may change: one JSON file beside Keepmum's other state."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from keepmum import allowing, intake
+from keepmum.errors import InvalidInput, SettingsError
+from keepmum.memory import JsonValue
+from keepmum.private_files import replace_file
+
+__all__ = ["DEFAULTS", "PROFILES", "Options"]
+
+_FILE = "token-saver.json"
+
+DEFAULTS: Mapping[str, Any] = {
+    "defaultImportance": 3,
+    "defaultVerbosity": 2,
+    "autoExportEnabled": False,
+    "autoExportPath": "auto",
+    "autoExportFrequency": 24,  # hours
+    "smartResumeMaxTokens": 2000,
+    "smartResumeMinImportance": 3,
+    "smartResumeMaxVerbosity": 2,
+    "ttlDefault": 0,  # seconds; 0: no end
+    "patternPrefixes": {
+        "architecture.": {"importance": 5, "verbosity": 2},
+        "decision.": {"importance": 4, "verbosity": 3},
+        "todo.": {"importance": 3, "verbosity": 1},
+        "error.": {"importance": 4, "verbosity": 4},
+        "debug.": {"importance": 2, "verbosity": 4},
+        "temp.": {"importance": 1, "verbosity": 1},
+    },
+}
+_RANGES: Mapping[str, tuple[int, int]] = {
+    "defaultImportance": (1, 5),
+    "defaultVerbosity": (1, 4),
+    "autoExportFrequency": (1, 8760),
+    "smartResumeMaxTokens": (50, 200_000),
+    "smartResumeMinImportance": (1, 5),
+    "smartResumeMaxVerbosity": (1, 4),
+    "ttlDefault": (0, 3_000_000_000),
+}
+_LEVELS = {"importance": (1, 5), "verbosity": (1, 4)}
+_BY_PROFILE = (
+    "defaultImportance", "defaultVerbosity",
+    "smartResumeMinImportance", "smartResumeMaxVerbosity", "smartResumeMaxTokens",
+)  # fmt: skip
+PROFILES: Mapping[str, Mapping[str, int]] = {
+    name: dict(zip(_BY_PROFILE, values, strict=True))
+    for name, values in {
+        "minimal": (4, 1, 4, 1, 500),
+        "standard": (3, 2, 3, 2, 2000),
+        "detailed": (2, 3, 2, 3, 5000),
+        "comprehensive": (1, 4, 1, 4, 10_000),
+    }.items()
+}
+
+
+class Options:
+    """The settings that hold, read from the file at each look: another session may have changed them."""
+
+    def __init__(self, home: str) -> None:
+        self.path = os.path.join(home, _FILE)
+
+    def all(self) -> dict[str, Any]:
+        """Every setting by name.
+
+        Raises: SettingsError when the file cannot be read or holds what no setting can be.
+        """
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                told = json.load(file)
+        except FileNotFoundError:
+            return dict(DEFAULTS)
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"{self.path} cannot be read; mend or delete it") from error
+        try:
+            return {**DEFAULTS, **{name: _checked(name, value) for name, value in dict(told).items()}}
+        except (InvalidInput, TypeError, ValueError) as error:
+            raise SettingsError(f"{self.path}: {error}; mend or delete it") from None
+
+    def set(self, name: str, value: JsonValue) -> tuple[JsonValue, JsonValue]:
+        """Change one setting; what it was, and what it is.
+
+        Raises: InvalidInput when there is no such setting, or it cannot be that; SecretFound; SettingsError.
+        """
+        held = self.all()
+        new = _checked(name, value)
+        intake.refuse_secrets({"value": new}, allowing.Judge(None))
+        self._write({**held, name: new})
+        return held[name], new
+
+    def apply(self, profile: str) -> dict[str, Any]:
+        """Take over the settings of a profile; every setting as it is then."""
+        held = {**self.all(), **PROFILES[profile]}
+        self._write(held)
+        return held
+
+    def reset(self) -> dict[str, Any]:
+        """Back to the defaults."""
+        self._write({})
+        return dict(DEFAULTS)
+
+    def levels(self, key: str) -> tuple[int, int]:
+        """Importance and verbosity of what is written under a key and says neither: what its longest prefix has."""
+        held = self.all()
+        prefixes = [prefix for prefix in held["patternPrefixes"] if key.startswith(prefix)]
+        told = held["patternPrefixes"][max(prefixes, key=len)] if prefixes else {}
+        return (
+            told.get("importance", held["defaultImportance"]),
+            told.get("verbosity", held["defaultVerbosity"]),
+        )
+
+    def _write(self, held: Mapping[str, Any]) -> None:
+        changed = {name: value for name, value in held.items() if value != DEFAULTS[name]}
+        try:
+            replace_file(self.path, json.dumps(changed, indent=2) + "\n")
+        except OSError as error:
+            raise SettingsError(f"{self.path} cannot be written ({error.strerror}); nothing was changed") from error
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A value that the setting can have.
+
+    Raises: InvalidInput.
+    """
+    if name not in DEFAULTS:
+        raise InvalidInput("setting", f"is none of {', '.join(DEFAULTS)}")
+    if name in _RANGES:
+        return _within(name, value, *_RANGES[name])
+    if name == "autoExportEnabled":
+        if not isinstance(value, bool):
+            raise InvalidInput("value", f"{name} is true or false")
+        return value
+    if name == "autoExportPath":
+        if not isinstance(value, str) or not value.strip():
+            raise InvalidInput("value", f"{name} is a file's path, or auto")
+        return value
+    if not isinstance(value, Mapping) or not all(isinstance(levels, Mapping) for levels in value.values()):
+        raise InvalidInput("value", f'{name} is an object such as {{"todo.": {{"importance": 3, "verbosity": 1}}}}')
+    if any(level not in _LEVELS for levels in value.values() for level in levels):
+        raise InvalidInput("value", f"{name} gives importance and verbosity, and nothing else")
+    return {
+        str(prefix): {level: _within(level, number, *_LEVELS[level]) for level, number in levels.items()}
+        for prefix, levels in value.items()
+    }
+
+
+def _within(name: str, value: Any, least: int, most: int) -> int:
+    number = float(value) if isinstance(value, str) and value.strip().isdigit() else value
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or number != int(number):
+        raise InvalidInput("value", f"{name} is a whole number")
+    if not least <= number <= most:
+        raise InvalidInput("value", f"{name} lies between {least} and {most}")
+    return int(number)

@@ -1,0 +1,84 @@
+"""The scripted examples of the designs that Keepmum honours, told to a real server over its pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_process import ServerProcess
+
+
+class Agent:
+    """One client of a server that speaks a dialect."""
+
+    def __init__(self, server: ServerProcess, name: str) -> None:
+        self._server = server
+        told = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
+        server.ask("initialize", told, "hello")
+        server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def result(self, method: str, **params: object) -> Any:
+        """The result of a request."""
+        return self._server.ask(method, params, method)["result"]
+
+    def text(self, name: str, **arguments: object) -> str:
+        """What a tool says, when it does not fail."""
+        told = self.result("tools/call", name=name, arguments=arguments)
+        assert not told.get("isError"), told
+        return str(told["content"][0]["text"])
+
+    def json(self, name: str, **arguments: object) -> Any:
+        """What a tool says, parsed."""
+        return json.loads(self.text(name, **arguments))
+
+
+Start = Callable[..., Agent]
+
+
+@pytest.fixture
+def start(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a server of a dialect for a client, in one project and over one memory."""
+    work = tmp_path / "alpha"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    with ExitStack() as stack:
+
+        def start_one(dialect: str, client: str = "claude-code") -> Agent:
+            command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", "--dialect", dialect]
+            return Agent(stack.enter_context(ServerProcess(command, dict(os.environ))), client)
+
+        yield start_one
+
+
+# -- token-saver: "Usage examples"
+
+
+def test_the_next_session_resumes_where_the_last_one_stopped(start: Start) -> None:
+    last = start("token-saver")
+    last.json("write_memory", key="project.type", value="Next.js with TypeScript")
+    refactoring = {"module": "authentication", "progress": 70, "next_steps": ["Add tests", "Update docs"]}
+    last.json("write_memory", key="current.refactoring", value=refactoring)
+    told = start("token-saver").json("smart_resume")
+    assert "Next.js with TypeScript" in told["briefing"]
+    assert "authentication" in told["briefing"]
+    assert told["context"]["current"][0]["value"] == refactoring
+    assert told["token_count"] <= 500
+
+
+def test_two_agents_share_their_findings(start: Start) -> None:
+    claude, gemini = start("token-saver", "claude-code"), start("token-saver", "gemini-cli-mcp-client")
+    claude.json("write_memory", key="shared.bug_found", value="Memory leak in websocket handler", scope="shared")
+    (found,) = gemini.json("read_memory", scope="shared")
+    assert (found["value"], found["metadata"]["created_by"]) == ("Memory leak in websocket handler", "claude-code")
+    gemini.json("write_memory", key="shared.test_coverage", value="45% - needs improvement", scope="shared")
+    assert {row["key"] for row in claude.json("read_memory", scope="shared")} == {
+        "shared.bug_found",
+        "shared.test_coverage",
+    }

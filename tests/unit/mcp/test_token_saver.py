@@ -1,0 +1,488 @@
+"""The nine tools of the `token-saver` dialect: keys, scopes, any JSON, expiry, search, resume, settings, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialect_calls import Caller, opened
+from keepmum.errors import InvalidInput, SecretFound
+from keepmum.mcp.arguments import KEYWORDS
+from keepmum.mcp.dialects.token_saver import SURFACE
+
+TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+Open = Callable[..., Caller]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    work = tmp_path / "alpha"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return work
+
+
+@pytest.fixture
+def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
+    with ExitStack() as stack:
+        yield lambda agent="claude-code": stack.enter_context(opened("token-saver", agent))
+
+
+@pytest.fixture
+def tools(open_tools: Open) -> Caller:
+    return open_tools()
+
+
+@pytest.fixture
+def write(tools: Caller) -> Callable[..., Any]:
+    return lambda key, value, **more: tools.json("write_memory", key=key, value=value, **more)
+
+
+def keys(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["key"] for row in rows]
+
+
+# -- what is offered
+
+
+def test_the_tools_and_their_parameters_are_those_of_the_design() -> None:
+    ages, levels = {"daysAgo", "since", "until"}, {"minImportance", "maxVerbosity"}
+    offered = {tool.name: set(tool.parameters["properties"]) for tool in SURFACE.tools}  # type: ignore[call-overload]
+    assert offered == {
+        "write_memory": {"key", "value", "scope", "ttl", "tags", "importance", "verbosity"},
+        "read_memory": {"key", "pattern", "scope", "tags"},
+        "list_memories": {"scope", "pattern", "tags", "limit"} | ages | levels,
+        "delete_memory": {"key", "scope", "pattern"},
+        "search_memory": {"query", "scope", "limit"} | levels,
+        "smart_resume": {"project_path", "session_id", "verbose", "verbosity", "minImportance"} | ages,
+        "configure_memory": {"action", "setting", "value", "profile"},
+        "export_memories": {"output", "scope", "pattern", "pretty", "includeMetadata"} | ages | levels,
+        "import_memories": {
+            "file", "mode", "onConflict", "scope", "minImportance", "keyPrefix", "dryRun", "backup",
+        },
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", SURFACE.tools, ids=lambda tool: tool.name)
+def test_each_tool_says_what_it_may_change_and_promises_only_what_is_checked(tool: Any) -> None:
+    assert {"readOnlyHint", "openWorldHint"} <= set(tool.annotations)
+    assert all(set(field) <= KEYWORDS | {"description"} for field in tool.parameters["properties"].values())
+
+
+# -- values under keys
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["Microservices", {"progress": 70, "next_steps": ["Add tests"]}, ["a", {"b": None}], 42, 0.5, True, None],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_comes_back_as_the_json_it_was(tools: Caller, write: Callable[..., Any], value: object) -> None:
+    write("current.task", value)
+    assert tools.json("read_memory", key="current.task")["value"] == value
+
+
+def test_a_memory_has_the_fields_of_the_design(tools: Caller, write: Callable[..., Any], project: Path) -> None:
+    write("project.type", "Next.js", ttl=3600, tags=["web"])
+    told = tools.json("read_memory", key="project.type")
+    assert set(told) == {"id", "key", "value", "scope", "project_path", "session_id", "metadata"}
+    assert (told["scope"], told["project_path"], told["session_id"]) == ("project", str(project), None)
+    meta = told["metadata"]
+    assert (meta["ttl"], meta["tags"], meta["created_by"]) == (3600, ["web"], "claude-code")
+    assert {"created_at", "updated_at", "accessed_at", "access_count", "importance", "verbosity"} <= set(meta)
+
+
+def test_writing_to_a_key_again_replaces_all_of_it(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.type", {"kind": "web"}, ttl=3600, tags=["web"], importance=5)
+    write("project.type", "Astro")
+    told = tools.json("read_memory", key="project.type")
+    assert told["value"] == "Astro"
+    assert [told["metadata"][name] for name in ("ttl", "tags", "importance")] == [None, [], 3]
+
+
+def test_the_same_key_in_two_scopes_is_two_memories(tools: Caller, write: Callable[..., Any]) -> None:
+    write("style", "tabs", scope="global")
+    write("style", "spaces")
+    assert tools.json("read_memory", key="style")["value"] == "spaces"
+    assert tools.json("read_memory", key="style", scope="global")["value"] == "tabs"
+
+
+def test_another_project_has_other_values(
+    write: Callable[..., Any], open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("project.type", "Next.js")
+    write("editor", "vim", scope="global")
+    (tmp_path / "beta").mkdir()
+    monkeypatch.chdir(tmp_path / "beta")
+    there = open_tools()
+    assert there.json("read_memory", key="project.type") is None
+    assert there.json("read_memory", key="editor")["value"] == "vim"
+
+
+def test_what_belongs_to_a_session_is_unknown_to_the_next(open_tools: Open) -> None:
+    one, two = open_tools(), open_tools()
+    one.json("write_memory", key="temp.step", value=3, scope="session")
+    assert one.json("read_memory", key="temp.step")["session_id"]
+    assert two.json("read_memory", key="temp.step") is None
+
+
+def test_another_agents_value_is_told_when_it_is_replaced(open_tools: Open) -> None:
+    open_tools("claude-code").json("write_memory", key="shared.bug", value={"leak": "socket"}, scope="shared")
+    told = open_tools("gemini-cli").json("write_memory", key="shared.bug", value="none", scope="shared")
+    assert told["status"] == "conflict"
+    assert told["replaced"] == {"value": {"leak": "socket"}, "updated_by": "claude-code"}
+
+
+@pytest.mark.parametrize(
+    ("key", "levels"),
+    [
+        ("architecture.api", (5, 2)), ("decision.db", (4, 3)), ("todo.x", (3, 1)), ("error.build", (4, 4)),
+        ("debug.x", (2, 4)), ("temp.x", (1, 1)), ("project.type", (3, 2)),
+    ],
+)  # fmt: skip
+def test_the_key_tells_importance_and_verbosity(write: Callable[..., Any], key: str, levels: tuple[int, int]) -> None:
+    meta = write(key, "x")["memory"]["metadata"]
+    assert (meta["importance"], meta["verbosity"]) == levels
+
+
+@pytest.mark.parametrize("key", [" ", "project.*"])
+def test_a_key_that_cannot_be_read_again_is_refused(write: Callable[..., Any], key: str) -> None:
+    with pytest.raises(InvalidInput):
+        write(key, "x")
+
+
+@pytest.mark.parametrize("value", [f"signs in with {TOKEN}", {"deep": [{"token": TOKEN}]}], ids=["text", "json"])
+def test_a_secret_is_refused_wherever_it_stands(tools: Caller, write: Callable[..., Any], value: object) -> None:
+    with pytest.raises(SecretFound):
+        write("project.auth", value)
+    assert tools.json("list_memories") == []
+
+
+# -- time to live
+
+
+def test_what_has_expired_is_gone_from_every_read(
+    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("temp.build", "green", ttl=60, importance=5)
+    assert keys(tools.json("list_memories")) == ["temp.build"]
+    service = tools.handlers._service  # type: ignore[attr-defined]
+    clock = service._clock
+    monkeypatch.setattr(service, "_clock", lambda: clock() + 61_000)
+    assert tools.json("read_memory", key="temp.build") is None
+    assert tools.json("read_memory", pattern="temp.*") == []
+    assert tools.json("list_memories") == []
+    assert tools.json("search_memory", query="green") == []
+    assert tools.json("smart_resume", verbose=True)["context"]["project"] == []
+
+
+def test_a_default_time_to_live_is_for_what_says_none(tools: Caller, write: Callable[..., Any]) -> None:
+    tools.json("configure_memory", action="set", setting="ttlDefault", value=3600)
+    assert write("temp.a", "x")["memory"]["metadata"]["ttl"] == 3600
+    assert write("temp.b", "x", ttl=0)["memory"]["metadata"]["ttl"] is None
+
+
+# -- reading many
+
+
+@pytest.fixture
+def several(write: Callable[..., Any]) -> None:
+    write("project.type", "Next.js", tags=["web"])
+    write("project.architecture", "Event bus", importance=5, tags=["bus"])
+    write("projects", "not below project")
+    write("current.task", {"module": "auth"}, tags=["web"])
+
+
+@pytest.mark.usefixtures("several")
+def test_a_pattern_reads_all_below_it_most_important_first(tools: Caller) -> None:
+    expected = ["project.architecture", "project.type"]
+    assert keys(tools.json("read_memory", pattern="project.*")) == expected
+    assert keys(tools.json("read_memory", key="project.*")) == expected
+    assert keys(tools.json("read_memory", key="*.t[ay]*")) == []
+
+
+@pytest.mark.usefixtures("several")
+def test_any_tag_fits(tools: Caller) -> None:
+    assert set(keys(tools.json("read_memory", tags=["web", "none"]))) == {"project.type", "current.task"}
+    assert keys(tools.json("read_memory", pattern="project.*", tags=["web"])) == ["project.type"]
+    assert keys(tools.json("list_memories", tags=["bus"])) == ["project.architecture"]
+
+
+def test_a_scope_is_read_whole(tools: Caller, write: Callable[..., Any]) -> None:
+    write("shared.bug", "leak", scope="shared")
+    write("project.type", "Next.js")
+    assert keys(tools.json("read_memory", scope="shared")) == ["shared.bug"]
+
+
+def test_nothing_asked_is_told(tools: Caller) -> None:
+    with pytest.raises(InvalidInput, match="give a key, a pattern, tags or a scope"):
+        tools.json("read_memory")
+
+
+@pytest.mark.usefixtures("several")
+def test_reading_counts_as_use_and_listing_does_not(tools: Caller) -> None:
+    tools.json("list_memories"), tools.json("search_memory", query="bus"), tools.json("smart_resume")
+    assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 0
+    assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 1
+
+
+@pytest.mark.usefixtures("several")
+def test_a_list_goes_by_importance_and_cuts_values(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.story", "word " * 100, importance=4)
+    rows = tools.json("list_memories", limit=2)
+    assert keys(rows) == ["project.architecture", "project.story"]
+    assert len(rows[1]["value"]) == 100
+
+
+@pytest.mark.usefixtures("several")
+def test_a_list_is_narrowed_by_importance_and_verbosity(tools: Caller, write: Callable[..., Any]) -> None:
+    write("error.build", "a long trace")
+    assert keys(tools.json("list_memories", minImportance=4)) == ["project.architecture", "error.build"]
+    assert keys(tools.json("list_memories", minImportance=4, maxVerbosity=2)) == ["project.architecture"]
+
+
+def test_a_list_is_narrowed_by_age(tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    service = tools.handlers._service  # type: ignore[attr-defined]
+    clock = service._clock
+    monkeypatch.setattr(service, "_clock", lambda: clock() - 10 * 86_400_000)
+    write("old", "x")
+    monkeypatch.setattr(service, "_clock", clock)
+    write("new", "x")
+    assert keys(tools.json("list_memories", daysAgo=3)) == ["new"]
+    assert keys(tools.json("list_memories", since="3d")) == ["new"]
+    assert keys(tools.json("list_memories", until="3d")) == ["old"]
+
+
+# -- deleting
+
+
+@pytest.mark.usefixtures("several")
+def test_deleting_says_whether_there_was_one(tools: Caller) -> None:
+    assert tools.json("delete_memory", key="project.type") is True
+    assert tools.json("delete_memory", key="project.type") is False
+    assert tools.json("read_memory", key="project.type") is None
+
+
+def test_a_key_is_deleted_in_the_scope_that_is_named(tools: Caller, write: Callable[..., Any]) -> None:
+    write("style", "tabs", scope="global"), write("style", "spaces")
+    assert tools.json("delete_memory", key="style", scope="project") is True
+    assert tools.json("read_memory", key="style")["value"] == "tabs"
+
+
+@pytest.mark.usefixtures("several")
+def test_a_key_is_a_pattern_only_when_it_is_said(tools: Caller) -> None:
+    assert tools.json("delete_memory", key="project.*") is False
+    assert tools.json("delete_memory", key="project.*", pattern=True) is True
+    assert set(keys(tools.json("list_memories"))) == {"projects", "current.task"}
+
+
+# -- searching
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"blue green"', {"project.deploy"}),
+        ('"green blue"', set()),
+        ("deploy AND staging", {"project.staging"}),
+        ("deploy NOT staging", {"project.deploy"}),
+        ("bus OR staging", {"project.bus", "project.staging"}),
+        ("deploy (staging OR green)", {"project.deploy", "project.staging"}),
+        ("NOT deploy", {"project.bus"}),
+    ],
+)
+def test_a_search_knows_phrases_and_operators(
+    tools: Caller, write: Callable[..., Any], query: str, expected: set[str]
+) -> None:
+    write("project.bus", "Events travel over the bus")
+    write("project.deploy", "Deployed blue green")
+    write("project.staging", "We deploy to staging by hand")
+    assert set(keys(tools.json("search_memory", query=query))) == expected
+
+
+def test_a_question_finds_what_fits_best_first(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.deploy", "Deployed blue green")
+    write("project.bus", "Events travel over the bus")
+    assert keys(tools.json("search_memory", query="which bus do they travel over?"))[0] == "project.bus"
+
+
+def test_operators_that_make_no_sense_are_words(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.bus", "Events travel over the bus")
+    assert keys(tools.json("search_memory", query='bus AND ( "')) == ["project.bus"]
+
+
+# -- resuming
+
+
+def test_a_resume_has_briefing_context_and_token_count(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.type", "Next.js with TypeScript")
+    write("current.refactoring", {"module": "authentication", "progress": 70})
+    write("discovered.issues", "Slow query"), write("next.step", "Add tests"), write("shared.x", "y", scope="shared")
+    told = tools.json("smart_resume")
+    assert list(told["context"]) == ["project", "current", "discovered", "next", "shared"]
+    assert {name: keys(rows) for name, rows in told["context"].items()} == {
+        "project": ["project.type"], "current": ["current.refactoring"], "discovered": ["discovered.issues"],
+        "next": ["next.step"], "shared": ["shared.x"],
+    }  # fmt: skip
+    assert "project.type: Next.js with TypeScript" in told["briefing"]
+    assert told["context"]["current"][0]["value"] == {"module": "authentication", "progress": 70}
+
+
+def test_a_resume_keeps_its_budget_and_says_what_it_left_out(tools: Caller, write: Callable[..., Any]) -> None:
+    for number in range(30):
+        write(f"project.part{number}", "word " * 60)
+    tools.json("configure_memory", action="profile", profile="minimal")
+    text = tools.text("smart_resume", verbose=True)
+    told = json.loads(text)
+    assert len(text) <= 4 * 500
+    assert told["token_count"] <= 500
+    assert told["left_out"] == 30 - len(told["context"]["project"])
+    assert told["context"]["project"]
+
+
+def test_the_same_memories_resume_in_the_same_bytes(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.type", "Next.js")
+    assert tools.text("smart_resume") == tools.text("smart_resume")
+
+
+def test_a_resume_leaves_out_what_is_trivial_or_long_unless_asked(tools: Caller, write: Callable[..., Any]) -> None:
+    write("debug.trace", "x"), write("project.type", "y")
+    assert tools.json("smart_resume")["context"]["discovered"] == []
+    assert keys(tools.json("smart_resume", verbose=True)["context"]["discovered"]) == ["debug.trace"]
+
+
+def test_another_project_can_be_resumed(
+    write: Callable[..., Any], open_tools: Open, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("project.type", "Next.js")
+    (tmp_path / "beta").mkdir()
+    monkeypatch.chdir(tmp_path / "beta")
+    told = open_tools().json("smart_resume", project_path=str(project))
+    assert keys(told["context"]["project"]) == ["project.type"]
+
+
+# -- settings
+
+
+def test_a_setting_lasts(tools: Caller, open_tools: Open) -> None:
+    assert tools.json("configure_memory", action="set", setting="defaultImportance", value=5)["old"] == 3
+    assert open_tools().json("configure_memory", action="get")["settings"]["defaultImportance"] == 5
+    assert tools.json("configure_memory", action="reset")["settings"]["defaultImportance"] == 3
+
+
+@pytest.mark.parametrize(
+    ("profile", "budget"), [("minimal", 500), ("standard", 2000), ("detailed", 5000), ("comprehensive", 10_000)]
+)
+def test_a_profile_sets_the_budget(tools: Caller, profile: str, budget: int) -> None:
+    told = tools.json("configure_memory", action="profile", profile=profile)
+    assert told["settings"]["smartResumeMaxTokens"] == budget
+
+
+def test_prefixes_can_be_set(tools: Caller, write: Callable[..., Any]) -> None:
+    prefixes = {"adr.": {"importance": 5, "verbosity": 4}}
+    tools.json("configure_memory", action="set", setting="patternPrefixes", value=prefixes)
+    assert write("adr.1", "x")["memory"]["metadata"]["importance"] == 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("defaultImportance", 6), ("defaultVerbosity", "high"), ("autoExportEnabled", "yes"), ("nonsense", 1),
+        ("patternPrefixes", {"x.": 3}), ("patternPrefixes", {"x.": {"colour": 1}}), ("ttlDefault", -1),
+    ],
+)  # fmt: skip
+def test_a_setting_that_cannot_be_is_refused(tools: Caller, setting: str, value: object) -> None:
+    with pytest.raises(InvalidInput):
+        tools.json("configure_memory", action="set", setting=setting, value=value)
+
+
+def test_no_setting_holds_a_secret(tools: Caller) -> None:
+    with pytest.raises(SecretFound):
+        tools.json("configure_memory", action="set", setting="autoExportPath", value=f"exports/{TOKEN}.json")
+
+
+# -- files
+
+
+@pytest.mark.usefixtures("several")
+def test_an_export_comes_back_in_another_project(
+    tools: Caller, open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tools.json("export_memories")
+    assert told["count"] == 4
+    (tmp_path / "beta").mkdir()
+    monkeypatch.chdir(tmp_path / "beta")
+    there = open_tools()
+    counts = there.json("import_memories", file=told["path"])
+    assert [counts[name] for name in ("imported", "updated", "skipped", "failed")] == [4, 0, 0, 0]
+    assert there.json("read_memory", key="current.task")["value"] == {"module": "auth"}
+
+
+@pytest.mark.parametrize(
+    ("how", "value"),
+    [
+        ({}, "here"), ({"mode": "replace"}, "file"), ({"mode": "skip"}, "here"), ({"onConflict": "older"}, "file"),
+        ({"onConflict": "skip"}, "here"), ({"onConflict": "higher_importance"}, "file"),
+    ],
+    ids=["newer", "replace", "skip", "older", "conflict skip", "importance"],
+)  # fmt: skip
+def test_an_import_settles_conflicts_as_told(
+    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, how: dict[str, Any], value: str
+) -> None:
+    write("project.type", "file", importance=5)
+    path = tools.json("export_memories")["path"]
+    service = tools.handlers._service  # type: ignore[attr-defined]
+    clock = service._clock
+    monkeypatch.setattr(service, "_clock", lambda: clock() + 60_000)
+    write("project.type", "here", importance=2)
+    tools.json("import_memories", file=path, **how)
+    assert tools.json("read_memory", key="project.type")["value"] == value
+
+
+@pytest.mark.usefixtures("several")
+def test_an_import_saves_what_is_there_first_and_a_dry_run_changes_nothing(tools: Caller) -> None:
+    path = tools.json("export_memories", output="all.json")["path"]
+    assert tools.json("import_memories", file=path, keyPrefix="old.", dryRun=True)["imported"] == 4
+    assert tools.json("read_memory", pattern="old.*") == []
+    backup = tools.json("import_memories", file=path, keyPrefix="old.")["backup"]
+    assert json.loads(Path(backup["path"]).read_text(encoding="utf-8"))["count"] == 4
+    assert len(tools.json("read_memory", pattern="old.*")) == 4
+
+
+def test_an_import_refuses_a_secret_and_keeps_the_others(tools: Caller, project: Path) -> None:
+    rows = [{"key": "project.auth", "value": TOKEN}, {"key": "project.type", "value": "Next.js"}, {"value": "no key"}]
+    (project / "in.json").write_text(json.dumps({"memories": rows}), encoding="utf-8")
+    told = tools.json("import_memories", file="in.json")
+    assert (told["imported"], told["failed"]) == (1, 2)
+    assert TOKEN not in json.dumps(told)
+
+
+@pytest.mark.parametrize("output", ["../elsewhere.json", "/etc/keepmum.json", "notes.txt", "package.json"])
+def test_an_export_overwrites_nothing_and_stays_in_its_folders(tools: Caller, project: Path, output: str) -> None:
+    (project / "package.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidInput):
+        tools.json("export_memories", output=output)
+    assert (project / "package.json").read_text(encoding="utf-8") == "{}"
+
+
+def test_exports_happen_by_themselves_when_they_are_due(
+    tools: Caller, write: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exports() -> int:
+        return len(list((home / ".keepmum" / "exports").glob("*.json")))
+
+    write("a", 1)
+    assert exports() == 0
+    tools.json("configure_memory", action="set", setting="autoExportEnabled", value=True)
+    write("b", 2), write("c", 3)
+    assert exports() == 1
+    service = tools.handlers._service  # type: ignore[attr-defined]
+    clock = service._clock
+    monkeypatch.setattr(service, "_clock", lambda: clock() + 25 * 3_600_000)
+    write("d", 4)
+    assert exports() == 2
