@@ -22,16 +22,29 @@ ASSIGNED = 2  # a credential word is given the value: by sign, by quotes, by "is
 _NAMING = compiled(
     r"\b(?:commits?|sha\d*|digest|checksum|md5|hash|revision|rev|etag|uuid|guid|trace|thread|request|message|build|image|"
     r"branch|tree|blob|merge[sd]?|cherry|bump|pin(?:ned)?|diff|snapshot|fingerprint|integrity|version|"
-    r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b"
+    r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b|\(#[0-9]+\)"
 )
 _COUNTED = compiled(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
 _GIVEN = compiled(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
+_TOLD = compiled(r"[\s\"'`,=:(]{0,6}")  # right behind a cue: "pasted `…`", "login: …"
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
 _ID = compiled(
-    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|\bh1)[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|\bh1)"
+    r"[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
-_TELLING = ("://", "sha256=", "sha256:", "sha256-", "sha512:", "sha512-", "sha384-", "sha1-", "sha1:", "md5:", "h1:")
+_ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
+# What stands right before a link or a digest, and the dashes before a boundary (those of a PEM mark are five).
+_TELLING = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
+_SIGNS_OF_BASE64, _MOST_SIGNS = frozenset("+/"), 8
+_TELLERS = frozenset(":/-=+,")  # their last characters
+# Source: https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21
+_EMBEDDED = compiled(r"data:(?:image|font|audio|video)/[\w.+-]{1,32}(?:;[\w=-]{1,32}){0,3};base64,$")
+_LONGEST_EMBEDDED = 140  # characters from "data:" to the data
+# The boundaries of mail programs: "=_" behind dashes, a quote or nothing, never behind a name that is given a value.
+_BOUNDARY = compiled(r"(?:^|[\s\"'`(-]|-mail)=$")
+# "signing key 0x…", "gpg --recv-keys …", `signingkey = …`
+_OPENPGP = compiled(r"(?:gpg|pgp|fingerprint|sign(?:ing|ed|er)|keyserver|recv-keys?|key[ _-]?id|user\.)[^\n.;!?]*$")
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
 _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
@@ -85,11 +98,13 @@ class Context:
 
     def _from_before(self, start: int) -> int:
         for index in range(self._bisect(self._ends, start) - 1, -1, -1):
-            place, _, _, short = self.mentions[index]
+            place, _, kind, short = self.mentions[index]
             if start - place > BEFORE:
                 break
             if not short and not _COUNTED.match(self.lower, place):
-                return self._across(self.lower[place:start])
+                gap = self.lower[place:start]
+                said = self._across(gap)
+                return said if kind != CUE or _TOLD.fullmatch(gap) else min(NEAR, said)
         return UNNAMED
 
     @staticmethod
@@ -117,12 +132,38 @@ class Context:
 
     def is_told_apart(self, start: int) -> bool:
         """Whether what stands right before `start` says that a link follows, or a digest as lock files write it."""
-        return self.lower.endswith(_TELLING, 0, start)
+        if self.text[start - 1 : start] not in _TELLERS:
+            return False
+        first = start
+        while self.text[first - 1 : first] in _SIGNS_OF_BASE64 and first > start - _MOST_SIGNS:
+            first -= 1  # base64 begins with these too, a token does not
+        if self.lower.endswith(_TELLING, 0, start) or (first < start and self.lower.endswith(_TELLING, 0, first)):
+            return True
+        if self.text[start : start + 1] == "_":
+            return _BOUNDARY.search(self.lower, max(0, start - 8), start) is not None
+        if not self.lower.endswith(";base64,", 0, first):
+            return False
+        return _EMBEDDED.search(self.lower, max(0, first - _LONGEST_EMBEDDED), first) is not None
+
+    def is_fragment(self, start: int) -> bool:
+        """Whether the value at `start` is a place within a page, as links write it behind a "#"."""
+        return start > 1 and self.text[start - 1] == "#" and not self.text[start - 2].isspace()
+
+    def is_within_word(self, start: int, end: int) -> bool:
+        """Whether letters beyond ASCII go on where [start, end) begins or ends: then it is a piece of a word."""
+        around = self.text[max(0, start - 1) : start] + self.text[end : end + 1]
+        return not around.isascii() and any(map(str.isalpha, around.replace("_", "")))
+
+    def names_fingerprint(self, start: int) -> bool:
+        """Whether the words before `start` speak of the fingerprint or the id of somebody's public key."""
+        return _OPENPGP.search(self.lower, max(0, start - 48), start) is not None
 
     def in_link(self, start: int) -> bool:
         """Whether the place at `start` is inside a link: places have names, and links are made to be shared."""
         if start == 0 or self.lower[start - 1] in _BREAKS:
             return False
+        if self.is_fragment(start):
+            return True
         window = self.lower[max(0, start - 200) : start]
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None

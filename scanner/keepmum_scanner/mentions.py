@@ -59,6 +59,12 @@ _NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuat
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
+# What these open is no door: a row, a map, a list of options; and a public key is there to be told.
+_KEY_TO = tuple(
+    "cache col column commit composite config correlation dedup dedupe dict event foreign group hash i18n idempotency "
+    "idempotence index issue json locale lookup map memo message natural object option partition primary public query "
+    "react registry row routing schema sequence shard sort surrogate table translation unique version".split()
+)
 
 
 def mentions(text: str, lower: str) -> list[Mention]:
@@ -101,6 +107,17 @@ def _is_followed(lower: str, end: int) -> bool:
     return lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum()
 
 
+def _is_key(text: str, lower: str, start: int, end: int) -> bool:
+    """Whether the "key" at [start, end) is a word or a hump, and may open more than a table."""
+    if not _is_word(text, lower, start, end):
+        return False
+    joint = start - (lower[start - 1 : start] in _JOINTS)
+    if not lower.endswith(_KEY_TO, 0, joint):
+        return True
+    begins = [joint - len(thing) for thing in _KEY_TO if lower.endswith(thing, 0, joint)]
+    return not any(text[begin].isupper() or not text[begin - 1 : begin].isalpha() for begin in begins)
+
+
 def _is_credential(_text: str, lower: str, start: int, _end: int) -> bool:
     """Whether the "token" at `start` is no place in a listing."""
     return not lower.endswith(_NO_CREDENTIAL, 0, start)
@@ -122,4 +139,11 @@ def _is_word(text: str, lower: str, start: int, end: int) -> bool:
 
 
 # "monkey", "author": these count only where they are a word or a hump of camelCase.
-_RULES = {"key": _is_word, "auth": _is_word, "salt": _is_word, "token": _is_credential}
+_RULES = {
+    "key": _is_key,
+    "auth": _is_word,
+    "salt": _is_word,
+    "access": _is_word,
+    "private": _is_word,
+    "token": _is_credential,
+}

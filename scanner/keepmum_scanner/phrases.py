@@ -53,8 +53,8 @@ _NAME = (
     r"(?:(?:the|my|our|your|a|its)[ \t]{1,4})?(?:\w{1,24}[ \t]{1,4})?"
     r"(?:password|passphrase|token|secret|api key|key|credential)"
 )
-_USED = r"\b(?:send|use|used|using|with|enter|type|try)[ \t]{1,4}[\"'`]?(?P<value>[^\s\"'`]{6,64})[\"'`]?$"
-_SENTENCE = 80  # characters of "use … as"
+_USED = r"\b(?:send|use|used|using|with|enter|type|try)[ \t]{1,4}[\"'`]?(?P<value>[^\s\"'`]{6,256})[\"'`]?$"
+_SENTENCE = 280  # characters of "use … as"
 
 
 def find(context: Context) -> Iterator[Suspect]:

@@ -91,7 +91,9 @@ def looks_issued(token: Token, context: Context) -> bool:
 def _behind_name(token: Token, context: Context) -> Token:
     """The part of `token` that a credential word inside it names ("deploy-key-…"), or `token` itself."""
     end = context.mention_inside(token.start, token.end - _LONG)
-    return token if end < 0 else token.behind(end - token.start)
+    if end < 0 or shapes.is_integrity(token.look) or shapes.is_public(token.look):
+        return token
+    return token.behind(end - token.start)
 
 
 def measure(token: Token, context: Context) -> Features | None:
@@ -123,6 +125,10 @@ def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
         return None
     identity = near and shapes.is_identity(text)
     if words and not identity:
+        return None
+    if identity and shapes.is_fingerprint(text) and context.names_fingerprint(token.start):
+        return None
+    if letters and context.is_within_word(token.start, token.end):
         return None
     return Features(
         surprise=bits,
@@ -160,6 +166,6 @@ def passes(token: Token, features: Features) -> bool:
     """Whether `token` has a shape that no secret has."""
     if any(guard(token.look) for guard in _GUARDS):
         return True
-    if features.naming != ASSIGNED and shapes.is_slug(token.look):
+    if features.naming != ASSIGNED and (shapes.is_slug(token.look) or shapes.is_alphabet(token.look)):
         return True
     return features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise)

@@ -18,6 +18,10 @@ _NAMES = (
     r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
     # Public addresses: Ethereum, Bitcoin, IPFS.
     r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}",
+    # Source: https://www.w3.org/TR/trace-context/, read 2026-11-21
+    r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
+    # A thing and the commit or the digest it comes from: "ninja-…", "commit…", "worktree-a1b2c3d4".
+    r"commit[0-9a-f]{40}|(?:[a-z]{3,16}[_-]){1,4}(?:[0-9a-f]{40}|[0-9a-f]{64})|[a-z]{4,16}[_-][0-9a-f]{6,8}",
     # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
     r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}",
 )
@@ -38,7 +42,7 @@ _WORD = 5.5  # bits; a path's part below this is a word
 
 _VERSION = compiled(r"v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}[+-]")
 _DIGEST = compiled(
-    r"(?:\b|_)(?:sha(?:1|224|256|384|512)|md5|h1|blake2b)[.-][A-Za-z0-9+/=]{20,}"
+    r"(?:\b|_)(?:(?:sha|SHA)-?(?:1|224|256|384|512)|md5|MD5|h1|blake2b)[.:=-][A-Za-z0-9+/=]{20,}"
 )  # lock-file integrity strings
 _LONGEST_SHAPE = 256  # characters that are looked at for a shape: names and paths are shorter
 _LONGEST_CUT = 40  # characters of a key that somebody shortened by two dots
@@ -50,14 +54,24 @@ _PLACEHOLDER = compiled(
 _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LONG_NAME = compiled(r"[A-Za-z_.]{1,64}(?:[0-9]{1,4}[A-Za-z_.]{1,64}){0,16}[0-9]{0,4}")
 _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+# Sizes that names of programs carry: "base64", "Uint8Array", "ipv6only", "sha256sum".
+_SIZE = compiled(r"(?:(?<=[A-Za-z]{3})(?:8|16|32|58|64|85|128|256|384|512|1024)|(?<=[Ii][Pp]v)[46])(?![0-9])")
 _HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
-_HUMP_LENGTH = 4  # characters on average; humps found by chance have three
+_SMALL_HUMP = compiled(r"(?:To|Of|In|By|At|As|Is|On|Up|IP)(?=[A-Zv])")
+_HUMP_LENGTH = 3.75  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 # ssh and gpg public material, images, fonts and archives written as base64, and C++ symbols: always the same start.
 # (An ssh key starts with the length of its own type, RFC 4253 section 6.6.)
 _PUBLIC_STARTS = (
     "WebKitFormBoundary",
+    "xn--",
+    # A public key in DER names its algorithm first (RFC 5280 section 4.1): RSA of two lengths, P-256, P-384, Ed25519.
+    "MIIBIjANBgkqhkiG9w0BAQEFAAOC",
+    "MIICIjANBgkqhkiG9w0BAQEFAAOC",
+    "MFkwEwYHKoZIzj0CAQ",
+    "MHYwEAYHKoZIzj0CAQ",
+    "MCowBQYDK2VwAyEA",
     "_ZN",
     "AAAAB3NzaC1",
     "AAAAC3NzaC1",
@@ -121,10 +135,21 @@ def is_placeholder(token: str, bits: float) -> bool:
     return _PLACEHOLDER.search(token.lower()) is not None
 
 
+def is_fingerprint(token: str) -> bool:
+    """Whether `token` is spelled as OpenPGP names a key: 8, 16 or 40 digits in upper case, or behind "0x"."""
+    return _FINGERPRINT.fullmatch(token) is not None
+
+
+# Source: https://www.rfc-editor.org/rfc/rfc4880#section-12.2, read 2026-11-21
+_FINGERPRINT = compiled(r"(?:0x)?(?:[0-9A-F]{40}|[0-9A-F]{16}|[0-9A-F]{8})|0x(?:[0-9a-f]{40}|[0-9a-f]{16}|[0-9a-f]{8})")
+
+
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     if "/" not in token:
         return False
+    if _HOSTED.match(token):
+        return True
     parts = token[:_LONGEST_SHAPE].split("/")
     if len(parts) > 1 and _EXTENSION.search(parts[-1]):
         return True
@@ -139,7 +164,12 @@ def is_path(token: str) -> bool:
 
 def is_name(token: str) -> bool:
     """Whether `token` is a name of a program: `hashlib.pbkdf2_hmac`, `AZURE_API_KEY`."""
+    if "." not in token and "_" not in token:
+        return False
     switches = len(_SWITCH.findall(token))
+    if switches > _NAME_SWITCHES:
+        token = _SIZE.sub("", token)
+        switches = len(_SWITCH.findall(token))
     if _NAME.fullmatch(token) and switches <= _NAME_SWITCHES:
         return True
     parts = token.count(".") + token.count("_")
@@ -153,11 +183,16 @@ def is_name(token: str) -> bool:
 
 def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
-    words = _HUMP.findall(token[:_LONGEST_SHAPE])
+    token = token[:_LONGEST_SHAPE].lstrip("_")
+    words = _HUMP.findall(token)
+    if len(words) < 2 or 2 * sum(map(len, words)) < len(token):
+        return False
+    token = _SIZE.sub("", token)
+    words = _HUMP.findall(token)
     spelled = sum(map(len, words))
     if (
         len(words) < 2
-        or spelled < _CAMEL * sum(map(str.isalpha, token[:_LONGEST_SHAPE]))
+        or spelled + 2 * len(_SMALL_HUMP.findall(token)) < _CAMEL * sum(map(str.isalpha, token))
         or spelled < _HUMP_LENGTH * len(words)
     ):
         return False
@@ -168,7 +203,7 @@ def is_slug(token: str) -> bool:
     """Whether `token` is words with short pieces between them: a model, a table; a file; an alphabet spelled out."""
     if token.lower() in _ALPHABET or _ADVISORY.fullmatch(token) or _FILE.search(token):
         return True
-    parts = _JOINTS.split(token)
+    parts = _JOINTS.split(_SIZE.sub("", token))
     if len(token) > _LONGEST_SHAPE or not all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]):
         return False
     words = sum(part.isalpha() and len(part) > 2 and surprise(part) < _WORD for part in parts)
@@ -179,6 +214,15 @@ def _ends_slug(part: str) -> bool:
     return len(part) <= _PIECE or (part.isalpha() and surprise(part) < _WORD) or (is_hex(part) and len(part) <= _CUT)
 
 
+def is_alphabet(token: str) -> bool:
+    """Whether `token` spells out an alphabet, as code that encodes has it, or the classes of an expression."""
+    if _CLASSES.match(token):
+        return True
+    return len(token) >= _LEAST_ALPHABET and len(set(token)) == len(token)
+
+
+_CLASSES = compiled(r"(?:A-Z|a-z|0-9)(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_]{0,3}(?![A-Za-z0-9_])|$)")
+_LEAST_ALPHABET = 50  # characters, each of them once
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
 _ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}")
@@ -186,6 +230,7 @@ _FILE = compiled(
     r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so(?:\.[0-9]{1,4}){0,4}|sql|svg|toml|txt|"
     r"webp|whl|woff2?|xml|ya?ml|zip)$"
 )
+_HOSTED = compiled(r"(?:[a-z0-9-]{1,40}\.){1,4}[a-z]{2,6}/(?:[\w.-]{1,64}/){2}")  # "github.com/owner/name/…"
 _EXTENSION = compiled(r"[\w-]\.[a-z]{1,3}[0-9]{0,2}$")
 _JOINTS = compiled(r"[-_./+]")
 _PIECE = 6  # characters of a version, a size, a counter

@@ -21,7 +21,7 @@ _WORD = (
 _DECIMAL = r"[0-9]+(?:[_+/.~-]{1,3}[0-9]+)+(?:e[+-]?[0-9]{1,3})?[_+/.~-]?"
 _HEXADECIMAL = r"0x[0-9A-Fa-f]{0,16}\.[0-9A-Fa-f]{1,32}p[+-]?[0-9]{1,4}|0[bx][0-9A-Fa-f]{1,8}(?:_[0-9A-Fa-f]{1,8})+"
 _STROKE = "[MLHVCSQTAZmlhvcsqtaz]{1,2}"  # of the path in an SVG
-_DRAWN = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.])[0-9]{{1,4}}(?![0-9]))+(?:{_STROKE})?"
+_DRAWN = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.]{{1,2}})[0-9]{{1,4}}(?![0-9]))+(?:{_STROKE})?"
 _PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|{_DECIMAL}|{_HEXADECIMAL}|{_DRAWN})(?!{_CHARACTER})"
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
 _TOKEN = compiled(

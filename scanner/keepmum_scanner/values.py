@@ -10,11 +10,13 @@ from keepmum_scanner.surprise import surprise
 _CODE = compiled(
     r"""(?x)
     [\w.\#\[\]]+\(                                              # get_token(
-    | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_][\w$]*)+$   # settings.password, self->key
+    | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)\#?[A-Za-z_][\w$]*)+   # settings.password, self->key,
+      (?:$|=[a-z]|[)\]};,]{1,3}[\w.]*(?:$|[(.]))                # and what follows it in code without spaces
     | [\w.]+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
     | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
     | --?\w | [!@]\w | [\#&|] | \$[\w({]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
+    | data:[\w/+.-]+[;,]                                       # an embedded file
     """
 )
 _ENDS = ".:?,"  # not "!": passwords like to end with it
@@ -87,7 +89,7 @@ def _is_issued(value: str, bits: float, *, sure: bool) -> bool:
     """Whether `value`, no word, can be what a machine issued for a key."""
     if sure and shapes.is_hex(value):
         return not value.isalpha() and not value.isdigit()
-    if shapes.is_identity(value) or shapes.is_camel(value):
+    if shapes.is_identity(value) or shapes.is_camel(value) or shapes.is_integrity(value) or shapes.is_public(value):
         return False
     if _is_scrambled(value):
         return True
