@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import heapq
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -22,6 +24,7 @@ _UNSPACED = re.compile(
     "\U00020000-\U0003134f]+"
 )
 _MAX_TERMS = 32
+_MOST_PRIOR = 1.05  # of a memory of this project that matters most and has not faded
 _ELSEWHERE = 0.6  # what a memory of another project is worth when every project was asked for
 # Words that say nothing about a topic. Dropping them is worth .011 nDCG@10 on our development questions.
 _STOP_WORDS = frozenset(
@@ -108,8 +111,8 @@ class Place(NamedTuple):
         return ", ".join([*legs, f"prior {self.prior:.2f}"])
 
 
-def rank(candidates: Sequence[Candidate], wanted: Filter) -> list[Place]:
-    """Candidates in the order in which they fit, best first.
+def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = None) -> list[Place]:
+    """Candidates in the order in which they fit, best first, or the first `limit` of them.
 
     Meaning counts as it is; words count by how far they stand out. The best match of a question that every memory
     answers in part, such as one about code, says little: its first match leads its tenth by little, and then the cosine
@@ -120,21 +123,48 @@ def rank(candidates: Sequence[Candidate], wanted: Filter) -> list[Place]:
     best = max(relevances, default=0.0) or 1.0
     # What is taken for the cosine of a memory that has not been embedded yet, while others are.
     usual = sum(cosines) / len(cosines) if cosines else 0.0
-    by_words, by_meaning = _ranks(relevances), _ranks([candidate.meaning or 0.0 for candidate in candidates])
-    places = []
-    for candidate, share, *ranks in zip(candidates, _shares(relevances), by_words, by_meaning, strict=True):
-        words = candidate.words / best
-        meaning = usual if candidate.meaning is None else candidate.meaning
-        fit = max(0.0, meaning + _WORDS_WEIGH * share) if cosines else words
-        factor = prior(candidate, wanted)
-        places.append(Place(candidate, fit * factor, words, (ranks[0], ranks[1]), factor))
-    return sorted(places, key=lambda place: (-place.score, place.candidate.id))
+    meanings = [usual if candidate.meaning is None else candidate.meaning for candidate in candidates]
+    if cosines:
+        fits = [
+            max(0.0, meaning + _WORDS_WEIGH * share)
+            for meaning, share in zip(meanings, _shares(relevances), strict=True)
+        ]
+    else:
+        fits = [relevance / best for relevance in relevances]
+    chosen = _first(candidates, fits, wanted, len(candidates) if limit is None else limit)
+    by_words, by_meaning = _Ranks(relevances), _Ranks([candidate.meaning or 0.0 for candidate in candidates])
+    return [
+        Place(candidates[at], score, relevances[at] / best, (by_words.of(at), by_meaning.of(at)), factor)
+        for score, factor, at in chosen
+    ]
+
+
+def _first(
+    candidates: Sequence[Candidate], fits: Sequence[float], wanted: Filter, limit: int
+) -> list[tuple[float, float, int]]:
+    """Scores, priors and places among the candidates of the `limit` best, best first.
+
+    The best fit is looked at first, and the search ends where no prior could bring what is left among the first.
+    """
+    scored: list[tuple[float, float, int]] = []
+    least: list[float] = []  # the `limit` best scores, the least of them first
+    for at in sorted(range(len(fits)), key=fits.__getitem__, reverse=True):
+        if len(least) >= max(limit, 1) and fits[at] * _MOST_PRIOR < least[0]:
+            break
+        factor = prior(candidates[at], wanted)
+        score = fits[at] * factor
+        scored.append((score, factor, at))
+        if len(least) < limit:
+            heapq.heappush(least, score)
+        else:
+            heapq.heappushpop(least, score)
+    return sorted(scored, key=lambda one: (-one[0], candidates[one[2]].id))[:limit]
 
 
 def prior(memory: Memory | Candidate, wanted: Filter) -> float:
     """The factor that age, importance and distance put on a score; the order where nothing is asked."""
     near = wanted.project is None or memory.project in {None, wanted.project} or memory.scope == "global"
-    weight = 0.95 + 0.1 * memory.importance
+    weight = _MOST_PRIOR - 0.1 * (1.0 - memory.importance)
     return retention.prior(memory, wanted.now) * weight * (1.0 if near else _ELSEWHERE)
 
 
@@ -153,13 +183,17 @@ def _shares(relevances: Sequence[float]) -> list[float]:
     return [trust * max(0.0, relevance - floor) / best for relevance in relevances]
 
 
-def _ranks(values: Sequence[float]) -> list[int]:
-    """The place of each value among them, from 1 for the greatest; 0 for those that are not above 0."""
-    order = sorted(range(len(values)), key=lambda place: -values[place])
-    ranks = [0] * len(values)
-    for rank, place in enumerate(order, start=1):
-        ranks[place] = rank if values[place] > 0.0 else 0
-    return ranks
+class _Ranks:
+    """The place of each value among them, from 1 for the greatest; equal ones share theirs."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._values = values
+        self._ordered = sorted(values)
+
+    def of(self, at: int) -> int:
+        """The place of one of them; 0 when it is not above 0."""
+        value = self._values[at]
+        return 1 + len(self._ordered) - bisect.bisect_right(self._ordered, value) if value > 0.0 else 0
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ def put(store: Store, *memories: Memory) -> None:
 
 def meant(store: Store, text: str, **asked: Any) -> list[str]:
     """The ids of what is found by meaning alone, nearest first."""
-    found = of(store).find([], embedded(text), wanted(**asked), 50)
+    found = of(store).find([], lambda: embedded(text), wanted(**asked), 50)
     return [one.id for one in sorted(found, key=lambda one: -(one.meaning or 0.0))]
 
 
@@ -76,14 +76,14 @@ def test_the_nearest_are_found_whatever_their_words(store: Store) -> None:
 def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
     both = a_memory("the database is slow")
     put(store, both)
-    found = of(store).find(["database"], embedded("the database is slow"), wanted(), 5)
+    found = of(store).find(["database"], lambda: embedded("the database is slow"), wanted(), 5)
     assert [(one.id, one.words > 0) for one in found] == [(both.id, True)]
     assert found[0].meaning == pytest.approx(1.0, abs=0.002)
 
 
 def test_without_a_question_words_alone_count(store: Store) -> None:
     put(store, a_memory("the database is slow"))
-    assert [one.meaning for one in of(store).find(["database"], None, wanted(), 5)] == [None]
+    assert [one.meaning for one in of(store).find(["database"], lambda: None, wanted(), 5)] == [None]
 
 
 def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None:
@@ -133,7 +133,7 @@ def test_meaning_lets_through_what_words_let_through(
 def test_what_the_filter_lets_through_is_found_however_much_is_nearer(store: Store) -> None:
     rare = a_memory("a zebra and other words that lead away from it", kind="decision")
     put(store, rare, *(a_memory(f"a zebra {number}") for number in range(60)))
-    found = of(store).find([], embedded("a zebra"), wanted(kinds=("decision",)), 5)
+    found = of(store).find([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
     assert [one.id for one in found] == [rare.id]
 
 
@@ -144,7 +144,7 @@ def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     put(store, ask, answer, a_memory("the third one", session="s2"))
     assert meant(store, "which database is slow?")[:2] == [ask.id, answer.id]
-    assert {one.id for one in of(store).find(["database"], None, wanted(), 5)} == {ask.id, answer.id}
+    assert {one.id for one in of(store).find(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
 @pytest.mark.parametrize(
@@ -157,14 +157,14 @@ def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
 )
 def test_words_of_elsewhere_lead_to_no_memory(store: Store, other: dict[str, Any]) -> None:
     put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
-    assert of(store).find(["database"], None, wanted(), 5) == []
+    assert of(store).find(["database"], lambda: None, wanted(), 5) == []
 
 
 def test_a_purge_takes_the_words_out_of_what_was_said_around_it(store: Store) -> None:
     old = a_memory("a zebra", session="s1")
     put(store, a_memory("before", session="s1"), old, a_memory("after", session="s1"))
     store.commit([Change(old, None)])
-    assert of(store).find(["zebra"], None, wanted(), 5) == []
+    assert of(store).find(["zebra"], lambda: None, wanted(), 5) == []
 
 
 # -- vectors that come later, or from another model
@@ -191,7 +191,7 @@ def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -
     put(store, a_memory("the database is slow"))
     assert of(store).other_model(EMBEDDER.model) is None
     assert of(store).other_model(OTHER.model) == EMBEDDER.model
-    found = of(store).find(["database"], embedded("database", OTHER), wanted(), 5)
+    found = of(store).find(["database"], lambda: embedded("database", OTHER), wanted(), 5)
     assert [one.meaning for one in found] == [None]
 
 

@@ -8,10 +8,11 @@ import threading
 from keepmum import ranking
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
+from keepmum.embedding.beside import Beside
 from keepmum.errors import EmbeddingError
 from keepmum.memory import Embedding, Memory
 from keepmum.service.backlog import Backlog, Progress
-from keepmum.stores.base import Meaning, Store
+from keepmum.stores.base import Meaning, Question, Store
 
 __all__ = ["REEMBED", "Embeddings", "Progress"]
 
@@ -40,6 +41,7 @@ class Embeddings:
         self._patient = patient
         self._failed = ""
         self._backlog = Backlog()
+        self._asked = Beside("keepmum-question")
         self._closing = threading.Event()
         self._latest: tuple[str, Embedding] | None = None  # a memory is asked for twice: to be kept, and compared
 
@@ -71,13 +73,13 @@ class Embeddings:
         """Whether there is an open model whose vectors the store has."""
         return self._usable() is not None
 
-    def of_question(self, text: str) -> Embedding | None:
-        """The vector of a question; None where search goes by words alone."""
+    def question(self, text: str) -> Question:
+        """The vector of a question, made from now on while its words are looked up; None where these alone count."""
         found = self._usable()
         if found is None:
-            return None
+            return lambda: None
         self._work_off(*found)
-        return self._made(found[1], text)
+        return self._asked.begin(lambda: self._made(found[1], text))
 
     def of_new(self, memory: Memory) -> Embedding | None:
         """The vector of a memory that is about to be kept; None where it has to be made later.
@@ -125,6 +127,7 @@ class Embeddings:
     def close(self) -> None:
         """Stop what goes on beside the work."""
         self._closing.set()
+        self._asked.close()
         self._backlog.close()
 
     # -- how it is done
@@ -183,7 +186,9 @@ class Embeddings:
 
     def _work_off(self, meaning: Meaning, embedder: Embedder) -> None:
         """See to what has no vector yet: before a patient caller goes on, else beside it."""
-        if self._patient:
+        if meaning.is_ready(embedder.model):
+            self._backlog.problem = ""  # whoever saw to it
+        elif self._patient:
             self._backlog.work_off_now(meaning, embedder)
-        elif not meaning.is_ready(embedder.model):
+        else:
             self._backlog.work_off_beside(self._fitting)

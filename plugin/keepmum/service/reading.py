@@ -13,6 +13,7 @@ from keepmum.errors import NotFound, ScannerFailed, StoreError
 from keepmum.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
 from keepmum.service.context import Context, Wanted
 from keepmum.stores import Filed
+from keepmum.stores.base import Question
 
 __all__ = ["Reading"]
 
@@ -46,10 +47,13 @@ class Reading(Context):
         if not text:
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
             return _within(tokens, [Match(self._masker.memory(memory), 0.0, "latest") for memory in found])
-        candidates = self._candidates(text, looked_at, max(_CANDIDATES, limit + offset))
-        places = self._without_repeats(ranking.rank(candidates, looked_at)[: _SPARE + offset + limit])
+        question = self._embeddings.question(text)
+        told = self._query(text)  # while the question is embedded
+        candidates = self._candidates(text, question, looked_at, max(_CANDIDATES, limit + offset))
+        places = self._without_repeats(ranking.rank(candidates, looked_at, _SPARE + offset + limit))
         matches = _within(tokens, self._matches(places[offset : offset + limit]))
-        self._journal.hold_back(self._query(text, len(matches)))
+        detail = f"{told} ({len(matches)} found)"
+        self._journal.hold_back(self._journal.entry("recalled", detail=detail, project=self.place.project or ""))
         return matches
 
     def load(self, references: Sequence[str]) -> list[Memory]:
@@ -130,10 +134,10 @@ class Reading(Context):
         """Why the last search went by words alone; empty when meaning counted, or was not wanted."""
         return self._embeddings.lexical_only
 
-    def _candidates(self, text: str, wanted: Filter, limit: int) -> list[Candidate]:
+    def _candidates(self, text: str, question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         words = ranking.terms(text)
         if self.store.meaning is not None:
-            return self.store.meaning.find(words, self._embeddings.of_question(text), wanted, limit)
+            return self.store.meaning.find(words, question, wanted, limit)
         return [_candidate(memory, relevance) for memory, relevance in self.store.search(words, wanted, limit)]
 
     def _without_repeats(self, places: list[ranking.Place]) -> list[ranking.Place]:
@@ -157,15 +161,12 @@ class Reading(Context):
         found = told(self.store, self._clock(), self.place.project, self.place.user)
         return [self._masker.memory(memory) for memory in found]
 
-    def _query(self, query: str, found: int) -> Activity:
-        """The entry of a search, without its words when they look like a secret."""
+    def _query(self, query: str) -> str:
+        """What the log tells of a search: its words, unless they look like a secret."""
         try:
-            words = (
-                "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
-            )
+            return "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
         except ScannerFailed:
-            words = "a query that was not kept, the scanner failed"
-        return self._journal.entry("recalled", detail=f"{words} ({found} found)", project=self.place.project or "")
+            return "a query that was not kept, the scanner failed"
 
 
 def _candidate(memory: Memory, relevance: float) -> Candidate:

@@ -10,7 +10,23 @@ from typing import Protocol, runtime_checkable
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
-__all__ = ["STORED", "Capabilities", "Clean", "Filed", "Follows", "Meaning", "Parts", "Receipt", "StaleWrite", "Store"]
+__all__ = [
+    "STORED",
+    "Capabilities",
+    "Clean",
+    "Filed",
+    "Follows",
+    "Meaning",
+    "Parts",
+    "Question",
+    "Receipt",
+    "StaleWrite",
+    "Store",
+]
+
+# The vector of a question, or None where words alone count. It may still be in the making: whoever needs it last waits
+# least.
+Question = Callable[[], Embedding | None]
 
 # What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
 Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
@@ -50,7 +66,7 @@ class Meaning(Protocol):
     Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
     """
 
-    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """Up to `limit` memories that hold any of `words`, and up to `limit` that are nearest to `question`, unordered.
 
         Where the index of vectors is far behind and has yet to be brought up to date, by `prepare`, words alone count.

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from keepmum.vectors.matrix import Damaged, Matrix, Row
-from keepmum.vectors.packing import pack, unit, unpack
+from keepmum.vectors.packing import pack, point, unit, unpack
 
-__all__ = ["Damaged", "Matrix", "Row", "pack", "unit", "unpack"]
+__all__ = ["Damaged", "Matrix", "Row", "pack", "point", "unit", "unpack"]

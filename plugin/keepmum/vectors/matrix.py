@@ -146,9 +146,10 @@ class Matrix:
 
         Raises: Damaged.
         """
-        asked = [number for number in numbers if number < len(self._places) and self._places[number] != _NOWHERE]
+        asked = np.array([number for number in numbers if number < len(self._places)], dtype=np.int64)
+        asked = asked[self._places[asked] != _NOWHERE]
         cosines = products(self._vectors[self._places[asked]], question)
-        return dict(zip(asked, _sound(cosines), strict=True))
+        return dict(zip(asked.tolist(), _sound(cosines), strict=True))
 
     # -- reading the files
 
@@ -177,7 +178,8 @@ class Matrix:
         turn, rows, _ = self._state
         try:
             numbered, self._vectors, self._signs = (
-                np.memmap(path, kind, "r", shape=(rows, width)) if rows else np.empty((0, width), kind)
+                # An array like any other: one that knows of its file asks for it again with every step.
+                np.memmap(path, kind, "r", shape=(rows, width)).view(np.ndarray) if rows else np.empty((0, width), kind)
                 for path, (kind, width) in zip(self._paths(turn), self._shapes(), strict=True)
             )
         except (OSError, ValueError) as error:  # gone, or shorter than it should be

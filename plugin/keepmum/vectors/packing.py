@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-__all__ = ["pack", "unit", "unpack"]
+__all__ = ["pack", "point", "unit", "unpack"]
+
+_LEAST = np.finfo(np.float32).tiny
 
 
 def pack(vector: Vector) -> bytes:
@@ -29,8 +32,15 @@ def unpack(kept: Sequence[bytes], dimensions: int) -> Vector:
     return unit(rows.astype(np.float32))
 
 
+def point(kept: bytes) -> Vector:
+    """A kept vector, of length 1 again."""
+    vector = np.frombuffer(kept, dtype="<f2").astype(np.float32)
+    length = math.sqrt(vector @ vector)
+    return vector / np.float32(length) if length else vector
+
+
 def unit(rows: Vector) -> Vector:
     """`rows`, each brought to length 1; a row of zeros stays."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    scaled: Vector = (rows / np.maximum(lengths, np.finfo(np.float32).tiny)).astype(np.float32, copy=False)
+    lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
+    scaled: Vector = (rows / np.maximum(lengths, _LEAST)).astype(np.float32, copy=False)
     return scaled

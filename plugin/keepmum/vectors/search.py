@@ -47,10 +47,10 @@ def nearest(vectors: Vector, rows_signs: Signs, question: Vector, mask: Mask, li
 def products(rows: Vector, question: Vector) -> Vector:
     """The product of each row with the question.
 
-    By a loop of numpy's own: `@` hands it to a thread for each core, which wait for each other where others work too,
-    and memory is what bounds it in any case. On two busy cores 4,000 rows took 12 ms that way, and 0.3 ms this way.
+    One after the other, as `vecdot` does it: `@` hands them to a thread for each core, which wait for each other where
+    others work too. On two busy cores 4,000 rows took 12 ms that way, and 0.13 ms this way.
     """
-    found: Vector = np.einsum("ij,j->i", rows, question)
+    found: Vector = np.vecdot(rows, question)
     return found
 
 

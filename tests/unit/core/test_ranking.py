@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contract.stores import NOW, a_memory, wanted
 from keepmum.memory import Candidate, Memory
@@ -165,3 +167,21 @@ def test_what_is_embedded_has_the_tags_too() -> None:
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("üü", 1), ("\ud800", 1)])
 def test_tokens_are_about_four_bytes(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1), st.floats(0, 1), st.integers(0, 400)), max_size=40
+    ),
+    st.integers(0, 12),
+)
+def test_the_first_few_are_the_first_of_all(drawn: list[tuple[float, float | None, float, int]], limit: int) -> None:
+    candidates = [
+        candidate(a_memory(str(number), importance=importance, updated_at=NOW - days * DAY_MS), words, meaning)
+        for number, (words, meaning, importance, days) in enumerate(drawn)
+    ]
+    assert rank(candidates, wanted(), limit) == rank(candidates, wanted())[:limit]
+
+
+def test_equal_matches_share_their_rank() -> None:
+    assert sorted(place.ranks[0] for place in by_words(3.0, 2.0, 2.0, 1.0)) == [1, 2, 2, 4]

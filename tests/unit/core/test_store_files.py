@@ -391,10 +391,10 @@ def test_a_cleansed_store_leaves_no_copy_of_a_vector(store: SqliteStore, path: P
     embedding = Embedding(embedder.model, pack(embedder.embed([memory.text])[0]))
     store.commit([Change(None, memory, embedding)])
     assert store.meaning is not None
-    store.meaning.find([], embedding, wanted(), 5)
+    store.meaning.find([], lambda: embedding, wanted(), 5)
     assert list((path.parent / "cache").iterdir())
     store.cleanse([Change(memory, None)], (), lambda _, told: told)
     assert list((path.parent / "cache").iterdir()) == []
     put(store, "and it goes on")
     assert store.meaning is not None
-    assert store.meaning.find([], embedding, wanted(), 5) == []
+    assert store.meaning.find([], lambda: embedding, wanted(), 5) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepmum.vectors import Damaged, Matrix, Row, pack, unit, unpack
+from keepmum.vectors import Damaged, Matrix, Row, pack, point, unit, unpack
 from keepmum.vectors import search as search_module
 from keepmum.vectors.search import nearest, signs
 
@@ -199,3 +199,9 @@ def test_a_vector_comes_back_as_it_was_but_for_rounding() -> None:
     assert float(unpack([pack(vector)], SIZE)[0] @ vector) == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(ValueError, match="reshape"):
         unpack([pack(vector)], SIZE + 1)
+
+
+def test_a_kept_vector_comes_back_as_the_row_of_a_matrix_does() -> None:
+    kept = pack(unit(np.arange(SIZE, dtype=np.float32)))
+    assert point(kept) == pytest.approx(unpack([kept], SIZE)[0], abs=1e-6)
+    assert not point(bytes(2 * SIZE)).any()

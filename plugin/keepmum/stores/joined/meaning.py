@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from keepmum.memory import Candidate, Embedding, Filter, Memory
-from keepmum.stores.base import Meaning, Store
+from keepmum.stores.base import Meaning, Question, Store
 
 __all__ = ["JoinedMeaning"]
 
@@ -19,7 +19,7 @@ class JoinedMeaning:
         self._each = each
         self._far = far
 
-    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """What each store finds, by words and meaning where it can, by words elsewhere; each memory once."""
         asked = [*self._each, *((store, store.meaning) for store in (self._far() if wanted.everywhere else ()))]
         found: dict[str, Candidate] = {}

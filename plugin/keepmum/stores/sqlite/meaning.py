@@ -7,9 +7,10 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
+from keepmum.stores.base import Question
 from keepmum.stores.sqlite import edits, embeddings, rows
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PREFIX", "SqliteMeaning"]
 
-_BROAD = 4  # times as many rows as are wanted come from the matrix, which knows of status and space alone
+_BROAD = 4  # times as many rows as are wanted come from the matrix, where not all of these pass the filter
 _FIELDS = ", ".join(f"m.{name}" for name in ("seq", *Candidate._fields[:-2]))
 _MEMORY = ", ".join(f"m.{name}" for name in ("seq", *rows.COLUMNS))
 # Three ends of indexes, never a look at every memory.
@@ -58,23 +59,24 @@ class SqliteMeaning:
         """Why no meaning is searched, where that will not mend itself."""
         return next((index.problem for index in self._indexes.values() if index.problem), "")
 
-    def find(self, words: Sequence[str], question: Embedding | None, wanted: Filter, limit: int) -> list[Candidate]:
+    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
-        lexical = self._best(_FIELDS, words, wanted, limit) if words else []
-        found = {row["seq"]: Candidate(*row[1:]) for row in lexical}
-        with self._following(question) as index:
-            if question is None or index is None:
-                return list(found.values())
-            near = self._near(index, question, _FIELDS, wanted, limit)
+        by_words = {row[0]: row for row in self._best(_FIELDS, words, wanted, limit)} if words else {}
+        asked = question()
+        with self._following(asked.model if asked else None) as index:
+            if asked is None or index is None:
+                return [Candidate(*row[1:]) for row in by_words.values()]
+            point = _point(asked)
+            near = self._near(index, point, f"{_FIELDS}, 0.0", wanted, limit)
             cosines = {number: cosine for number, (_, cosine) in near.items()}
-            cosines |= index.cosines(_point(question), [number for number in found if number not in near])
-        found = {number: Candidate(*row[1:]) for number, (row, _) in near.items()} | found
-        return [candidate._replace(meaning=cosines.get(number)) for number, candidate in found.items()]
+            cosines |= index.cosines(point, [number for number in by_words if number not in near])
+        found = {number: row for number, (row, _) in near.items()} | by_words
+        return [Candidate._make((*row[1:], cosines.get(number))) for number, row in found.items()]
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
-        with self._following(embedding) as index:
-            near = self._near(index, embedding, _MEMORY, wanted, limit * _BROAD) if index else {}
+        with self._following(embedding.model) as index:
+            near = self._near(index, _point(embedding), _MEMORY, wanted, limit * _BROAD) if index else {}
         cosines = self._own(embedding, list(near))
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         return [(rows.from_row(near[number][0]), cosines[number]) for number in best]
@@ -96,7 +98,11 @@ class SqliteMeaning:
         if len(known) < 2:
             return {}
         points = vectors.unpack([kept[memory] for memory in known], len(kept[known[0]]) // _HALF)
-        cosines = np.tril(points @ points.T, -1)
+        cosines = points @ points.T
+        np.fill_diagonal(cosines, -1.0)  # each is like itself
+        if cosines.max() < cosine:
+            return {}
+        cosines = np.tril(cosines, -1)
         nearest = cosines.argmax(axis=1)
         return {
             known[later]: (known[int(nearest[later])], float(cosines[later, nearest[later]]))
@@ -121,9 +127,12 @@ class SqliteMeaning:
         return int(self._query(f"SELECT count(*) {_AWAITED}", (number, number))[0][0])
 
     def is_ready(self, model: str) -> bool:
-        """Whether every memory has its vector, and the index all of them."""
+        """Whether every memory has its vector, and the index all of them or nearly."""
         number = self._number(model)
-        return not self._behind and not self._query(f"SELECT 1 {_AWAITED} LIMIT 1", (number, number))
+        if self._query(f"SELECT 1 {_AWAITED} LIMIT 1", (number, number)):
+            return False
+        with self._following(model):
+            return not self._behind
 
     def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said."""
@@ -154,13 +163,13 @@ class SqliteMeaning:
         self._indexes.clear()
 
     @contextlib.contextmanager
-    def _following(self, embedding: Embedding | None) -> Iterator[Index | None]:
-        """The index, up to date; None where it cannot be had at once, or there is nothing to search it for."""
-        if embedding is None or not self._thread.acquire(timeout=_PATIENCE):
+    def _following(self, model: str | None) -> Iterator[Index | None]:
+        """The index of a model's vectors, up to date; None where it cannot be had at once, or holds nothing."""
+        if model is None or not self._thread.acquire(timeout=_PATIENCE):
             yield None
             return
         try:
-            index = self._index(embedding.model)
+            index = self._index(model)
             self._behind = index is not None and not index.follow()
             yield None if self._behind else index
         finally:
@@ -182,21 +191,23 @@ class SqliteMeaning:
         return self._indexes[model]
 
     def _near(
-        self, index: Index, question: Embedding, fields: str, wanted: Filter, limit: int
-    ) -> Mapping[int, tuple[sqlite3.Row, float]]:
+        self, index: Index, asked: Vector, fields: str, wanted: Filter, limit: int
+    ) -> dict[int, tuple[sqlite3.Row, float]]:
         """The rows nearest to a question that pass the filter, with their cosines, nearest first.
 
-        The matrix knows of status and space alone. Where the rest of a filter leaves out too much of what is nearest,
-        all that it lets through is looked at.
+        The matrix knows of status and space alone, which is all that most filters ask for, so no more are asked of it
+        than are wanted; then more, when some of them do not pass; and where the rest of a filter leaves out too much
+        of what is nearest, all that it lets through is looked at.
         """
-        asked, groups = _point(question), _groups(wanted)
-        near = index.nearest(asked, groups, limit * _BROAD)
-        passed = self._passing(fields, near, wanted)
-        if len(passed) < limit and len(near) == limit * _BROAD:
-            condition, parameters = rows.where(wanted)
-            among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
-            passed = self._passing(fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
-        return dict(list(passed.items())[:limit])
+        groups = _groups(wanted)
+        for broad in (limit, limit * _BROAD):
+            near = index.nearest(asked, groups, broad)
+            passed = self._passing(fields, near, wanted)
+            if len(passed) >= limit or len(near) < broad:
+                return dict(list(passed.items())[:limit])
+        condition, parameters = rows.where(wanted)
+        among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
+        return self._passing(fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
 
     def _passing(
         self, fields: str, near: Sequence[tuple[int, float]], wanted: Filter
@@ -205,10 +216,10 @@ class SqliteMeaning:
         numbers = ", ".join(str(number) for number, _ in near)
         # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
         found = self._query(
-            f"SELECT {fields} FROM json_each('[{numbers}]') CROSS JOIN memories m ON m.seq = value WHERE {condition}",
-            parameters,
+            f"SELECT {fields} FROM json_each(?) CROSS JOIN memories m ON m.seq = value WHERE {condition}",
+            (f"[{numbers}]", *parameters),
         )
-        by_number = {row["seq"]: row for row in found}
+        by_number = {row[0]: row for row in found}
         return {number: (by_number[number], cosine) for number, cosine in near if number in by_number}
 
     def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
@@ -227,8 +238,7 @@ class SqliteMeaning:
 def _point(embedding: Embedding) -> Vector:
     from keepmum import vectors
 
-    point: Vector = vectors.unpack([embedding.vector], len(embedding.vector) // _HALF)[0]
-    return point
+    return vectors.point(embedding.vector)
 
 
 def _groups(wanted: Filter) -> list[int] | None:

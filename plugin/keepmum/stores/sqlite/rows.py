@@ -37,7 +37,8 @@ def digest(text: str) -> str:
 
 def from_row(row: sqlite3.Row) -> Memory:
     """The memory in a row that has at least `COLUMNS`."""
-    return from_snapshot({name: _decode(row[name]) if name in _JSON else row[name] for name in COLUMNS})
+    values = dict(zip(row.keys(), row, strict=True))  # by name, a row looks through all of its columns each time
+    return from_snapshot(values | {name: _decode(values[name]) for name in _JSON})
 
 
 def snapshot(memory: Memory) -> dict[str, JsonValue]:

@@ -520,14 +520,15 @@ class SqliteStore:
             raise store_error(error, doing) from error
 
     def _rows(self, sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
-        with self._thread, self._guarded("read"):
-            self._follow_replaced_file()
+        with self._thread:
             try:
+                self._follow_replaced_file()
                 return self._db.execute(sql, parameters).fetchall()
             except FAILURES as error:
-                if not (is_damage(error) and self._heal()):
-                    raise
-                return self._db.execute(sql, parameters).fetchall()
+                with self._guarded("read"):
+                    if not (is_damage(error) and self._heal()):
+                        raise
+                    return self._db.execute(sql, parameters).fetchall()
 
     def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:
         found = self._rows(f"SELECT {_FIELDS} FROM memories m {tail}", parameters)
