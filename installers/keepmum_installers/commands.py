@@ -61,6 +61,11 @@ def register_installation(subparsers: _Subparsers) -> None:
         metavar="NAME=VALUE",
         help="with --scope project: a setting for everybody, in .keepmum.toml; may be repeated",
     )
+    add.add_argument(
+        "--share-key",
+        action="store_true",
+        help="with --scope project: put the key for the team's server into the repository, for all who read it",
+    )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--no-semantic", action="store_false", dest="semantic", help="search by words alone")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
@@ -107,6 +112,7 @@ def _install(arguments: argparse.Namespace) -> int:
         runtime=arguments.runtime,
         semantic=arguments.semantic,
         dry_run=arguments.dry_run,
+        share_key=arguments.share_key,
     )
     root = bundle_root()
     return install(options, installed(root), root, Machine.this(), Voice())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from keepmum_installers import apply, command, demo, files, runtime, semantic, team
+from keepmum_installers import apply, command, demo, files, runtime, semantic, sharing, team
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import FileChanged, InstallError
@@ -39,6 +39,8 @@ class Options:
     runtime: bool = True
     semantic: bool = True
     dry_run: bool = False
+    share_key: bool = False
+    """Whether the key for the team's server is to stand in the repository."""
 
 
 def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
@@ -47,7 +49,10 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     Raises: InstallError when a client that was named cannot be installed for that scope.
     """
     voice.say(f"Keepmum {product.version}")
-    planned, failed = _planned(_planners(options, product, root, machine), voice)
+    shared = _shared(options, machine, voice)
+    planned, failed = _planned(
+        _planners(options, Wish(product, root, options.scope, options.source, shared), machine), voice
+    )
     if failed and (not planned or options.scope != "user"):  # what a repository says of all clients comes whole
         voice.say("Nothing was changed.")
         return 1
@@ -55,6 +60,8 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
         planned.insert(0, (own := partial(command.plan, root, machine), own()))
     _show([plan for _, plan in planned], _lines_of_packages(options, root, machine), voice)
     if options.dry_run:
+        for line in (line for _, plan in planned if not plan.steps for line in plan.notes):
+            voice.say(line)  # of a client that cannot be set up from here: what its user can do
         voice.say("Nothing was changed: this was a dry run.")
         return 1 if failed else 0
     done = _carry_out(planned, machine, voice)
@@ -66,13 +73,27 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     return 1 if failed else 0
 
 
-def _planners(options: Options, product: Product, root: str | None, machine: Machine) -> list[_Planner]:
+def _shared(options: Options, machine: Machine, voice: Voice) -> str | None:
+    """The key that is to be shared, with its server; None when none is."""
+    if not options.share_key:
+        return None
+    if options.scope != "project":
+        raise InstallError("--share-key is for a repository; nothing was done", "Use it with --scope project.")
+    if sharing.CLIENT not in _chosen(options, machine):
+        title = CLIENTS[sharing.CLIENT].title
+        raise InstallError(f"--share-key needs {title}; nothing was done", f"Add --client {sharing.CLIENT}.")
+    return sharing.shared_key(options.settings, machine, voice, ask=not options.dry_run)
+
+
+def _planners(options: Options, wish: Wish, machine: Machine) -> list[_Planner]:
     """What makes the plan of each client, and of what they share."""
-    wish = Wish(product, root, options.scope, options.source)
     chosen = _chosen(options, machine)
     planners: list[_Planner] = [partial(CLIENTS[name].plan, wish, machine) for name in chosen]
     if options.scope == "project":
         planners.append(partial(team.plan, options.settings, machine))
+        if wish.shared_key:
+            last = Plan(closing=sharing.closing(wish.shared_key))
+            planners.append(lambda: last)
     elif options.settings:
         raise InstallError("--set is for a repository; nothing was done", "Use it with --scope project.")
     return planners or [lambda: _NO_CLIENT]
@@ -115,7 +136,7 @@ def _planned(planners: Iterable[_Planner], voice: Voice) -> tuple[list[tuple[_Pl
 
 def _show(plans: Sequence[Plan], of_packages: Iterable[str], voice: Voice) -> None:
     lines = [*(str(step) for plan in plans for step in plan.steps), *of_packages]
-    voice.say("To do:" if lines else "Nothing to do: everything is in place.")
+    voice.say("To do:" if lines else "Nothing to do here.")
     for line in lines:
         voice.say(f"  {line}")
 

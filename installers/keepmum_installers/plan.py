@@ -6,8 +6,8 @@ A plan is made from what the machine looks like now, so planning again after it 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from keepmum_installers import files
 from keepmum_installers.blocks import Block, Mark, put
@@ -91,10 +91,12 @@ def edit_json(
     wanted: Sequence[tuple[Sequence[str], object]],
     why: str,
     items: Sequence[tuple[Sequence[str], object]] = (),
+    secrets: Sequence[tuple[Sequence[str], str]] = (),
 ) -> Change | None:
     """The change that sets each wanted value at its key path, and keeps every other byte; None when all are set.
 
-    Each of `items` is put at the end of the list at its key path.
+    Each of `items` is put at the end of the list at its key path. `secrets` are set as well, and are in no message and
+    in no record of ours.
 
     Raises: InstallError when the file cannot be edited without harm; it says what to add by hand.
     """
@@ -108,10 +110,15 @@ def edit_json(
         for keys, item in items:
             text, steps = append(text, keys, item)
             undo += steps
+        for keys, secret in secrets:
+            text, step = merge(text, keys, secret)
+            # What takes a new one out needs no value; of one that was replaced the older is nothing to bring back.
+            undo += [replace(step, now="")] if step and step.was is None else []
     except UnicodeDecodeError:
-        raise _by_hand(path, "not UTF-8 text", wanted, items) from None
+        raise _by_hand(path, "not UTF-8 text", [*wanted, *_masked(secrets)], items) from None
     except NotPlainJson as error:
-        raise _by_hand(path, f"line {error.line}: {error.reason}", wanted, items) from None
+        reason = f"line {error.line}: {error.reason}"
+        raise _by_hand(path, reason, [*wanted, *_masked(secrets)], items) from None
     if text == original:
         return None
     return Change(path, files.digest(before), text.encode(), why, undo=tuple(undo))
@@ -131,6 +138,11 @@ def add_block(path: str, block: Block, why: str) -> Change | None:
         ) from None
     text, mark = put(text, block)
     return None if mark is None else Change(path, files.digest(before), text.encode(), why, undo=mark)
+
+
+def _masked(secrets: Sequence[tuple[Sequence[str], str]]) -> Iterator[tuple[Sequence[str], str]]:
+    """What stands for a secret where it is shown."""
+    return ((keys, "THE SERVER, A SPACE AND THE KEY") for keys, _ in secrets)
 
 
 def _by_hand(

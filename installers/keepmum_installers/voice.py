@@ -33,6 +33,13 @@ class Voice:
             self._err.write("  next: " + error.next_step.replace("\n", "\n  ") + "\n")
         self._err.flush()
 
+    def warn(self, text: str) -> None:
+        """One line on stderr, of what the user should know before going on."""
+        self._end_wait()
+        self._out.flush()
+        self._err.write(f"keepmum: warning: {text}\n")
+        self._err.flush()
+
     def wait(self, what: str, seconds: int) -> None:
         """Shows that a long step is still at work; on a terminal in one line, in a log every ten seconds."""
         if self._out.isatty():

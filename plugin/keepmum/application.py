@@ -183,14 +183,22 @@ def backend(chosen: settings.Settings) -> str:
     return chosen.backend.kind if said or chosen.backend.origin is None else "rest"
 
 
+def key_of(chosen: settings.Settings, environ: Mapping[str, str], origin: str) -> credentials.Key | None:
+    """The key that a server may have; None when there is none for it.
+
+    Raises: SettingsError when the file of keys is wrong.
+    """
+    approved, listed = settings.is_approved(chosen, origin), settings.is_listed(chosen, origin)
+    return credentials.find(chosen.home, environ, origin, approved=approved, listed=listed)
+
+
 def server(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials.Server:
     """The server that is named, with the key that it may have.
 
     Raises: SettingsError when the file of keys is wrong.
     """
     origin = chosen.backend.origin or _DEFAULT_ORIGIN
-    approved = settings.is_approved(chosen, origin)
-    key = credentials.find(chosen.home, environ, origin, approved=approved)
+    key = key_of(chosen, environ, origin)
     return credentials.Server(
         origin,
         key.secret if key else None,

@@ -2,7 +2,8 @@
 
 They lie in `<home>/credentials.toml`, for the user alone, or in a variable. A project's files can name a server, and
 through a client's settings even set variables; so what they name gets a key only where the user has said that this
-very server may have one: by `keepmum login`, or in their own `config.toml`.
+very server may have one: by `keepmum login`, or in their own `config.toml`. A key that a team shares in its repository
+names its server itself, and is of use for no other.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from keepmum import private_files, toml_file
 from keepmum.errors import KeepmumError, SettingsError
 
 __all__ = [
+    "SHARED",
     "VARIABLES",
     "Key",
     "Server",
@@ -29,9 +31,13 @@ __all__ = [
     "is_loopback",
     "keep",
     "origins",
+    "shared",
 ]
 
 VARIABLES = ("MEMORY_API_KEY", "SHARED_MEMORY_API_KEY", "SHARED_MEMORY_API_TOKEN")  # strongest first
+SHARED = "KEEPMUM_SHARED_KEY"
+"""The variable of a key that a repository shares: the server's origin, a space, and the key."""
+
 _NAME = re.compile(r'"?(https?://[^"]+?)"?\.key')  # quoted where it has a dot
 _KEY = re.compile(r"[!-~]{1,4096}")  # what a header can carry in one word
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -65,11 +71,21 @@ def give(origin: str, secret: str) -> None:
     _given[origin] = check_key(secret)
 
 
-def find(home: str | None, environ: Mapping[str, str], origin: str, *, approved: bool) -> Key | None:
+def shared(origin: str, secret: str) -> str:
+    """What the variable of a shared key holds.
+
+    Raises: KeepmumError when `secret` can be no key.
+    """
+    return f"{origin} {check_key(secret)}"
+
+
+def find(
+    home: str | None, environ: Mapping[str, str], origin: str, *, approved: bool, listed: bool = False
+) -> Key | None:
     """The key that `origin` may have; None when the user has stored none for it.
 
     A key in a variable is for whichever server the user means, so it goes only to one that is `approved` or is this
-    machine.
+    machine. A shared one goes to the server that it names, where the user's own file has `listed` that.
 
     Raises: SettingsError when the file of keys is wrong, or can be read by others.
     """
@@ -82,6 +98,9 @@ def find(home: str | None, environ: Mapping[str, str], origin: str, *, approved:
         for variable in VARIABLES:
             if secret := environ.get(variable, "").strip():
                 return Key(check_key(secret), f"the variable {variable}")
+    named, _, secret = environ.get(SHARED, "").partition(" ")
+    if named == origin and (listed or is_loopback(origin)):
+        return Key(check_key(secret), f"the repository, in {SHARED}")
     return None
 
 

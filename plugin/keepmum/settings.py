@@ -55,6 +55,7 @@ __all__ = [
     "find_project_file",
     "is_approved",
     "is_everyones",
+    "is_listed",
     "load",
     "origin_of",
     "project_name",
@@ -400,6 +401,11 @@ def is_approved(chosen: Settings, origin: str) -> bool:
     of_user = _from_user(user_file(chosen.home)) if chosen.home else {}
     named_by_project = chosen.project_file is not None and source.startswith(chosen.project_file)
     return not named_by_project and origin in _approved(of_user)
+
+
+def is_listed(chosen: Settings, origin: str) -> bool:
+    """Whether the user's own file names `origin`, whoever chose it for this project."""
+    return chosen.home is not None and origin in _approved(_from_user(user_file(chosen.home)))
 
 
 def write_user_setting(home: str, name: str, value: Scalar) -> str:

@@ -26,7 +26,7 @@ from keepmum.stores.rest.store import RestStore
 from keepmum.stores.rest.wire import Wire
 
 APPROVED = "https://good.example"
-STORED, IN_VARIABLE = "k-stored", "k-variable"
+STORED, IN_VARIABLE, SHARED = "k-stored", "k-variable", "k-shared"
 THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 ORIGINS = st.builds(
@@ -52,6 +52,9 @@ LINES = st.builds(
     VALUES.map(lambda text: '"' + "".join(f"\\u{ord(letter):04x}" for letter in text) + '"'),
 )
 FILES = st.lists(LINES, max_size=3, unique_by=lambda line: line.split(" =")[0]).map("\n".join)
+SHARED_KEYS = st.builds("{}{}{}".format, ORIGINS, st.sampled_from([" ", "", "  ", "\t"]), st.just(SHARED)).filter(
+    lambda text: "\0" not in text
+)
 VARIABLES = st.dictionaries(
     st.sampled_from([
         "MEMORY_API_URL", "MEMORY_API_BASE_URL", "SHARED_MEMORY_API_URL", "KEEPMUM_BACKEND", "HTTPS_PROXY",
@@ -116,11 +119,11 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     max_examples=10_000 if os.environ.get("KEEPMUM_TEST_FULL") else 300,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(text=FILES, variables=VARIABLES)
+@given(text=FILES, variables=VARIABLES, shared=SHARED_KEYS)
 def test_no_key_goes_to_a_server_that_the_user_did_not_approve(
-    place: Place, text: str, variables: dict[str, str]
+    place: Place, text: str, variables: dict[str, str], shared: str
 ) -> None:
-    for address, authorization in requests(place, text, variables):
+    for address, authorization in requests(place, text, {**variables, credentials.SHARED: shared}):
         url = httpx.URL(address)
         if url.host == "good.example":
             assert url.scheme == "https"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from keepmum_installers.finding import Finding
@@ -26,6 +26,8 @@ class Wish:
     scope: Scope = "user"
     source: str | None = None
     """A folder, `owner/repository` or a git address; None leaves it to the client module."""
+    shared_key: str | None = field(default=None, repr=False)
+    """What a client that shares a key is to set the variable of it to; never to be shown."""
 
 
 class Client(Protocol):

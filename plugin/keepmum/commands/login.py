@@ -95,7 +95,7 @@ def _whoami(_: argparse.Namespace) -> int:
             console.say(f"A key is stored for {origin}.")
         return 0
     server = application.server(chosen, os.environ)
-    key = credentials.find(chosen.home, os.environ, server.origin, approved=settings.is_approved(chosen, server.origin))
+    key = application.key_of(chosen, os.environ, server.origin)
     console.say(f"server: {server.origin} (from {chosen.source_of('backend.origin')})")
     console.say(f"key: {f'from {key.source}' if key else server.no_key}")
     if key is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from keepmum.credentials import SHARED
 from keepmum_installers import files
 from keepmum_installers.clients.claude import places, registration
 from keepmum_installers.clients.client import Wish
@@ -36,7 +37,9 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     )
     team = wish.scope == "project"
     why = "switch the plugin on for the team" if team else "switch the plugin on for you, here"
-    change = edit_json(places.settings_file(wish.scope, machine), wanted, why)
+    secrets = ((("env", SHARED), wish.shared_key),) if wish.shared_key else ()
+    why += ", and share the key" if secrets else ""
+    change = edit_json(places.settings_file(wish.scope, machine), wanted, why, secrets=secrets)
     return Plan((change,) if change else (), closing=_for_teammates(source) if team else _FOR_YOURSELF)
 
 
