@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Finding", "note", "ok", "problem"]
+__all__ = ["Finding", "absent", "note", "ok", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the doctor's report."""
 
-    level: Literal["ok", "note", "problem"]
+    level: Literal["ok", "absent", "note", "problem"]
     about: str
     says: str
     next_step: str = ""
@@ -26,6 +26,11 @@ def ok(about: str, says: str) -> Finding:
 def note(about: str, says: str, next_step: str = "") -> Finding:
     """A finding that may be intended."""
     return Finding("note", about, says, next_step)
+
+
+def absent(about: str, title: str) -> Finding:
+    """A finding that a client is not on this machine, which is nobody's fault."""
+    return Finding("absent", about, f"{title} was not found", "Install it, then run `keepmum install`.")
 
 
 def problem(about: str, says: str, next_step: str) -> Finding:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
-from keepmum_installers.finding import Finding
+from keepmum_installers.finding import Finding, note
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 from keepmum_installers.voice import Voice
@@ -28,10 +28,16 @@ def show_status(probes: doctor.Probes) -> int:
     for remark in filter(None, (facts.get("reason"), facts.get("notice"))):
         voice.say(f"  store     {remark}")
     voice.say(f"  project   {name}, at {folder} (known from {source})")
+    missing: list[str] = []
     for client in CLIENTS.values():
         findings = list(client.checks(machine, product))
+        if any(each.level == "absent" for each in findings):
+            missing.append(client.title)
+            continue
         worst = next((each for level in ("problem", "note") for each in findings if each.level == level), None)
-        voice.say(f"  {worst.about}: {worst.says}" if worst else f"  {client.title}: all is well")
+        voice.say(f"  {client.title}: {worst.says if worst else 'all is well'}")
+    if missing:
+        voice.say(f"  not found: {', '.join(missing)}")
     for setting, value, place in probes.settings():
         if place != "default":
             voice.say(f"  {setting} = {value}, from {place}")
@@ -56,10 +62,12 @@ def _show(findings: Iterable[Finding], *, as_json: bool) -> int:
     voice, shown = Voice(), []
     for finding in findings:
         shown.append(finding)
-        if not as_json:
-            voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
-            if finding.next_step:
-                voice.say(f"         → {finding.next_step}")
+        if not as_json and finding.level != "absent":
+            _say(voice, finding)
+    missing = [finding.about for finding in shown if finding.level == "absent"]
+    if missing and not as_json:
+        says = f"{', '.join(CLIENTS[name].title for name in missing)}: not found"
+        _say(voice, note("clients", says, "Install one, then run `keepmum install`."))
     count = sum(finding.level == "problem" for finding in shown)
     if as_json:
         value = {"ok": not count, "findings": [asdict(finding) for finding in shown]}
@@ -67,3 +75,9 @@ def _show(findings: Iterable[Finding], *, as_json: bool) -> int:
     else:
         voice.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
     return 1 if count else 0
+
+
+def _say(voice: Voice, finding: Finding) -> None:
+    voice.say(f"{_SIGNS[finding.level]}  {finding.about}: {finding.says}")
+    if finding.next_step:
+        voice.say(f"         → {finding.next_step}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from keepmum.likeness import NEAR, Similar
 from keepmum.memory import Activity, Kind, Match, Memory
@@ -62,8 +62,8 @@ def day(milliseconds: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(milliseconds / 1000))
 
 
-def index_line(memory: Memory, score: float | None = None) -> str:
-    """One memory in one line: title, id, kind, who and when, what reading it costs."""
+def index_line(memory: Memory, score: float | None = None, project: str = "") -> str:
+    """One memory in one line: title, id, kind, who and when, of which project if of another, what reading it costs."""
     parts = [memory.id, memory.kind, f"by {_one_line(memory.updated_by)} {day(memory.updated_at)}"]
     if memory.key:
         parts.append(f"key {_one_line(memory.key)}")
@@ -71,6 +71,8 @@ def index_line(memory: Memory, score: float | None = None) -> str:
         parts.append(" ".join(f"#{_one_line(tag)}" for tag in memory.tags))
     if memory.scope != "project":
         parts.append(memory.scope)
+    if project:
+        parts.append(f"of {_one_line(project)}")
     if memory.status != "active":
         parts.append(memory.status)
     if score is not None:
@@ -79,9 +81,9 @@ def index_line(memory: Memory, score: float | None = None) -> str:
     return as_data(f"- {_one_line(memory.title)} ({', '.join(parts)})")
 
 
-def full(memory: Memory) -> str:
+def full(memory: Memory, project: str = "") -> str:
     """One memory in full, with its provenance above the text."""
-    lines = [index_line(memory)]
+    lines = [index_line(memory, project=project)]
     if memory.why:
         lines.append(f"Why: {memory.why}")
     if memory.source:
@@ -112,14 +114,20 @@ def resume(project: str, memories: Sequence[Memory], activity: Sequence[Activity
     return _sections(project, [(memory, full(memory)) for memory in memories], activity, tokens)
 
 
-def matches(found: Sequence[Match], *, explain: bool = False) -> str:
-    """The answer to a search: index lines, best first; with `explain`, each with what decided."""
-    return block(match_line(match, explain=explain) for match in found)
+def matches(found: Sequence[Match], elsewhere: Mapping[str, str], *, explain: bool = False) -> str:
+    """The answer to a search: index lines, best first; with `explain`, each with what decided.
+
+    Args:
+        found: the matches.
+        elsewhere: the name of its project for each memory that is not of this one, by the memory's id.
+        explain: whether to say what decided.
+    """
+    return block(match_line(match, explain=explain, project=elsewhere.get(match.memory.id, "")) for match in found)
 
 
-def match_line(match: Match, *, explain: bool = False) -> str:
+def match_line(match: Match, *, explain: bool = False, project: str = "") -> str:
     """One match in one line, or with `explain` in two."""
-    line = index_line(match.memory, match.score)
+    line = index_line(match.memory, match.score, project)
     return f"{line}\n  why: {match.why}" if explain else line
 
 

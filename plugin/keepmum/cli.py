@@ -11,7 +11,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
 from keepmum.commands import (
     allow,
@@ -24,6 +23,7 @@ from keepmum.commands import (
     migrate,
     model,
     outbox,
+    parsing,
     promote,
     review,
     standup,
@@ -41,6 +41,15 @@ if TYPE_CHECKING:
 __all__ = ["main", "parser", "run"]
 
 _INTERRUPTED = 130
+_GROUPS = {
+    "memories": ("remember", "recall", "load", "forget", "resume", "standup", "review"),
+    "secrets": ("scan", "audit", "allow", "guard"),
+    "taking them elsewhere": ("export", "import", "promote", "demote", "migrate"),
+    "a team's server": ("backend", "login", "logout", "whoami", "outbox"),
+    "search by meaning": ("model", "reembed"),
+    "this installation": ("status", "doctor", "on", "off", "install", "uninstall"),
+    "started by clients": ("mcp", "hook"),
+}
 
 
 def run() -> None:
@@ -65,7 +74,10 @@ def main(argv: Sequence[str]) -> int:
         from keepmum_scanner import cli as scanner
 
         return scanner.main(list(argv[1:]), _judge(), "keepmum scan")
-    arguments = parser().parse_args(argv or ["--help"])
+    root, known = parser(), [name for names in _GROUPS.values() for name in names]
+    if argv and not argv[0].startswith("-") and argv[0] not in known:
+        root.error(parsing.unknown(argv[0], known))
+    arguments = root.parse_args(argv or ["--help"])
     return _guarded(arguments.run, arguments)
 
 
@@ -94,11 +106,13 @@ def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line, for `main` and for the documentation."""
-    root: argparse.ArgumentParser = _Parser(
-        prog="keepmum", description="One memory that coding agents share and that never keeps a secret."
+    root: argparse.ArgumentParser = parsing.Parser(
+        prog="keepmum",
+        usage="keepmum COMMAND ...",
+        description="One memory that coding agents share and that never keeps a secret.",
     )
-    root.add_argument("--version", action="version", version=f"keepmum {VERSION}")
-    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    root.add_argument("--version", action="version", version=f"keepmum {VERSION}", help="show the version and exit")
+    commands = root.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="keepmum")
     for family in (
         memories,
         review,
@@ -124,16 +138,10 @@ def parser() -> argparse.ArgumentParser:
     from keepmum_installers import commands as installers
 
     installers.register(commands, Probes())
+    root.epilog = (
+        parsing.listed(_GROUPS, parsing.describe(commands)) + "\n\n`keepmum COMMAND --help` says more of each."
+    )
     return root
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that quotes what it does not understand, as all do, but no secret in it."""
-
-    def error(self, message: str) -> NoReturn:
-        from keepmum_scanner import redact, scan
-
-        super().error(redact(message, scan(message)))
 
 
 def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
@@ -152,7 +160,8 @@ def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.N
         return 0
     except OSError as error:
         _drop_output()
-        console.tell(f"could not go on: {error.strerror or type(error).__name__}")
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        console.tell(f"could not go on: {where}{error.strerror or type(error).__name__}. Mend that, then try again")
         return 1
     except Exception as error:  # noqa: BLE001 - a bug becomes a report
         _report(error)

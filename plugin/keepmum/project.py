@@ -63,7 +63,7 @@ def find_project(
     repository = find_repository(folder)
     project = _by_settings(folder, repository, settings)
     if project is None and said_by == _NOBODY and _is_no_project(folder, environ):
-        project = Project(UNPLACED, "unplaced", folder, "nothing says which project this is")
+        project = Project(UNPLACED, "unplaced", folder, "nothing: this folder is no project")
     if project is None:
         project = _by_repository(repository, environ) if repository else _by_folder(folder, said_by)
     return project if chosen is None or chosen in {project.id, project.name} else _by_choice(chosen, project.root)

@@ -89,13 +89,19 @@ def speak_utf8() -> None:
 
 
 def read_text(stream: TextIO) -> str:
-    """All of a stream, up to what a memory may hold and a little more, so that the limit is told."""
+    """All of a stream.
+
+    Raises: InvalidInput when it is not UTF-8, or longer than a memory may be; the rest of it is not read.
+    """
     if stream.isatty():
         tell("type the memory, then end of input (Ctrl-D)")
     try:
-        return stream.read(LIMITS.text * 2)
+        text = stream.read(LIMITS.text + 1)  # characters, of which each is a byte or more
     except UnicodeDecodeError:
         raise InvalidInput("text", "is not UTF-8; only text can be remembered") from None
+    if len(text) > LIMITS.text and stream.read(1):
+        raise InvalidInput("text", f"has more than the {LIMITS.text:,} bytes that fit; keep one concept a memory")
+    return text
 
 
 def opened(path: str) -> BinaryIO:
@@ -159,5 +165,7 @@ def print_json(value: object) -> None:
 
 
 def tell(message: str) -> None:
-    """Print a remark where it does not mix with what was asked for."""
+    """Print a remark where it does not mix with what was asked for, and behind what was printed of that."""
+    with contextlib.suppress(OSError):  # whoever closed our output is told as it ends
+        sys.stdout.flush()
     sys.stderr.write(f"keepmum: {message}\n")

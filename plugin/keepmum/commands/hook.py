@@ -16,6 +16,9 @@ __all__ = ["run"]
 
 def run(words: Sequence[str]) -> int:
     """Always 0: a hook never breaks a turn."""
+    if words[:1] in (["-h"], ["--help"]):
+        sys.stdout.write("usage: keepmum hook stop|session-start|guard --client NAME\n\nClients start this.\n")
+        return 0
     try:
         sys.stdout.write(main.main(words, os.environ))
     except Exception as error:  # noqa: BLE001 - as every hook: what is wrong is told to people, and to no client

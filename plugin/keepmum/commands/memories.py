@@ -17,13 +17,15 @@ __all__ = ["register"]
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
     remember = commands.add_parser("remember", help="keep a memory")
-    remember.add_argument("text", nargs="*", help="what to keep; from standard input when missing")
+    remember.add_argument("text", nargs="*", metavar="TEXT", help="what to keep; from standard input when missing")
     remember.add_argument("--title", help="a short headline; the first line when missing")
     remember.add_argument("--key", help="a stable name; writing to it again replaces")
-    remember.add_argument("--kind", choices=KINDS, help="note when missing")
+    remember.add_argument("--kind", choices=KINDS, metavar="KIND", help="note when missing")
     remember.add_argument("--why", help="the reason")
     remember.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="may be repeated")
-    remember.add_argument("--scope", choices=SCOPES, help="project when missing; global: in every project")
+    remember.add_argument(
+        "--scope", choices=SCOPES, metavar="SCOPE", help="project when missing; global: in every project"
+    )
     remember.add_argument("--importance", type=float, help="0 to 1")
     remember.add_argument("--supersedes", metavar="ID", help="the memory that this one replaces")
     remember.add_argument(
@@ -33,12 +35,14 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     remember.set_defaults(run=_remember)
 
     recall = commands.add_parser("recall", help="search the memory, or list the latest")
-    recall.add_argument("query", nargs="*", help="a question or keywords")
+    recall.add_argument("query", nargs="*", metavar="QUERY", help="a question or keywords")
     recall.add_argument(
         "--kind", action="append", default=[], choices=KINDS, dest="kinds", metavar="KIND", help="may be repeated"
     )
     recall.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="any of these")
-    recall.add_argument("--scope", choices=(*SCOPES, "all"), help="this project and global when missing")
+    recall.add_argument(
+        "--scope", choices=(*SCOPES, "all"), metavar="SCOPE", help="this project and global when missing"
+    )
     recall.add_argument("--since", metavar="WHEN", help="changed since: 2026-01-31, today, 12h, 7d")
     recall.add_argument("--limit", type=console.positive, default=10, help="at most so many; 10 when missing")
     recall.add_argument("--tokens", type=console.positive, help="at most what can be read in full for so many")
@@ -107,11 +111,13 @@ def _recall(arguments: argparse.Namespace) -> int:
             statuses=("trashed",) if arguments.trash else ("active",),
         )
         lexical_only = memory.lexical_only
+        elsewhere = memory.elsewhere([match.memory for match in found])
     if arguments.json:
         console.print_json([{**exchange.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found])
     for match in () if arguments.json else found:
-        line = briefing.match_line(match, explain=arguments.explain)
-        console.say(line if arguments.query else briefing.index_line(match.memory))
+        project = elsewhere.get(match.memory.id, "")
+        line = briefing.match_line(match, explain=arguments.explain, project=project)
+        console.say(line if arguments.query else briefing.index_line(match.memory, project=project))
     if arguments.explain and lexical_only:
         console.tell(f"lexical only: {lexical_only}")
     if not found:
@@ -122,12 +128,13 @@ def _recall(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> int:
     with console.Memory() as memory:
         loaded = memory.load(arguments.ids)
+        elsewhere = memory.elsewhere(loaded)
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
     if arguments.json:
         console.print_json([exchange.to_json(item) for item in loaded])
         return 0
     for item in loaded:
-        console.say(briefing.full(item))
+        console.say(briefing.full(item, elsewhere.get(item.id, "")))
         for revision in past.get(item.id, ()):
             before = exchange.parse(revision.before)
             console.say(f"  before {briefing.day(revision.at)} ({revision.action} by {revision.agent}): {before.text}")
@@ -164,6 +171,8 @@ def _forget(arguments: argparse.Namespace) -> int:
         done = memory.forget(arguments.ids, **wanted, confirmation=listed.confirmation)
     waiting = f"; queued, {done.queued} waiting for the server" if done.queued else ""
     console.say(f"{len(done.memories)} {done.action}{waiting}")
+    if arguments.mode != "purge":
+        console.tell("`keepmum forget --undo ID` brings one back")
     return 0
 
 

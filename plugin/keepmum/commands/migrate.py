@@ -17,7 +17,7 @@ _EVERY = 1000  # memories from one word on progress to the next
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     command = commands.add_parser("migrate", help="copy memories from one store into another; again goes on")
-    command.add_argument("source", choices=STORES, metavar="FROM", help=f"one of {', '.join(STORES)}")
+    command.add_argument("source", choices=STORES, metavar="FROM", help="where they are")
     command.add_argument("target", choices=STORES, metavar="TO", help="another; files and servers take this project's")
     command.add_argument("--dry-run", action="store_true", help="only count")
     command.set_defaults(run=_run)

@@ -44,6 +44,9 @@ def _review(arguments: argparse.Namespace) -> int:
     _list_memories("Neither loaded nor changed for half a year", review.stale, most)
     if lexical_only:
         console.tell(f"repeats were not looked for: {lexical_only}")
+    if not review.looked_at:
+        console.tell("nothing is remembered here yet")
+        return 0
     console.tell(f"looked at the latest {review.looked_at:,} memories; `keepmum forget ID` removes, and can be undone")
     return 0
 

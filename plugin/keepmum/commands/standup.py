@@ -30,11 +30,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json([exchange.to_json(item) for item in found])
         return 0 if found else 1
-    projects: dict[str, list[Memory]] = {}
+    projects: dict[str | None, list[Memory]] = {}
     for item in found:
-        projects.setdefault(_name(item, names), []).append(item)
-    for name, items in sorted(projects.items()):
-        console.say(f"{name}:")
+        projects.setdefault(item.project, []).append(item)
+    for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
+        console.say(f"{_name(items[0], names)}:")
         for item in items:
             console.say(f"- {item.title} (`{item.id}`, {briefing.day(item.created_at)}, {item.created_by})")
     if not found:

@@ -134,7 +134,8 @@ class MemoryHandlers:
         explain = arguments.pop("explain", False)
         found = self._service.recall(**arguments)
         if found:
-            return "\n".join([briefing.matches(found, explain=explain), *self._lexical_only()])
+            elsewhere = self._service.elsewhere([match.memory for match in found])
+            return "\n".join([briefing.matches(found, elsewhere, explain=explain), *self._lexical_only()])
         if not self._service.count():
             return _NOTHING_YET
         return "No memories match. Try other words, fewer filters, or scope `all`."
@@ -150,7 +151,9 @@ class MemoryHandlers:
     def _load(self, arguments: dict[str, Any]) -> str:
         if not arguments["ids"]:
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
-        return briefing.block(briefing.full(memory) for memory in self._service.load(arguments["ids"]))
+        loaded = self._service.load(arguments["ids"])
+        elsewhere = self._service.elsewhere(loaded)
+        return briefing.block(briefing.full(memory, elsewhere.get(memory.id, "")) for memory in loaded)
 
     def _forget(self, arguments: dict[str, Any]) -> str:
         references = arguments.get("ids", [])

@@ -6,7 +6,7 @@ Callers get values and typed errors; what a model or a person is shown is made i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
@@ -14,7 +14,7 @@ from typing import Any, Self
 from keepmum import intake, lifecycle
 from keepmum.briefing_files import discard
 from keepmum.errors import StoreError
-from keepmum.memory import STATUSES, Change, Filter, JsonValue
+from keepmum.memory import STATUSES, Change, Filter, JsonValue, Memory
 from keepmum.service.context import Place, Wanted
 from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
@@ -159,8 +159,23 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
         return removed
 
     def project_names(self) -> dict[str, str]:
-        """What the projects are called whose folders were seen here, by id."""
-        return {project: self._masker.text(name) for _, project, name in reversed(self.store.roots(0))}
+        """What the projects are called whose folders were seen here, by id; two of one name each with its folder."""
+        seen = {project: (name, root) for root, project, name in reversed(self.store.roots(0))}
+        bearers: dict[str, int] = {}
+        for name, _ in seen.values():
+            bearers[name] = bearers.get(name, 0) + 1
+        return {
+            project: self._masker.text(name if bearers[name] == 1 else f"{name} ({root})")
+            for project, (name, root) in seen.items()
+        }
+
+    def elsewhere(self, memories: Iterable[Memory]) -> dict[str, str]:
+        """What the project is called of each memory that belongs to another than this one, by the memory's id."""
+        others = {memory.id: memory.project for memory in memories if memory.project not in {None, self.place.project}}
+        names = self.project_names() if others else {}
+        return {
+            memory: names.get(project) or project.rpartition("/")[2] for memory, project in others.items() if project
+        }
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""

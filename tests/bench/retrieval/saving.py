@@ -53,7 +53,7 @@ def _compared(memory: MemoryService, space: Space) -> str:
     for question in space.questions:
         found = memory.recall(question.text, limit=_LISTED)
         loaded = [match.memory for match in found[:_LOADED]]
-        costs.append(estimate_tokens(briefing.matches(found)) + sum(estimate_tokens(each.text) for each in loaded))
+        costs.append(estimate_tokens(briefing.matches(found, {})) + sum(estimate_tokens(each.text) for each in loaded))
         names = {kept[each.id] for each in loaded}
         answered += bool(question.grades.keys() & {space.parents.get(name, name) for name in names})
     median = statistics.median(costs)

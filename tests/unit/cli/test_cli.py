@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -115,6 +116,41 @@ def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, 
     assert (status != 0, TOKEN in out + err) == (True, False)
 
 
+def test_each_command_stands_once_in_the_help() -> None:
+    parser = cli.parser()
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    grouped = [name for names in cli._GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(commands.choices)
+
+
+def test_the_help_of_a_command_says_what_it_does(keepmum: Command) -> None:
+    assert "Remove memories; undone with --undo for 30 days." in keepmum("forget", "--help").out
+
+
+@pytest.mark.parametrize(("word", "said"), [("recal", "did you mean `keepmum recall`?"), ("xyzzy", "lists them")])
+def test_a_command_that_is_none_is_answered_with_a_next_step(keepmum: Command, word: str, said: str) -> None:
+    answer = keepmum(word)
+    assert (answer.status, said in answer.err) == (2, True)
+
+
+def test_a_pipe_that_is_too_long_is_not_read_to_its_end(keepmum: Command) -> None:
+    answer = keepmum("remember", stdin=b"a" * 1_000_000)
+    assert (answer.status, "more than the 65,536 bytes" in answer.err) == (1, True)
+
+
+def test_a_remark_comes_behind_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8"))
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(screen, encoding="utf-8", write_through=True))
+    console.say("first")
+    console.tell("second")
+    assert screen.getvalue() == b"first\nkeepmum: second\n"
+
+
+def test_a_review_of_nothing_says_so(keepmum: Command) -> None:
+    assert keepmum("review").err.endswith("keepmum: nothing is remembered here yet\n")
+
+
 def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
     assert "is not UTF-8" in keepmum("remember", stdin=b"\xff\xfe").err
 
@@ -133,7 +169,9 @@ def test_an_export_replaces_no_file(keepmum: Command) -> None:
 def test_an_export_that_fails_leaves_no_part_behind(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     keepmum("remember", "one")
     monkeypatch.setattr("keepmum.exchange.to_json", _full_disk)
-    assert keepmum("export", "all.jsonl").err == "keepmum: could not go on: No space left on device\n"
+    assert keepmum("export", "all.jsonl").err == (
+        "keepmum: could not go on: No space left on device. Mend that, then try again\n"
+    )
     assert not os.path.exists("all.jsonl")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,31 @@ def test_a_standup_goes_by_project(
     assert (status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
     assert lines[1].startswith("- Chose Postgres (`mem_")
     assert lines[3].startswith("- Fixed the login (`mem_")
+
+
+@pytest.fixture
+def namesake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another folder that is called like the one of the test, with a memory; the test goes on in its own."""
+    folder = tmp_path / "elsewhere" / "shop"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    main(["remember", "Chose Postgres"])
+    monkeypatch.chdir(tmp_path / "shop")
+    return folder
+
+
+def test_a_standup_tells_two_projects_of_one_name_apart(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
+    main(["remember", "Fixed the login"])
+    told = run(capsys, "standup")[1].splitlines()
+    assert [line for line in told if line.endswith(":")] == [f"shop ({namesake}):", f"shop ({os.getcwd()}):"]
+
+
+def test_a_memory_of_another_project_says_so(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
+    main(["remember", "Postgres listens on the usual port"])
+    found = run(capsys, "recall", "--scope", "all", "postgres")[1].splitlines()
+    other = next(line for line in found if "Chose Postgres" in line)
+    assert f"of shop ({namesake})" in other
+    assert [line for line in found if "of shop" in line] == [other]
 
 
 def test_found_memories_keep_their_reason_in_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def the_file(home: Path, tmp_path: Path) -> Path:
 def test_no_memory_can_close_the_block(field: str, attack: str) -> None:
     hostile: dict[str, Any] = {"text": "plain", field: (attack,) if field == "tags" else attack}
     memory = a_memory(**hostile)
-    shown = briefing.block([briefing.full(memory), *briefing.matches([Match(memory, 1.0, "")]).split("\n")[2:-1]])
+    shown = briefing.block([briefing.full(memory), *briefing.matches([Match(memory, 1.0, "")], {}).split("\n")[2:-1]])
     assert shown.lower().replace(" ", "").count(f"</{briefing.TAG}") == 1
     assert shown.lower().replace(" ", "").count(f"<{briefing.TAG}") == 1
     assert shown.endswith(CLOSING)

@@ -72,7 +72,7 @@ def test_the_doctor_reads_the_entry(  # noqa: PLR0917 - fixtures and columns
 
 
 def test_without_the_app_the_doctor_says_so_once(wish: Wish, machine: Machine) -> None:
-    assert [each.level for each in ClaudeDesktop().checks(machine, wish.product)] == ["note"]
+    assert [each.level for each in ClaudeDesktop().checks(machine, wish.product)] == ["absent"]
 
 
 def test_what_was_there_before_is_named(machine: Machine, settings: Path) -> None:

@@ -38,7 +38,7 @@ def _beat(machine: Machine, event: str, age: float) -> None:
 
 
 def test_machine_without_the_client_is_no_problem(wish: Wish, without_client: Machine) -> None:
-    assert [each.level for each in health.checks(without_client, wish.product)] == ["note"]
+    assert [each.level for each in health.checks(without_client, wish.product)] == ["absent"]
 
 
 @pytest.mark.parametrize(

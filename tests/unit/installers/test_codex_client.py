@@ -371,7 +371,7 @@ def found(machine: Machine, wish: Wish, about: str) -> list[Finding]:
 
 def test_machine_without_the_client_is_no_problem(wish: Wish, machine: Machine, home: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": str(home)})
-    assert [each.level for each in health.checks(machine, wish.product)] == ["note"]
+    assert [each.level for each in health.checks(machine, wish.product)] == ["absent"]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_the_client_is_known_by_its_folder(machine: Machine, settings: Path) -> 
     settings.parent.rmdir()
     assert not CopilotCli().is_here(machine)
     (finding,) = CopilotCli().checks(machine, read(str(Path(__file__).parents[3])))
-    assert finding.level == "note"
+    assert finding.level == "absent"
 
 
 @pytest.mark.parametrize(

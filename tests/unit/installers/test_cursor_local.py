@@ -138,9 +138,9 @@ def answering(machine: Machine, outcome: Outcome) -> Machine:
     return dataclasses.replace(machine, run=lambda _argv, _seconds: outcome)
 
 
-def test_without_the_client_there_is_one_note(wish: Wish, machine: Machine) -> None:
+def test_without_the_client_there_is_one_finding(wish: Wish, machine: Machine) -> None:
     (finding,) = health.checks(machine, wish.product)
-    assert (finding.level, finding.about) == ("note", "cursor")
+    assert (finding.level, finding.about) == ("absent", "cursor")
 
 
 def test_a_whole_plugin_is_well(wish: Wish, machine: Machine, plugin: Path) -> None:

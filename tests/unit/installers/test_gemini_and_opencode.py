@@ -92,8 +92,8 @@ def test_the_doctor_sees_the_extension(wish: Wish, machine: Machine, gemini: Pat
 
 
 def test_without_the_client_the_doctor_says_so_once(wish: Wish, without_client: Machine) -> None:
-    assert [each.level for each in GeminiCli().checks(without_client, wish.product)] == ["note"]
-    assert [each.level for each in OpenCode().checks(without_client, wish.product)] == ["note"]
+    assert [each.level for each in GeminiCli().checks(without_client, wish.product)] == ["absent"]
+    assert [each.level for each in OpenCode().checks(without_client, wish.product)] == ["absent"]
 
 
 @pytest.fixture

@@ -214,6 +214,14 @@ def test_machine_without_a_home_is_told_what_to_set(
 
 
 @pytest.mark.usefixtures("_nothing_on_path")
+@pytest.mark.usefixtures("_nothing_on_path")
+@pytest.mark.parametrize("command", ["doctor", "status"])
+def test_clients_that_are_not_here_take_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    _run(command, probes=Probes())
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "not found" in line)
+    assert all(title in line for title in ("Codex", "Gemini CLI", "OpenCode"))
+
+
 def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("uninstall", "--scope", "project", "--purge", probes=Probes()) == 1
     assert "Use --purge without --scope" in capsys.readouterr().err

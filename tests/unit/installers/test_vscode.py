@@ -80,4 +80,4 @@ def test_the_doctor_looks_for_the_folder_in_the_settings(wish: Wish, machine: Ma
 
 
 def test_without_the_editor_the_doctor_says_so_once(wish: Wish, machine: Machine) -> None:
-    assert [each.level for each in VisualStudioCode().checks(machine, wish.product)] == ["note"]
+    assert [each.level for each in VisualStudioCode().checks(machine, wish.product)] == ["absent"]

@@ -11,7 +11,7 @@ from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.claude import command_line, places
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.product import PLUGIN, Product
@@ -28,7 +28,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
     """Every finding about this client; one line where it is not installed."""
     claude = command_line.program(machine)
     if claude is None:
-        yield note(_NAME, "Claude Code was not found on PATH", "Install it, then run `keepmum install`.")
+        yield absent(_NAME, "Claude Code")
         return
     yield _version(claude, machine)
     yield interpreter(_NAME, machine)

@@ -10,7 +10,7 @@ from keepmum_installers import files
 from keepmum_installers.clients.checks import server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_json
@@ -84,7 +84,7 @@ class ClaudeDesktop:
         """The server's entry, and who used it last."""
         place = self.folder(machine)
         if not self.is_here(machine):
-            return [note(_NAME, "Claude Desktop was not found", "Install it, then run `keepmum install`.")]
+            return [absent(_NAME, "Claude Desktop")]
         return [_registration(f"{_NAME} server entry", place), server(_NAME, _NAME, machine)]
 
 

@@ -11,7 +11,7 @@ from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, Product, bundle_root
 from keepmum_installers.repository import repository
@@ -28,7 +28,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
     """Every finding about this client; one line where it is not installed."""
     codex = command_line.program(machine)
     if codex is None:
-        yield note(_NAME, "Codex was not found on PATH", "Install it, then run `keepmum install`.")
+        yield absent(_NAME, "Codex")
         return
     yield _version(codex, machine)
     try:

@@ -10,7 +10,7 @@ from keepmum_installers.clients.checks import heartbeat, interpreter, server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.clients.copilot import manifests
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_json
@@ -82,7 +82,7 @@ class CopilotCli:
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
         """Plugin, interpreter, heartbeats, and who used the server."""
         if not self.is_here(machine):
-            return [note(_NAME, "Copilot CLI was not found", "Install it, then run `keepmum install`.")]
+            return [absent(_NAME, "Copilot CLI")]
         return _checks(self.folder(machine), machine)
 
 

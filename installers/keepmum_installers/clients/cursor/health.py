@@ -10,7 +10,7 @@ from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, server
 from keepmum_installers.clients.cursor import manifests, places
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.product import Product
@@ -30,7 +30,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
     """Every finding about this client; one line where it is not installed."""
     found = machine.find("cursor-agent") or machine.find("cursor") or places.config_folder(machine)
     if not os.path.exists(found):
-        yield note(_NAME, "Cursor was not found", "Install it, then run `keepmum install`.")
+        yield absent(_NAME, "Cursor")
         return
     yield ok(_NAME, f"at {found}")
     place = places.plugin_folder(machine)

@@ -10,7 +10,7 @@ from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter, server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.clients.gemini import manifests
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Call, Plan
 from keepmum_installers.product import Product
@@ -84,7 +84,7 @@ class GeminiCli:
         """Extension, interpreter, heartbeats, and who used the server."""
         gemini = self.program(machine)
         if gemini is None:
-            return [note(_NAME, "Gemini CLI was not found on PATH", "Install it, then run `keepmum install`.")]
+            return [absent(_NAME, "Gemini CLI")]
         return _checks(gemini, self.folder(machine), machine)
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter, server
 from keepmum_installers.clients.client import Scope, Wish
-from keepmum_installers.finding import Finding, note, ok, problem
+from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
 from keepmum_installers.product import Product
@@ -80,7 +80,7 @@ class OpenCode:
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
         """Plugin, interpreter, heartbeats, and who used the server."""
         if not self.is_here(machine):
-            return [note(_NAME, "OpenCode was not found", "Install it, then run `keepmum install`.")]
+            return [absent(_NAME, "OpenCode")]
         return _checks(self.folder(machine), machine)
 
 

@@ -14,7 +14,7 @@ from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter, server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
-from keepmum_installers.finding import Finding, note, ok
+from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_json
 from keepmum_installers.product import Product
@@ -94,7 +94,7 @@ class VisualStudioCode:
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
         """Setting, interpreter, heartbeats, and who used the server."""
         if not self.is_here(machine):
-            return [note(_NAME, "Visual Studio Code was not found", "Install it, then run `keepmum install`.")]
+            return [absent(_NAME, "Visual Studio Code")]
         return _checks(self.folder(machine), machine)
 
 
