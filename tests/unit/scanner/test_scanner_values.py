@@ -27,7 +27,7 @@ def test_finding_is_frozen(name: str) -> None:
 def test_findings_with_equal_fields_are_one_value() -> None:
     assert Finding("jwt", 0, 4, 0.9, "ab") == Finding("jwt", 0, 4, 0.9, "ab")
     assert len({Finding("jwt", 0, 4, 0.9), Finding("jwt", 0, 4, 0.9), Finding("jwt", 0, 5, 0.9)}) == 2
-    assert Finding("jwt", 0, 4, 0.9) != "jwt"
+    assert Finding("jwt", 0, 4, 0.9) != Finding("jwt", 0, 4, 0.9, "ab")
 
 
 def test_finding_can_be_copied_and_sent() -> None:
