@@ -28,7 +28,7 @@ sys.path.insert(0, HERE)
 
 from keepmum_scanner import scored  # noqa: E402 - the path must come first
 from keepmum_scanner.context import Context  # noqa: E402 - same
-from keepmum_scanner.decode import is_words  # noqa: E402 - same
+from keepmum_scanner.decode import decoded, is_words  # noqa: E402 - same
 from keepmum_scanner.normalise import normalise  # noqa: E402 - same
 from keepmum_scanner.score import THRESHOLD, by_hand, inputs  # noqa: E402 - same
 from keepmum_scanner.tokens import tokens  # noqa: E402 - same
@@ -139,7 +139,7 @@ def examples(rows: Iterable[Row]) -> Iterator[Example]:
         text = normalise(raw).text
         context = Context(text)
         for token in tokens(text):
-            features = None if is_words(token.plain) else scored.measure(token, context)
+            features = None if is_words(decoded(token.text)) else scored.measure(token, context)
             if features is None or scored.passes(token, features):
                 continue
             if not secret or token.text in secret or secret in token.text:

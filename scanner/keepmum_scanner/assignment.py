@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
-from keepmum_scanner.suspect import STATED, looks
+from keepmum_scanner.suspect import STATED
 from keepmum_scanner.values import is_secret, looks_secret, trimmed
 
 TYPE_CHECKING = False
@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from keepmum_scanner.context import Context
+    from keepmum_scanner.mentions import Mention
     from keepmum_scanner.suspect import Suspect
 
+    Case = tuple[str, bool, bool]  # a value; whether it is chosen; whether it is sure to be given
+
 # What may follow the name inside an identifier: "password_prod", "tokenV2", "secrets".
-_SUFFIX = r"(s)?([_-][\w-]{0,24}|[A-Z0-9]\w{0,20})?"
+# It ends where the word does, so that a chain of words is not tried at each length.
+_SUFFIX = r"(s)?([_-][\w-]{0,24}(?!\w|(?<=-)>)|[A-Z0-9]\w{0,20}(?!\w))?"
 _QUOTES = r"[\"'`\\\])*]{0,6}"
 _SIGN = r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
 _TOLD = r"(?:(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
@@ -35,15 +39,42 @@ _JUDGED = 128  # characters of a value that are judged; the whole is what a find
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 
 
+# Of a text with more names than any note or source has, the rest is searched for what stands behind a sign and has a
+# digit and a letter before a digit or a sign, as chosen and issued secrets have.
+_CROWD = 256
+_CROWD_EACH = 128  # characters that add one
+_ANY = (
+    r"[\"'`]?(?P<value>(?=[^\s\"'`,;<>|\\=0-9]{0,64}[0-9])"
+    r"(?=[^\s\"'`,;<>|\\=A-Za-z]{0,64}[A-Za-z]{1,64}[^A-Za-z\s()<>{}\[\]/._:-])[^\s\"'`,;<>|\\]{6,256})"
+)
+_ANY_SIGNED = rf"[=:>(](?![=:>(])[ \t]{{0,16}}{_ANY}"
+_ANY_TOLD = rf" (?:is|was|to) {_ANY}"
+
+
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for values that the text gives to a credential's name."""
-    if not context.mentions:
-        return
+    most = _CROWD + len(context.text) // _CROWD_EACH
+    if context.mentions:
+        yield from _given(context, context.mentions[:most])
+    if len(context.mentions) > most:
+        yield from _given_in_crowd(context, context.mentions[most][0])
+
+
+def _given_in_crowd(context: Context, start: int) -> Iterator[Suspect]:
+    """Suspects for any value behind `start` that is given near a credential's name."""
+    for expression in (_ANY_SIGNED, _ANY_TOLD):
+        for match in compiled(expression).finditer(context.text, start):
+            place, end = match.span("value")
+            if context.is_near(place, end):
+                yield ("secret.named", place, end, STATED)
+
+
+def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
+    """Suspects for values that are given to `names`."""
     given_behind = compiled(_GIVEN).match
-    judged: dict[tuple[str, bool, bool], bool] = {}  # a text can say the same thing thousands of times
+    judged: dict[Case, bool] = {}  # a text can say the same thing thousands of times
     done = nested = 0
-    most = looks(context.text)
-    for end, start, kind, short in context.mentions:
+    for end, start, kind, short in names:
         nested = nested + 1 if start < done else 0
         if kind == CUE or nested > _NESTED:
             continue
@@ -61,13 +92,22 @@ def find(context: Context) -> Iterator[Suspect]:
         chosen = kind == CHOSEN and sign != ","
         if not chosen:
             value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
-        case = (value, chosen, bool(sign or (chosen and quoted)) and is_sure(context.lower, start, end))
-        if case not in judged:
-            judge = is_secret if len(judged) < most else looks_secret
-            judged[case] = judge(value[:_JUDGED], chosen=chosen, sure=case[2])
-        if judged[case]:
+        sure = bool(sign or (chosen and quoted)) and is_sure(context.lower, start, end)
+        if _is_secret((value, chosen, sure), judged, context):
             place = given.start("quoted" if quoted else "bare")
             yield ("secret.password" if chosen else "secret.named", place, place + len(value), STATED)
+
+
+def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:
+    """Whether the value of `case` can be a secret, looked up in `judged` or noted there."""
+    if case not in judged:
+        value, chosen, sure = case
+        if context.looks > 0:
+            context.looks -= 1
+            judged[case] = is_secret(value[:_JUDGED], chosen=chosen, sure=sure)
+        else:
+            judged[case] = looks_secret(value[:_JUDGED], chosen=chosen)
+    return judged[case]
 
 
 def _is_about(suffix: str) -> bool:

@@ -14,6 +14,11 @@ AFTER = 36  # … and behind it: "… as the deploy token"
 
 _LONGEST_WORD = 16  # characters of a credential word
 
+# Places of a text that are looked at closely. Notes and sources stay below; a text that is made of borderline cases
+# would cost its reader half a second a megabyte, and what follows there is judged by its coarse look alone.
+_LOOKS = 96
+_LOOKS_EACH = 1024  # characters that add one
+
 UNNAMED = 0  # nothing names the place a credential
 NEAR = 1  # a credential word stands in the window
 ASSIGNED = 2  # a credential word is given the value: by sign, by quotes, by "is" or "to"
@@ -33,6 +38,10 @@ _ID = compiled(
     r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|\bh1)"
     r"[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
+_LONGEST_ID = 24  # characters of such a name and the signs behind it
+_IDS = tuple("id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge h".split())
+_SIGNS = " \t\r\n\u1680\u2028\u2029\"'`:=-"  # what may stand between such a name and its value …
+_DIGITS = "0123456789"  # … and end it
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
 # What stands right before a link or a digest, and the dashes before a boundary (those of a PEM mark are five).
 _TELLING = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
@@ -53,10 +62,11 @@ _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_bisect", "_ends", "blocks", "lower", "mentions", "text")
+    __slots__ = ("_bisect", "_ends", "blocks", "looks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left, for all detectors together
         self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
         self.blocks = blocks(text)
@@ -128,7 +138,10 @@ class Context:
 
     def named_id(self, start: int) -> bool:
         """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
-        return _ID.search(self.lower, max(0, start - 24), start) is not None
+        first = max(0, start - _LONGEST_ID)
+        if not self.lower[first:start].rstrip(_SIGNS).rstrip(_DIGITS).endswith(_IDS):
+            return False  # most do not, and the expression costs more
+        return _ID.search(self.lower, first, start) is not None
 
     def is_told_apart(self, start: int) -> bool:
         """Whether what stands right before `start` says that a link follows, or a digest as lock files write it."""
@@ -165,6 +178,8 @@ class Context:
         if self.is_fragment(start):
             return True
         window = self.lower[max(0, start - 200) : start]
+        if "/" not in window and "arn:" not in window:
+            return False
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None
 

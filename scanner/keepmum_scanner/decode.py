@@ -5,6 +5,10 @@ from __future__ import annotations
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 # Four characters of base64 hold three bytes; where all of these are ASCII, the first three characters are of half the
 # alphabet each. Other encodings, and what is no text, are told apart by that within a few characters.
 _ENCODED = compiled(
@@ -35,8 +39,20 @@ def is_words(plain: str | None) -> bool:
 
 
 def _percent(token: str) -> str | None:
-    plain = _ESCAPES.sub(lambda run: bytes.fromhex(run.group().replace("%", "")).decode("ascii"), token)
+    plain = _ESCAPES.sub(_unescaped, token)
     return plain if plain != token else None
+
+
+_letters: dict[str, str] = {}  # by the escape that stands for one
+
+
+def _unescaped(run: re.Match[str]) -> str:
+    escapes = run.group()
+    if len(escapes) > len("%41"):
+        return bytes.fromhex(escapes.replace("%", "")).decode("ascii")
+    if escapes not in _letters:
+        _letters[escapes] = chr(int(escapes[1:], 16))
+    return _letters[escapes]
 
 
 def _base64(token: str) -> str | None:

@@ -5,6 +5,8 @@ Found by plain substring search: one expression over all words would cost more t
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # End and start of one credential word; CHOSEN, ISSUED or CUE; and whether it is a name only when a sign follows, as
@@ -65,6 +67,7 @@ _KEY_TO = tuple(
     "idempotence index issue json locale lookup map memo message natural object option partition primary public query "
     "react registry row routing schema sequence shard sort surrogate table translation unique version".split()
 )
+_KEY_TO_ENDS = frozenset(thing[-1] for thing in _KEY_TO)
 
 
 def mentions(text: str, lower: str) -> list[Mention]:
@@ -83,9 +86,12 @@ def mentions(text: str, lower: str) -> list[Mention]:
         if word in lower:
             length = len(word)
             found += [
-                (start + length, start, kind, True)
+                (end, start, kind, True)
                 for start in places(word, lower)
-                if _is_followed(lower, start + length) and _is_word(text, lower, start, start + length)
+                for end in (start + length,)
+                # No other word follows: a sign can.
+                if (lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum())
+                and _is_word(text, lower, start, end)
             ]
     found.sort()
     return found
@@ -93,18 +99,9 @@ def mentions(text: str, lower: str) -> list[Mention]:
 
 def places(word: str, lower: str) -> list[int]:
     """Where `word` begins in `lower`."""
-    places = []
-    start = -1
-    for piece in lower.split(word)[:-1]:  # one pass in C
-        start += len(piece) + 1
-        places.append(start)
-        start += len(word) - 1
-    return places
-
-
-def _is_followed(lower: str, end: int) -> bool:
-    """Whether a sign can follow the word that ends at `end`: no other word does."""
-    return lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum()
+    length = len(word)
+    between = accumulate(map(len, lower.split(word)))  # one pass in C
+    return [passed + index * length for index, passed in enumerate(between)][:-1]
 
 
 def _is_key(text: str, lower: str, start: int, end: int) -> bool:
@@ -112,7 +109,7 @@ def _is_key(text: str, lower: str, start: int, end: int) -> bool:
     if not _is_word(text, lower, start, end):
         return False
     joint = start - (lower[start - 1 : start] in _JOINTS)
-    if not lower.endswith(_KEY_TO, 0, joint):
+    if lower[joint - 1 : joint] not in _KEY_TO_ENDS or not lower.endswith(_KEY_TO, 0, joint):
         return True
     begins = [joint - len(thing) for thing in _KEY_TO if lower.endswith(thing, 0, joint)]
     return not any(text[begin].isupper() or not text[begin - 1 : begin].isalpha() for begin in begins)
@@ -131,6 +128,8 @@ def is_sure(lower: str, start: int, end: int) -> bool:
 def _is_word(text: str, lower: str, start: int, end: int) -> bool:
     """Whether [start, end) is a word of its own: between no letters, a hump ("apiKey"), or glued to its kind."""
     before, after = text[start - 1 : start], text[end : end + 1]
+    if not before.isalpha() and not after.islower():
+        return True
     if after.islower() and text[end - 1].islower() and (after != "s" or text[end + 1 : end + 2].islower()):
         return False
     if not before.isalpha() or (before.islower() and text[start].isupper()):

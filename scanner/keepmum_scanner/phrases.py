@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import places
-from keepmum_scanner.suspect import FLOOD, STATED
-from keepmum_scanner.values import is_secret, trimmed
+from keepmum_scanner.suspect import STATED
+from keepmum_scanner.values import is_secret, looks_secret, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,11 +59,10 @@ _SENTENCE = 280  # characters of "use … as"
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for every phrase in the text."""
-    count = 0
     for start, end in dict.fromkeys((*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower))):
         value = trimmed(context.text[start:end])
-        if count >= FLOOD or is_secret(value, chosen=True, sure=False):
-            count += 1
+        context.looks -= 1
+        if is_secret(value, chosen=True, sure=False) if context.looks >= 0 else looks_secret(value, chosen=True):
             yield ("secret.password", start, start + len(value), STATED)
 
 

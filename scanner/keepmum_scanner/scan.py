@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner import assignment, pem, phrases, prefixes, scored, structure
 from keepmum_scanner.context import Context
+from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.fingerprint import fingerprint
 from keepmum_scanner.normalise import normalise
@@ -31,16 +32,15 @@ def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Find
     findings = []
     for rule, start, end, confidence in merged(_suspects(view.text)):
         key = key() if callable(key) else key
-        place = view.origin_span(start, end)
         print_ = fingerprint(view.text[start:end], key) if key else ""
-        findings.append(Finding(rule, *place, confidence, print_))
+        findings.append(Finding(rule, *view.origin_span(start, end), confidence, print_))
     return findings
 
 
 def _suspects(text: str) -> list[Suspect]:
     context = Context(text)
     found = _open(tokens(text), context.blocks)
-    stated = [*_stated(context, found), *_encoded(found)]
+    stated = [*_stated(context, found), *_encoded(found, context)]
     return [*stated, *scored.find(found, context, {(start, end) for _, start, end, _ in stated})]
 
 
@@ -67,12 +67,14 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
     ]
 
 
-def _encoded(found: list[Token]) -> Iterator[Suspect]:
+def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by.
 
     What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
     """
-    speaking = [(token, plain) for token in found for plain in (token.plain,) if plain]
+    for token in found:
+        token.plain = decoded(token.text)
+    speaking = [(token, token.plain) for token in found if token.plain]
     if not speaking:
         return
     from bisect import bisect_right
@@ -80,6 +82,10 @@ def _encoded(found: list[Token]) -> Iterator[Suspect]:
 
     text = _BETWEEN.join([plain for _, plain in speaking])
     starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
-    for rule, start, _, confidence in _stated(Context(text), tokens(text)):
+    context = Context(text)
+    context.looks = min(context.looks, outer.looks)
+    suspects = _stated(context, tokens(text))
+    outer.looks = context.looks
+    for rule, start, _, confidence in suspects:
         token = speaking[bisect_right(starts, start) - 1][0]
         yield (rule, token.start, token.end, confidence)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from keepmum_scanner import shapes
+from keepmum_scanner import crowd, shapes
 from keepmum_scanner.context import ASSIGNED, UNNAMED, Context
 from keepmum_scanner.decode import is_words
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD, Features, learned
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import FLOOD, looks
-from keepmum_scanner.tokens import LONGEST
+from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 _RUN = compiled(r"[A-Za-z0-9]+")
 _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
-_TURNS = compiled(r"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
-_ISSUED = compiled(r"(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9]|[A-Za-z]+[0-9]+[A-Za-z])[A-Za-z0-9]{16}")
-_STEPS = 2  # slashes of a path
 _SHORTEST = 16  # characters of a token that gives itself away without a name
 _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
@@ -35,57 +31,39 @@ def find(
     found: Iterable[Token], context: Context, stated: Collection[Place] = (), scorer: Scorer = learned
 ) -> Iterator[Suspect]:
     """Suspects among the tokens of one text, without the places of those that are `stated` already."""
-    suspects, left = 0, looks(context.text)
-    for whole in found:
-        if _is_settled(whole, context, stated):
-            continue
-        if suspects >= FLOOD or left <= 0:
-            if looks_issued(whole, context):
-                yield ("secret.unnamed", whole.start, whole.end, THRESHOLD)
+    shortest = 0 if context.mentions else _SHORTEST
+    left = iter([one for one in found if len(one.text) >= shortest and (one.start, one.end) not in stated])
+    suspects = 0
+    for whole in left:
+        if context.is_told_apart(whole.start):
             continue
         token = _behind_name(whole, context) if context.mentions else whole
         near = context.is_near(token.start, token.end)
         if not near and _names_itself(token.text):
             continue
-        left -= 1
         if whole.plain and is_words(whole.plain):  # what it says was judged
             continue
+        context.looks -= 1
         features = _spelling(token, context, near=near)
         confidence = _confidence(features, token, context, scorer) if features else 0.0
         if features and confidence >= THRESHOLD:
             suspects += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
-
-
-def _is_settled(token: Token, context: Context, stated: Collection[Place]) -> bool:
-    """Whether `token` needs no look: it is found already, too short where nothing is named, or a link or a digest."""
-    if not context.mentions and len(token.text) < _SHORTEST:
-        return True
-    return (token.start, token.end) in stated or context.is_told_apart(token.start)
+        if suspects >= FLOOD or context.looks <= 0:
+            yield from crowd.find(left, context)
 
 
 def _confidence(features: Features, token: Token, context: Context, scorer: Scorer) -> float:
     """How likely `token` is a secret; most are none however they are named, and naming is what costs."""
-    if scorer(features) < THRESHOLD or passes(token, features) or not _is_named(features, token, context):
+    confidence, taken_for = scorer(features), features.naming
+    if confidence < THRESHOLD or passes(token, features) or not _is_named(features, token, context):
         return 0.0
-    confidence = scorer(features)
-    return 0.0 if confidence >= THRESHOLD and passes(token, features) else confidence
-
-
-def looks_issued(token: Token, context: Context) -> bool:
-    """Whether `token` has letters and digits in turn, for long or near a name: the coarse look of more than keys."""
-    look = token.plain[:LONGEST] if token.plain else token.look
-    near = context.is_near(token.start, token.end)
-    if _ISSUED.search(look):
-        return near or not (
-            shapes.is_identity(look)
-            or shapes.is_integrity(look)
-            or shapes.is_path(look)
-            or context.in_link(token.start)
-            or context.named_id(token.start)
-        )
-    return near and look.count("/") < _STEPS and _TURNS.search(look) is not None
+    if features.naming != taken_for:
+        confidence = scorer(features)
+        if confidence >= THRESHOLD and _is_words(token, features):
+            return 0.0
+    return confidence
 
 
 def _behind_name(token: Token, context: Context) -> Token:
@@ -164,8 +142,14 @@ _GUARDS = (
 
 def passes(token: Token, features: Features) -> bool:
     """Whether `token` has a shape that no secret has."""
-    if any(guard(token.look) for guard in _GUARDS):
+    for guard in _GUARDS:
+        if guard(token.look):
+            return True
+    if features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise):
         return True
-    if features.naming != ASSIGNED and (shapes.is_slug(token.look) or shapes.is_alphabet(token.look)):
-        return True
-    return features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise)
+    return _is_words(token, features)
+
+
+def _is_words(token: Token, features: Features) -> bool:
+    """Whether `token` is words with pieces between them, and no credential word is given it: then it may be a key."""
+    return features.naming != ASSIGNED and (shapes.is_slug(token.look) or shapes.is_alphabet(token.look))

@@ -41,15 +41,18 @@ RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it s
 _WORD = 5.5  # bits; a path's part below this is a word
 
 _VERSION = compiled(r"v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}[+-]")
+# Lock-file integrity strings. Here and below each alternative begins with a letter, which `re` looks for by itself.
 _DIGEST = compiled(
-    r"(?:\b|_)(?:(?:sha|SHA)-?(?:1|224|256|384|512)|md5|MD5|h1|blake2b)[.:=-][A-Za-z0-9+/=]{20,}"
-)  # lock-file integrity strings
+    r"(?:sha(?<![^\W_]sha)-?(?:1|224|256|384|512)|SHA(?<![^\W_]SHA)-?(?:1|224|256|384|512)|md5(?<![^\W_]md5)|"
+    r"MD5(?<![^\W_]MD5)|h1(?<![^\W_]h1)|blake2b(?<![^\W_]blake2b))[.:=-][A-Za-z0-9+/=]{20}"
+)
 _LONGEST_SHAPE = 256  # characters that are looked at for a shape: names and paths are shorter
 _LONGEST_CUT = 40  # characters of a key that somebody shortened by two dots
 _LONGEST_PLACEHOLDER = 128  # characters
 _PLACEHOLDER = compiled(
-    r"x{4,}|\*{3,}|_{3,}|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
-    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|\bmy[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$"
+    r"xxxx|\*\*\*|___|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
+    r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|"
+    r"my(?<=\bmy)[-_]?(?:api[-_]?)?(?:token|key|secret|password)(?:[-_]?(?:here|key|value))?$|here$"
 )
 _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LONG_NAME = compiled(r"[A-Za-z_.]{1,64}(?:[0-9]{1,4}[A-Za-z_.]{1,64}){0,16}[0-9]{0,4}")
@@ -98,7 +101,11 @@ def is_time(token: str) -> bool:
 
 def is_identity(token: str) -> bool:
     """Whether `token` names a thing: UUID, ULID, ObjectId, commit, digest, time; also with its kind in front."""
-    if _IDENTITY.fullmatch(token) or _is_object(token):
+    if _IDENTITY.fullmatch(token):
+        return True
+    if token.isalnum():
+        return False
+    if _is_object(token):
         return True
     uuid = _UUID.search(token) if token.count("-") >= 4 and len(token) <= _LONGEST_NAME else None
     return uuid is not None and surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
@@ -170,15 +177,10 @@ def is_name(token: str) -> bool:
     if switches > _NAME_SWITCHES:
         token = _SIZE.sub("", token)
         switches = len(_SWITCH.findall(token))
-    if _NAME.fullmatch(token) and switches <= _NAME_SWITCHES:
+    if switches <= _NAME_SWITCHES and _NAME.fullmatch(token):
         return True
     parts = token.count(".") + token.count("_")
-    return (
-        parts > 0
-        and switches <= _NAME_SWITCHES * parts
-        and surprise(token) < _WORD
-        and _LONG_NAME.fullmatch(token) is not None
-    )
+    return switches <= _NAME_SWITCHES * parts and _LONG_NAME.fullmatch(token) is not None and surprise(token) < _WORD
 
 
 def is_camel(token: str) -> bool:
@@ -201,6 +203,8 @@ def is_camel(token: str) -> bool:
 
 def is_slug(token: str) -> bool:
     """Whether `token` is words with short pieces between them: a model, a table; a file; an alphabet spelled out."""
+    if token.isalnum():
+        return token.lower() in _ALPHABET
     if token.lower() in _ALPHABET or _ADVISORY.fullmatch(token) or _FILE.search(token):
         return True
     parts = _JOINTS.split(_SIZE.sub("", token))

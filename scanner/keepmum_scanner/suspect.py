@@ -10,15 +10,6 @@ if TYPE_CHECKING:
     Suspect = tuple[str, int, int, float]  # rule, start, end, confidence
 
 
-def looks(text: str) -> int:
-    """How many places of `text` each detector looks at closely; what follows is judged by its coarse look alone.
-
-    Notes, sources and lock files stay far below; a text that is made of borderline cases would cost its reader half a
-    second a megabyte.
-    """
-    return 128 + len(text) // 256
-
-
 def merged(suspects: list[Suspect]) -> list[Suspect]:
     """`suspects` in order of place, overlapping ones as one under the name of the most confident.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefixes import begins_key
 
@@ -29,17 +28,27 @@ _TOKEN = compiled(
 )
 
 
+# Of a text with more tokens than any note, source or lock file has, the rest is cut for those that the coarse look can
+# find: with a digit, or in capitals, as some providers' keys begin.
+_CROWD = 256
+_CROWD_EACH = 128  # characters that add one
+_CROWDED = compiled(
+    rf"\\[nrt]|(?=[A-Za-z0-9_]{_CHARACTER}{{11}})"
+    rf"(?:(?P<token>(?=[A-Za-z_+/.~%-]*[0-9]|[A-Z]{{4}}){_CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?)|{_CHARACTER}+)"
+)
+
+
 class Token:
     """One run of key characters at [start, end) of the plain text."""
 
     __slots__ = ("end", "look", "plain", "start", "text")
 
-    def __init__(self, text: str, start: int, plain: str | None = None) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.start = start
         self.end = start + len(text)
         self.look = text if len(text) <= LONGEST else text[: LONGEST // 2] + text[-LONGEST // 2 :]
-        self.plain = plain  # the readable text that this token encodes, None when it encodes none
+        self.plain: str | None = None  # the readable text that it encodes, once somebody has undone its encoding
 
     def behind(self, offset: int) -> Token:
         """The rest of this token from `offset` characters on, without the signs that join the two."""
@@ -49,10 +58,19 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """Tokens of `text` from `MINIMUM` characters on that are more than words, in order, without a closing dot."""
-    found = []
+    found: list[Token] = []
+    crowd = _CROWD + len(text) // _CROWD_EACH
     for match in _TOKEN.finditer(text):
         if match.lastgroup or begins_key(text, match.start()):
             token = match.group().rstrip(".")
             if len(token) >= MINIMUM:
-                found.append(Token(token, match.start(), decoded(token)))
+                found.append(Token(token, match.start()))
+                if len(found) >= crowd:
+                    return found + _crowd(text, match.end())
     return found
+
+
+def _crowd(text: str, start: int) -> list[Token]:
+    """Tokens of the rest of a text that has a crowd of them."""
+    matches = [match for match in _CROWDED.finditer(text, start) if match.lastgroup]
+    return [Token(match.group().rstrip("."), match.start()) for match in matches]

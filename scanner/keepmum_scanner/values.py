@@ -73,7 +73,7 @@ def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
     return _is_chosen(value, bits) if chosen else _is_issued(value, bits, sure=sure)
 
 
-def looks_secret(value: str, *, chosen: bool, sure: bool) -> bool:  # noqa: ARG001 - takes the place of `is_secret`
+def looks_secret(value: str, *, chosen: bool) -> bool:
     """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
 

@@ -15,7 +15,19 @@ from collections.abc import Callable
 ALNUM = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits
 HEX = "0123456789abcdef"
+PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 DASHES = "-" * 5
+STARTS = (
+    "gh" + "p_",
+    "sk" + "-",
+    "xo" + "xb-",
+    "AK" + "IA",
+    "gl" + "pat-",
+    "np" + "m_",
+    "AI" + "za",
+    "SG" + ".",
+    "key-",
+)
 WORDS = (
     "server client token store index path value cache build graph query vector memory session project branch commit "
     "review config module package handler password secret key login access pass user auth parser worker loader"
@@ -26,6 +38,19 @@ Maker = Callable[[random.Random], str]
 
 def drawn(chance: random.Random, letters: str, count: int) -> str:
     return "".join(chance.choices(letters, k=count))
+
+
+def uuid(chance: random.Random) -> str:
+    return "-".join(drawn(chance, HEX, count) for count in (8, 4, 4, 4, 12))
+
+
+def base64_of(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def hidden(text: str) -> str:
+    """`text` with a zero-width space behind each character."""
+    return "".join(letter + "\u200b" for letter in text)
 
 
 def wide(text: str) -> str:
@@ -140,6 +165,65 @@ PIECES: dict[str, Maker] = {
     "lock file": lambda c: f'"integrity": "sha512-{drawn(c, ALNUM, 86)}==",\n',
     "all guards": lambda _: "://eyJ pat/pk_at.Q~ k_ _mmk; sig=:AA$token=uthorization ",
     "connections": lambda c: f"a={drawn(c, LOWER, 4)};pwd=",
+    # crowds: thousands of cases, each at the border
+    "keys and other values each time": lambda c: f"key={drawn(c, ALNUM, 8)}\n",
+    "passwords of any sign": lambda c: f"password={drawn(c, PRINTABLE, 10)}\n",
+    "one name again and again": lambda _: "password ",
+    "names as values": lambda _: "password: password\n",
+    "names joined": lambda _: "key_id_key_id_key_url_",
+    "names and arrows": lambda _: "key->key->",
+    "short names and signs": lambda _: "pin=pw=pass=",
+    "verbs and signs": lambda _: "pass: ",
+    "short tokens near names": lambda c: f"key {drawn(c, ALNUM, 12)} ",
+    "short tokens": lambda c: drawn(c, ALNUM, 12) + " ",
+    "tokens of sixteen": lambda c: drawn(c, ALNUM, 16) + "\n",
+    "tokens of letters": lambda c: drawn(c, string.ascii_letters, 20) + "\n",
+    "tokens of capitals": lambda c: drawn(c, string.ascii_uppercase + string.digits, 20) + "\n",
+    "tokens with joints": lambda c: drawn(c, ALNUM + "_-", 21) + " ",
+    "tokens with any joint": lambda c: drawn(c, ALNUM + "-_./+", 20) + c.choice(" ,;\n"),
+    "tokens behind escapes": lambda c: "\\n" + drawn(c, ALNUM, 20),
+    "tokens in quotes": lambda c: f'"{drawn(c, ALNUM, 18)}",',
+    "objects of services": lambda c: f"cus_{drawn(c, ALNUM, 14)} ",
+    "objects of services near names": lambda c: f"key cus_{drawn(c, ALNUM, 14)} ",
+    "many kinds of keys, cut": lambda c: c.choice(STARTS) + drawn(c, ALNUM, c.randint(4, 20)) + " ",
+    "one character short": lambda c: "AK" + "IA" + drawn(c, string.ascii_uppercase, 15) + " ",
+    "placeholders": lambda c: f"key=your-{drawn(c, LOWER, 12)}-here ",
+    "crosses": lambda _: "x" * 30 + " ",
+    "crosses for keys": lambda _: "key=" + "x" * 30 + " ",
+    "slugs of chance": lambda c: f"{c.choice(WORDS)}-{drawn(c, LOWER, 5)}-{c.choice(WORDS)}-{drawn(c, LOWER, 6)} ",
+    "numbered names near names": lambda c: (
+        "key " + "".join(word.capitalize() + str(c.randint(1, 99)) for word in c.choices(WORDS, k=3)) + " "
+    ),
+    "versions with commits": lambda c: f"v1.2.{c.randint(1, 99)}-{drawn(c, HEX, 12)} ",
+    "hosts": lambda c: f"{drawn(c, string.ascii_lowercase, 5)}.example.com/{drawn(c, ALNUM, 22)} ",
+    "users and passwords": lambda c: f"login {drawn(c, string.ascii_lowercase, 5)}/{drawn(c, LOWER, 7)}! ",
+    "used as keys": lambda c: f"use {drawn(c, LOWER, 8)} as the key ",
+    "given by a statement": lambda _: "identified by ",
+    # encodings, nested and mixed
+    "percent signs in names": lambda c: f"p%61ssword%3D{drawn(c, ALNUM, 8)} ",
+    "percent signs in tokens": lambda c: f"%41{drawn(c, ALNUM, 12)}%3D ",
+    "base64 of base64 of names": lambda c: base64_of(base64_of(f"key={drawn(c, ALNUM, 9)}")) + " ",
+    "base64 of key headers": lambda _: base64_of(f"{DASHES}BEGIN PRIVATE KEY{DASHES}") + " ",
+    "base64 of a long list": lambda c: base64_of(f"password={drawn(c, ALNUM, 9)};" * 60) + " ",
+    "hexadecimal of names": lambda c: f"password={drawn(c, ALNUM, 9)}".encode().hex() + " ",
+    "basic authorization": lambda c: f"Authorization: Basic {base64_of('user:' + drawn(c, ALNUM, 8))}\n",
+    # files
+    "JSON of ids": lambda c: f'{{"id": "{uuid(c)}", "sha": "{drawn(c, HEX, 40)}", "key": "{drawn(c, ALNUM, 22)}"}},',
+    "CSV of ids": lambda c: f"{c.randint(1, 10**6)},{drawn(c, ALNUM, 22)},{uuid(c)},{drawn(c, HEX, 24)}\n",
+    "query strings": lambda c: f"{drawn(c, ALNUM, 12)}={drawn(c, ALNUM, 18)}&",
+    "YAML anchors": lambda c: f"- &{drawn(c, LOWER, 8)} *{drawn(c, LOWER, 8)}\n",
+    "a dump in hexadecimal": lambda c: f"{drawn(c, HEX, 8)}  " + " ".join(drawn(c, HEX, 2) for _ in range(16)) + "\n",
+    "a log": lambda c: f"2026-11-{c.randint(10, 30)}T10:11:{c.randint(10, 59)}Z auth request_id={drawn(c, HEX, 32)}\n",
+    "minified": lambda c: f"{drawn(c, ALNUM, 2)}.{drawn(c, ALNUM, 6)}={drawn(c, ALNUM, 3)}=>key.{drawn(c, ALNUM, 8)};",
+    "XML": lambda c: f"<key>{drawn(c, ALNUM, 14)}</key><password>{drawn(c, string.ascii_lowercase, 7)}</password>",
+    # beyond ASCII, with names
+    "hidden names": lambda c: hidden(f"password={drawn(c, ALNUM, 6)}") + " ",
+    "full-width assignments": lambda c: wide(f"key={drawn(c, ALNUM, 16)}") + "\n",
+    "bold letters of mathematics": lambda c: "key=" + "".join(chr(0x1D400 + c.randint(0, 51)) for _ in range(16)) + " ",
+    "chinese names": lambda c: f"\u5bc6\u7801\uff1a{drawn(c, LOWER, 8)}\uff0c",
+    "unbreakable spaces": lambda c: f"key\u00a0=\u00a0{drawn(c, LOWER, 9)}\u00a0",
+    "nulls around signs": lambda c: f"key\0=\0{drawn(c, LOWER, 9)}",
+    "families of emoji": lambda _: "\U0001f468\u200d\U0001f469\u200d\U0001f467 ",
 }
 
 
