@@ -9,9 +9,12 @@ what lies past the first thousands of characters is not looked at, since the mod
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Protocol
 
-__all__ = ["WordPiece"]
+from keepmum.embedding.vocabulary import Vocabulary
+
+__all__ = ["Numbers", "WordPiece"]
 
 _UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
 _INSIDE = "##"  # before a piece that does not begin its word
@@ -73,13 +76,26 @@ _CLEANED = _Cleaned()
 _FOLDED = _Folded()
 
 
+class Numbers(Protocol):
+    """What gives a piece its number: a `Vocabulary`, or a dict."""
+
+    def get(self, piece: str, /) -> int | None:
+        """The number of a piece; None where it has none."""
+
+
 class WordPiece:
     """A vocabulary, and how texts are spelled in it."""
 
-    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+    def __init__(self, vocabulary: Numbers) -> None:
+        """Give a vocabulary with the pieces that every text needs.
+
+        Raises: ValueError when one of them is missing.
+        """
         self._vocabulary = vocabulary
-        self._unknown = [vocabulary[_UNKNOWN]]
-        self._first, self._last = vocabulary[_FIRST], vocabulary[_LAST]
+        unknown, first, last = (vocabulary.get(piece) for piece in (_UNKNOWN, _FIRST, _LAST))
+        if unknown is None or first is None or last is None:
+            raise ValueError("not a vocabulary: a piece that every text needs is missing")
+        self._unknown, self._first, self._last = [unknown], first, last
 
     @classmethod
     def read(cls, path: str) -> WordPiece:
@@ -87,12 +103,8 @@ class WordPiece:
 
         Raises: OSError, ValueError when it is none.
         """
-        with open(path, encoding="utf-8", newline="\n") as file:
-            pieces = file.read().removesuffix("\n").split("\n")
-        try:
-            return cls({piece: number for number, piece in enumerate(pieces)})
-        except KeyError:
-            raise ValueError("not a vocabulary: a piece that every text needs is missing") from None
+        with open(path, "rb") as file:
+            return cls(Vocabulary(file.read()))
 
     def spell(self, text: str, most: int) -> list[int]:
         """The numbers of a text's pieces, between those of its first and last mark; at most `most` in all."""

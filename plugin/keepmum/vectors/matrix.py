@@ -33,7 +33,7 @@ _NOWHERE = -1
 _FEW_WIPED = 1_000
 _NOBODY = 0  # the number of a row that no longer holds; SQLite counts its rows from 1
 _TOLERANCE = 0.01  # how far a sound vector's length may be from 1, and a cosine beyond it
-_SAMPLED = 2_000  # rows that are looked at when a file is opened
+_SAMPLED = 2_000  # rows that are looked at when a file is opened, and a few more
 
 
 class Damaged(Exception):
@@ -196,7 +196,7 @@ class Matrix:
         Raises: Damaged.
         """
         rows = self._state.rows
-        sample = np.unique(np.linspace(first, rows - 1, _SAMPLED, dtype=np.int64)) if rows > first else np.empty(0, int)
+        sample = np.arange(first, rows, max(1, (rows - first) // _SAMPLED))
         sample = sample[self._numbers[sample] != _NOBODY]
         vectors = np.asarray(self._vectors[sample])
         lengths = np.linalg.norm(vectors, axis=1)
