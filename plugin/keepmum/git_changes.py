@@ -6,8 +6,6 @@ repository's configuration names are left out all the same.
 
 from __future__ import annotations
 
-import logging
-
 __all__ = ["changed_files"]
 
 _MOST = 100  # files named; a memory tells what it is about, it is no inventory
@@ -20,6 +18,8 @@ def changed_files(root: str) -> list[str] | None:
 
     Paths are relative to the top of the working tree. None also where GitPython or git is missing.
     """
+    import logging  # a server that keeps nothing in files has no use for either
+
     try:
         import git  # 75 ms, at the first memory that is kept in a repository
     except ImportError:  # raised for a missing program too

@@ -8,20 +8,39 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["give_back"]
+__all__ = ["give_back", "keep_little"]
 
 if sys.platform == "linux":
+    # Source: https://man7.org/linux/man-pages/man3/mallopt.3.html, read 2026-11-21
+    _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+    _KEPT = 1 << 20  # bytes: what a question needs comes from what is kept, what a long text needs does not
+
+    def keep_little() -> None:
+        """Have the C library give back whatever is free beyond a megabyte, from now on.
+
+        Left to itself it keeps as much as was ever free at once, and that for each thread; few of ours work at once.
+        """
+        _call("mallopt", _ARENA_MAX, 1)
+        _call("mallopt", _TRIM_THRESHOLD, _KEPT)
+        _call("mallopt", _MMAP_THRESHOLD, _KEPT)
 
     def give_back() -> None:
-        """Give it back; takes a few milliseconds, and does nothing where the C library has no such function."""
-        import ctypes  # numpy has imported it already wherever this is called
-
+        """Give back what is free now; takes some milliseconds where that is much."""
         # Source: https://man7.org/linux/man-pages/man3/malloc_trim.3.html, read 2026-11-21
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(ctypes.c_size_t(0))
+        _call("malloc_trim", 0)
+
+    def _call(name: str, *numbers: int) -> None:
+        """Call a function of the C library, where it has it; others than glibc do not."""
+        import ctypes  # numpy imports it as well
+
+        function = getattr(ctypes.CDLL(None), name, None)
+        if function is not None:
+            function(*numbers)
 
 else:
 
-    def give_back() -> None:
+    def keep_little() -> None:
         """Nothing: other systems see to that themselves."""
+
+    def give_back() -> None:
+        """Nothing, as above."""

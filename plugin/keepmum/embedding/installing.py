@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from keepmum.embedding import conversion
+from keepmum.embedding import conversion, packed
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.sources import SOURCES, Progress, folder
 from keepmum.errors import EmbeddingError
@@ -63,6 +63,7 @@ def remove(model: LocalModel, home: str, progress: Progress) -> int:
     Raises: EmbeddingError when a file of it cannot be removed.
     """
     place = model.folder(home)
+    packed.remove(os.path.join(home, "cache"))
     if not os.path.isdir(os.path.dirname(place)):
         return 0
     with _alone(os.path.dirname(place), progress):

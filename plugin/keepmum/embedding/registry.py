@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 from keepmum.embedding.background import Background
@@ -35,7 +36,7 @@ def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:
 
     if chosen.home is None:
         raise ModelMissing("there is no folder for a model: set HOME, or KEEPMUM_HOME, to a full path")
-    return MiniLm.open(MINILM.folder(chosen.home))
+    return MiniLm.open(MINILM.folder(chosen.home), cache=os.path.join(chosen.home, "cache"))
 
 
 def _openai_compatible(chosen: Settings, environ: Mapping[str, str]) -> Embedder:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from keepmum import application, briefing
 from keepmum.errors import InvalidInput, NotFound, SwitchedOff
@@ -116,6 +115,8 @@ class MemoryHandlers:
             return briefing.block(lines) if lines else _NOTHING_YET
         if not uri.startswith(resources.SCHEME):
             raise NotFound("resources of this server begin with memory://")
+        from urllib.parse import unquote  # which seldom is wanted
+
         memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
         return briefing.block([briefing.full(memory)])
 

@@ -9,6 +9,7 @@ from keepmum import ranking
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
 from keepmum.embedding.beside import Beside
+from keepmum.embedding.heap import keep_little
 from keepmum.errors import EmbeddingError
 from keepmum.memory import Embedding, Memory
 from keepmum.service.backlog import Backlog, Progress
@@ -102,6 +103,7 @@ class Embeddings:
     def start(self) -> None:
         """Open the model, embed what has no vector yet and make the index: beside the work, and in a moment."""
         if self._opening is not None and self._store.meaning is not None:
+            keep_little()  # a server lives long, and many run side by side
             self._backlog.work_off_beside(lambda: None if self._closing.wait(_SETTLES) else self._fitting())
 
     def wait(self) -> None:

@@ -26,6 +26,9 @@ def connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA wal_autocheckpoint = 0")  # see keepmum.stores.sqlite.lock
         db.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
+        # KiB of pages that each process keeps for itself; the system keeps the file for all of them, and no faster
+        # search was measured with four times as many.
+        db.execute("PRAGMA cache_size = -512")
         db.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut
         if uri:
             db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # whether it can be read shows here

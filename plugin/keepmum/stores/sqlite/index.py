@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -70,6 +69,8 @@ class Index:
             private_files.make_folder(own)
             self._lock = WriterLock(os.path.join(own, "lock"))
         except OSError:
+            import tempfile  # seldom wanted, and half a megabyte
+
             self._passing = tempfile.TemporaryDirectory(prefix="keepmum-")
             own = self._passing.name
             self._lock = WriterLock(os.path.join(own, "lock"))

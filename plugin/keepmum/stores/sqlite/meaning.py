@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -150,6 +149,8 @@ class SqliteMeaning:
 
     def discard(self) -> None:
         """Remove every copy of vectors: they are made anew, without what was taken out of the store."""
+        import shutil  # seldom wanted, and half a megabyte
+
         with self._thread:
             self.close()
             for name in os.listdir(self._folder) if os.path.isdir(self._folder) else ():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator
 
@@ -82,6 +81,8 @@ def _memory(row: sqlite3.Row) -> Memory | None:
 @contextlib.contextmanager
 def _with_new_header(damaged: str) -> Iterator[str]:
     """A copy of a store with a sound header: what it says is nearly the same for every store of ours."""
+    import shutil  # half a megabyte that no sound store needs
+
     copy = f"{damaged}.{os.getpid()}.part"
     try:
         with contextlib.suppress(OSError):

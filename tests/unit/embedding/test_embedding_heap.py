@@ -1,0 +1,42 @@
+"""What was used for a moment goes back to the machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from keepmum.embedding import heap
+
+_PROGRAM = """
+from keepmum.embedding import heap
+def held():
+    with open("/proc/self/smaps_rollup", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
+many = [bytearray(100_000) for _ in range(300)]
+last = bytearray(100_000)
+most = held()
+del many
+{call}
+print(most - held() > 20_000)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such function")
+def test_what_is_free_is_given_back() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM.replace("{call}", "heap.give_back()")],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "True\n"
+
+
+def test_a_process_goes_on_after_both() -> None:
+    heap.keep_little()
+    heap.give_back()
