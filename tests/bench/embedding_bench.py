@@ -26,7 +26,7 @@ __all__ = ["rows"]
 ROUNDS = 15
 _CHILD = """
 import json, sys, time
-folder = sys.argv[1]
+folder, cache = sys.argv[1:]
 def private():
     try:
         with open("/proc/self/smaps_rollup", encoding="ascii") as file:
@@ -44,7 +44,7 @@ def milliseconds(*works, rounds):
 before = private()
 begun = time.perf_counter()
 from keepmum.embedding.minilm import MiniLm
-embedder = MiniLm.open(folder)
+embedder = MiniLm.open(folder, cache=cache)
 opened = time.perf_counter() - begun
 query = "how do we roll back a release that took both pools down at once?"
 text = "Deploys go through the blue pool first, since a bad release took both down. " * 20
@@ -99,7 +99,7 @@ def _process(folder: Path) -> dict[str, Any]:
     """The figures of one process."""
     paths = os.pathsep.join(str(ROOT / name) for name in ("plugin", "hooks", "scanner"))
     environ = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", _CHILD, str(folder)]
+    command = [sys.executable, "-c", _CHILD, str(folder), str(folder.parent)]  # the packed form lies beside
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=True)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures
