@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from keepmum_installers import files
+from keepmum_installers import files, formats
 from keepmum_installers.blocks import Mark, take_out
 from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
 from keepmum_installers.given_back import given_back
 from keepmum_installers.journal import Called, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.machine import NOT_FOUND, Machine
-from keepmum_installers.merge import is_blank, parse, strip
+from keepmum_installers.merge import is_blank
 from keepmum_installers.plan import Call, Change, Link, Step
 
 __all__ = ["Undone", "carry_out", "describe", "undo"]
@@ -180,17 +180,18 @@ def _unedit(record: Edited | Inserted) -> str:
 def _without_keys(record: Edited, now: bytes) -> tuple[bytes, bool]:
     """The content without our keys, and whether nothing else is in it.
 
-    Raises: InstallError when it is no plain JSON any more.
+    Raises: InstallError when it can no longer be edited without harm.
     """
+    form = formats.of(record.path)
     try:
         text = now.decode("utf-8")
         for step in reversed(record.undo):
-            text = strip(text, step)
-        return text.encode(), is_blank(text) or parse(text) == {}
+            text = form.strip(text, step)
+        return text.encode(), is_blank(text) or form.parse(text) == {}
     except (UnicodeDecodeError, NotPlainJson):
         keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
         raise InstallError(
-            f"{record.path} is no longer plain JSON, so it was left alone", f"Remove {keys} by hand."
+            f"{record.path} is damaged, or no longer plain JSON, so it was left alone", f"Remove {keys} by hand."
         ) from None
 
 

@@ -14,6 +14,7 @@ from keepmum_installers.errors import InstallError
 __all__ = ["ServerList", "guarded", "is_guarded", "unguarded"]
 
 Entry = Mapping[str, Any]
+_STDIO = ("stdio", "local")
 _HTTP = ("http", "streamable-http", "streamableHttp")
 _VARIABLE = "KEEPMUM_GUARD_HEADER_"
 _SIGNED_IN_BY_THE_CLIENT = ("oauth", "headersHelper")
@@ -27,15 +28,19 @@ class ServerList:
     scope: Scope
     path: str
     keys: tuple[str, ...]
+    url_is_http: bool = False
+    """Whether an address without a type is one of Streamable HTTP, as it is in some clients."""
 
 
-def guarded(entry: Entry, call: Sequence[str]) -> dict[str, Any]:
+def guarded(entry: Entry, call: Sequence[str], *, url_is_http: bool = False) -> dict[str, Any]:
     """The entry that starts the same server by `call`, the words that start the guard; all it does not name stays.
 
     Raises: InstallError when the guard could not stand in front of such a server.
     """
-    kind = entry.get("type", "stdio" if "command" in entry else None)
-    if kind == "stdio" and isinstance(entry.get("command"), str) and _are_words(entry.get("args", [])):
+    kind = entry.get("type", "stdio" if "command" in entry else "http" if url_is_http else None)
+    if kind == "local" and _are_words(entry.get("command")) and entry["command"]:
+        return {**entry, "command": [*call, _BEFORE_THE_COMMAND, *entry["command"]]}  # one list, as OpenCode has it
+    if kind in _STDIO and isinstance(entry.get("command"), str) and _are_words(entry.get("args", [])):
         words = [*call, _BEFORE_THE_COMMAND, entry["command"], *entry.get("args", [])]
         return {**entry, "command": words[0], "args": words[1:]}
     if any(name in entry for name in _SIGNED_IN_BY_THE_CLIENT):
@@ -64,6 +69,8 @@ def unguarded(entry: Entry) -> dict[str, Any] | None:
         return None
     if _BEFORE_THE_COMMAND in words:
         command, *arguments = words[words.index(_BEFORE_THE_COMMAND) + 1 :] or [""]
+        if isinstance(entry["command"], list):
+            return {**entry, "command": [command, *arguments]} if command else None
         return {**entry, "command": command, "args": arguments} if command else None
     return _back_to_http(entry, words)
 
@@ -97,6 +104,8 @@ def _back_to_http(entry: Entry, words: Sequence[str]) -> dict[str, Any] | None:
 def _guard_words(entry: Entry) -> list[str] | None:
     """What stands behind `guard` in an entry of ours; None in any other."""
     command, arguments = entry.get("command"), entry.get("args")
+    if _are_words(command) and command:
+        command, *arguments = command
     if not isinstance(command, str) or not isinstance(arguments, list) or not _are_words(arguments):
         return None
     if "guard" not in arguments:

@@ -12,23 +12,39 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from keepmum_installers import apply, files
+from keepmum_installers import apply, files, formats
 from keepmum_installers.clients.claude import servers as claude_servers
+from keepmum_installers.clients.claude_desktop import servers as claude_desktop_servers
 from keepmum_installers.clients.client import Scope
+from keepmum_installers.clients.codex import servers as codex_servers
+from keepmum_installers.clients.copilot import servers as copilot_servers
+from keepmum_installers.clients.cursor import servers as cursor_servers
+from keepmum_installers.clients.gemini import servers as gemini_servers
+from keepmum_installers.clients.opencode import servers as opencode_servers
+from keepmum_installers.clients.vscode import servers as vscode_servers
 from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
 from keepmum_installers.guard_entry import ServerList, guarded, is_guarded, unguarded
 from keepmum_installers.journal import Edited, Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import is_blank, merge, parse, strip
-from keepmum_installers.plan import Change, edit_json
+from keepmum_installers.merge import is_blank
+from keepmum_installers.plan import Change, edit_keys
 from keepmum_installers.product import bundle_root
 from keepmum_installers.voice import Voice
 
 __all__ = ["CLIENTS", "Wanted", "add", "remove", "show"]
 
 # Where each client keeps its servers: one module and one line for another client.
-CLIENTS: Mapping[str, Callable[[Machine], Iterator[ServerList]]] = {"claude-code": claude_servers.server_lists}
+CLIENTS: Mapping[str, Callable[[Machine], Iterator[ServerList]]] = {
+    "claude-code": claude_servers.server_lists,
+    "codex": codex_servers.server_lists,
+    "cursor": cursor_servers.server_lists,
+    "copilot-cli": copilot_servers.server_lists,
+    "gemini-cli": gemini_servers.server_lists,
+    "vscode": vscode_servers.server_lists,
+    "opencode": opencode_servers.server_lists,
+    "claude-desktop": claude_desktop_servers.server_lists,
+}
 
 _ATTEMPTS = 20  # the client writes the same file; between a look and a write lie milliseconds
 _BY_NAME = "keepmum"
@@ -118,12 +134,9 @@ def _plan(wanted: Wanted, machine: Machine) -> Change | None:
     found = _find(wanted, machine)
     if is_guarded(found.entry):
         return None
-    after = guarded(found.entry, _call(found.where.scope, machine))
-    # Of a command two members change, and all else keeps its bytes; an address becomes another kind of entry.
-    whole = "command" not in found.entry
-    names = () if whole else ("command", "args")
-    edits = [(found.keys, after)] if whole else [((*found.keys, name), after[name]) for name in names]
-    return edit_json(found.where.path, edits, f"put the guard in front of {found.server}")
+    after = guarded(found.entry, _call(found.where.scope, machine), url_is_http=found.where.url_is_http)
+    edits = _edits(found, after)
+    return edit_keys(found.where.path, edits, f"put the guard in front of {found.server}")
 
 
 def _carry_out(wanted: Wanted, machine: Machine) -> None:
@@ -157,7 +170,7 @@ def _undo(record: Edited, found: _Found, journal: Journal, machine: Machine) -> 
     before = files.read(record.path) or b""
     text = before.decode("utf-8")
     for step in reversed(ours):
-        text = strip(text, step)
+        text = formats.of(record.path).strip(text, step)
     _put(record.path, before, text)
     journal.remove(record)
     journal.add(replace(record, undo=others))
@@ -171,10 +184,16 @@ def _rewrite(found: _Found) -> None:
         )
     before = files.read(found.where.path) or b""
     text = before.decode("utf-8")
-    edits = [((*found.keys, name), plain[name]) for name in ("command", "args")] if "command" in plain else []
-    for keys, value in edits or [(found.keys, plain)]:
-        text, _ = merge(text, keys, value)
+    for keys, value in _edits(found, plain):
+        text, _ = formats.of(found.where.path).merge(text, keys, value)
     _put(found.where.path, before, text)
+
+
+def _edits(found: _Found, after: Mapping[str, Any]) -> list[tuple[tuple[str, ...], object]]:
+    """What makes the entry say `after`: of a command its members change, an address becomes another kind of entry."""
+    if "command" not in found.entry or "command" not in after:
+        return [(found.keys, after)]
+    return [((*found.keys, name), after[name]) for name in ("command", "args") if name in after]
 
 
 def _put(path: str, before: bytes, text: str) -> None:
@@ -253,7 +272,7 @@ def _read(path: str) -> dict[str, object]:
     """
     try:
         text = (files.read(path) or b"").decode("utf-8")
-        return {} if is_blank(text) else parse(text)
+        return {} if is_blank(text) else formats.of(path).parse(text)
     except UnicodeDecodeError:
         raise InstallError(f"{path} was left alone: not UTF-8 text", "Mend it and run this again.") from None
     except NotPlainJson as error:

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from keepmum_installers import files
+from keepmum_installers import files, formats
 from keepmum_installers.blocks import Block, Mark, put
 from keepmum_installers.errors import InstallError, NotPlainJson
-from keepmum_installers.merge import Undo, append, merge
+from keepmum_installers.merge import Undo, append
 
-__all__ = ["Call", "Change", "Link", "Plan", "Step", "add_block", "edit_json", "own_file"]
+__all__ = ["Call", "Change", "Link", "Plan", "Step", "add_block", "edit_keys", "own_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def own_file(path: str, content: str, why: str, mode: int) -> Change | None:
     return None if before == after else Change(path, files.digest(before), after, why, mode)
 
 
-def edit_json(
+def edit_keys(
     path: str,
     wanted: Sequence[tuple[Sequence[str], object]],
     why: str,
@@ -100,18 +100,18 @@ def edit_json(
 
     Raises: InstallError when the file cannot be edited without harm; it says what to add by hand.
     """
-    before = files.read(path)
+    before, form = files.read(path), formats.of(path)
     undo: list[Undo] = []
     try:
         text = original = (before or b"").decode("utf-8")
         for keys, value in wanted:
-            text, step = merge(text, keys, value)
+            text, step = form.merge(text, keys, value)
             undo += [step] if step else []
         for keys, item in items:
             text, steps = append(text, keys, item)
             undo += steps
         for keys, secret in secrets:
-            text, step = merge(text, keys, secret)
+            text, step = form.merge(text, keys, secret)
             # What takes a new one out needs no value; of one that was replaced the older is nothing to bring back.
             undo += [replace(step, now="")] if step and step.was is None else []
     except UnicodeDecodeError:
@@ -151,9 +151,7 @@ def _by_hand(
     wanted: Sequence[tuple[Sequence[str], object]],
     items: Sequence[tuple[Sequence[str], object]],
 ) -> InstallError:
-    text = ""
-    for keys, value in wanted:
-        text, _ = merge(text, keys, value)
+    text = formats.of(path).by_hand(wanted)
     for keys, item in items:
         text, _ = append(text, keys, item)
     return InstallError(

@@ -13,7 +13,7 @@ from keepmum_installers.clients.claude import places, registration
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, edit_json
+from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.repository import repository
 from keepmum_installers.source import Source, github, parse_source
@@ -39,7 +39,7 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     why = "switch the plugin on for the team" if team else "switch the plugin on for you, here"
     secrets = ((("env", SHARED), wish.shared_key),) if wish.shared_key else ()
     why += ", and share the key" if secrets else ""
-    change = edit_json(places.settings_file(wish.scope, machine), wanted, why, secrets=secrets)
+    change = edit_keys(places.settings_file(wish.scope, machine), wanted, why, secrets=secrets)
     return Plan((change,) if change else (), closing=_for_teammates(source) if team else _FOR_YOURSELF)
 
 

@@ -13,7 +13,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
-from keepmum_installers.plan import Plan, edit_json
+from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
 from keepmum_installers.source import folder, parse_source
 
@@ -63,7 +63,7 @@ class ClaudeDesktop:
         python = getattr(sys, "_base_executable", "") or sys.executable
         launch = os.path.join(source.where, "plugin", "launch.py")
         entry = {"command": python, "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
-        change = edit_json(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
+        change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
         notes = (
             "Claude Desktop has Keepmum from its next start on.",
             f"It reads the server from {source.where}: keep that folder.",

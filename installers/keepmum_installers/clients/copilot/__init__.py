@@ -13,7 +13,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
-from keepmum_installers.plan import Plan, edit_json
+from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN, Product
 from keepmum_installers.source import folder, parse_source
 
@@ -62,7 +62,7 @@ class CopilotCli:
             (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": source.where}}),
             (("enabledPlugins", PLUGIN), True),
         )
-        change = edit_json(_settings(self.folder(machine)), wanted, "switch the plugin on for you")
+        change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you")
         notes = (
             "Copilot CLI has Keepmum from its next session on.",
             f"It reads the plugin from {source.where}: keep that folder.",

@@ -16,7 +16,7 @@ from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.errors import InstallError
 from keepmum_installers.files import lies_in
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, edit_json, own_file
+from keepmum_installers.plan import Plan, edit_keys, own_file
 from keepmum_installers.repository import repository
 
 __all__ = ["files", "plan"]
@@ -39,8 +39,8 @@ def plan(machine: Machine) -> Plan:
     }
     events = manifests.hooks(manifests.Start(command="keepmum hook"))["hooks"]
     steps = (
-        edit_json(servers, ((("mcpServers", OWN_SERVER), entry),), "the server in Cursor, for the team"),
-        edit_json(
+        edit_keys(servers, ((("mcpServers", OWN_SERVER), entry),), "the server in Cursor, for the team"),
+        edit_keys(
             hooks,
             ((("version",), 1),),
             "the hooks in Cursor, for the team",

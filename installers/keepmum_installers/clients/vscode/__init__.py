@@ -16,7 +16,7 @@ from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, edit_json
+from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
 from keepmum_installers.repository import repository
 from keepmum_installers.source import folder, parse_source
@@ -67,14 +67,14 @@ class VisualStudioCode:
         if wish.scope == "project":
             entry = {"type": "stdio", "command": "keepmum", "args": ["mcp", "--client", _NAME]}
             (path,) = self.repository_files(wish.scope, machine)
-            change = edit_json(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
+            change = edit_keys(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
         source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
         if source is None or source.kind != "directory":
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
         wanted = (((_LOCATIONS, source.where), True),)
         try:
-            change = edit_json(_settings(self.folder(machine)), wanted, "name the plugin's folder")
+            change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder")
         except InstallError as error:  # many of these files have comments, which is no fault of anybody
             return Plan(notes=(f"VS Code: {error}", *error.next_step.split("\n")))
         notes = (
