@@ -82,3 +82,42 @@ def test_two_agents_share_their_findings(start: Start) -> None:
         "shared.bug_found",
         "shared.test_coverage",
     }
+
+
+# -- hackathon: "Demo script"
+
+
+def test_what_one_agent_decides_another_recalls_with_its_author_and_reason(start: Start) -> None:
+    claude = start("hackathon", "claude-code")
+    claude.text(
+        "remember", key="project-db", value="PostgreSQL 16 on port 5433", type="decision", tags=["database"],
+        context="Chosen over MySQL for JSONB support",
+    )  # fmt: skip
+    chatgpt = start("hackathon", "ChatGPT")
+    found = chatgpt.text("recall", query="What database does our project use?")
+    assert "1. [decision] project-db\n   PostgreSQL 16 on port 5433\n" in found
+    assert "Stored by: Claude Code" in found
+    feed = chatgpt.result("resources/read", uri="memory://agent-activity")["contents"][0]["text"]
+    assert 'Claude Code remember "project-db"' in feed
+    assert "Why: Chosen over MySQL for JSONB support" in feed
+    context = chatgpt.result("resources/read", uri="memory://current-context")["contents"][0]["text"]
+    assert "**project-db**: PostgreSQL 16 on port 5433 (Claude Code, " in context
+
+
+def test_work_goes_from_agent_to_agent(start: Start) -> None:
+    claude, codex = start("hackathon", "claude-code"), start("hackathon", "codex-mcp-client")
+    claude.text("handoff", summary="The login works", next_steps="Write the logout", to_agent="codex")
+    queue = codex.result("resources/read", uri="memory://handoff-queue")["contents"][0]["text"]
+    assert "Handoff #1 from Claude Code, for Codex: The login works" in queue
+    assert "Write the logout" in codex.text("pickup")
+    assert codex.text("complete_handoff", handoff_id=1, result="Done").startswith("Handoff #1 completed by Codex.")
+
+
+def test_its_resources_and_prompt_are_listed(start: Start) -> None:
+    agent = start("hackathon")
+    listed = {one["uri"] for one in agent.result("resources/list")["resources"]}
+    names = ("current-context", "agent-activity", "handoff-queue", "changelog")
+    assert listed == {f"memory://{name}" for name in names}
+    assert agent.result("resources/templates/list")["resourceTemplates"][0]["uriTemplate"] == "memory://{key}"
+    (message,) = agent.result("prompts/get", name="session-briefing")["messages"]
+    assert "No memories stored yet" in message["content"]["text"]

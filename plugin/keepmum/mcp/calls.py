@@ -116,8 +116,9 @@ class PromptCall:
 
 def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
     name = params.get("name")
+    wanted = surface.aliases.get(name, name) if isinstance(name, str) else None
     for tool in surface.tools:
-        if tool.name == name:
+        if tool.name == wanted:
             return ToolCall(tool, _arguments(params))
     raise rpc.RpcError(rpc.INVALID_PARAMS, f"unknown tool; there are {', '.join(tool.name for tool in surface.tools)}")
 

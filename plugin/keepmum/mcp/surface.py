@@ -153,18 +153,23 @@ class Prompt:
 
 
 class Surface:
-    """All that a server offers. What is empty is neither announced nor answered."""
+    """All that a server offers. What is empty is neither announced nor answered.
 
-    __slots__ = ("instructions", "prompts", "resources", "templates", "tools")
+    `aliases` are other names that tools answer to, for callers that know them by these; no list shows them.
+    """
 
-    def __init__(
+    __slots__ = ("aliases", "instructions", "prompts", "resources", "templates", "tools")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a server, in the order of its lists
         self,
         instructions: str,
         tools: Sequence[Tool] = (),
         resources: Sequence[Resource] = (),
         templates: Sequence[Template] = (),
         prompts: Sequence[Prompt] = (),
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
+        self.aliases: Final[Mapping[str, str]] = {} if aliases is None else aliases
         self.instructions: Final = instructions
         self.tools: Final = tuple(tools)
         self.resources: Final = tuple(resources)

@@ -133,6 +133,11 @@ class Context:
             keys=given.get("keys"),
         )
 
+    @property
+    def agent(self) -> str:
+        """Who reads and writes here, as memories and the log name it."""
+        return self._agent
+
     def project_id(self, name: str | None) -> str | None:
         """The id of the project that goes by `name`: the one here, the only one seen that is called so, or the name."""
         if name in {None, self.place.name, self.place.project}:

@@ -32,8 +32,12 @@ class Remembered:
 class Keeping(Context):
     """The part of the service that keeps memories: every text is cleaned, limited and scanned here."""
 
-    def remember(self, text: str, *, supersedes: str | None = None, **fields: Unpack[intake.Fields]) -> Remembered:
+    def remember(
+        self, text: str, *, supersedes: str | None = None, fresh: bool = False, **fields: Unpack[intake.Fields]
+    ) -> Remembered:
         """Keep a memory: a new one, or a new value of the one under `key`; fields not given stay as they are.
+
+        A `fresh` one takes the place of no other: its key must be free.
 
         Raises: InvalidInput, SecretFound, NotFound (for `supersedes`), StoreError. Nothing is stored in part.
         """
@@ -42,17 +46,33 @@ class Keeping(Context):
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator would be used up by the first look
         draft = intake.revise(self._blank(now), text, fields)
         self._refuse_secrets({"text": text, "supersedes": supersedes, **_texts(fields)}, draft)
-        kept = self._retrying(lambda: self._keep(text, fields, self._find(supersedes) if supersedes else None, now))
-        return self._answer(kept)
 
-    def revise(self, reference: str, text: str, **fields: Unpack[intake.Fields]) -> Remembered:
+        def attempt() -> Remembered:
+            if fresh and draft.key and self._present(_placed(draft), now) is not None:
+                raise InvalidInput("key", "is taken")
+            return self._keep(text, fields, self._find(supersedes) if supersedes else None, now)
+
+        return self._answer(self._retrying(attempt))
+
+    def revise(
+        self, reference: str, text: str, *, revision: int | None = None, **fields: Unpack[intake.Fields]
+    ) -> Remembered:
         """Give one memory a new text, and the fields that are given; whatever else it says stays.
+
+        With `revision`, only while it is at that revision: of two who change it at once, one is told.
 
         Raises: NotFound, Ambiguous, InvalidInput, SecretFound, StoreError. Nothing is stored in part.
         """
         present = self._find(reference)
         self._refuse_secrets({"text": text, **_texts(fields)}, intake.revise(present, text, fields))
-        return self._answer(self._retrying(lambda: self._revise(self._find(present.id), text, fields)))
+
+        def attempt() -> Remembered:
+            found = self._find(present.id)
+            if revision not in {None, found.revision}:
+                raise InvalidInput("id", f"{found.id} was changed meanwhile; read it again")
+            return self._revise(found, text, fields)
+
+        return self._answer(self._retrying(attempt))
 
     def restore(self, reference: str) -> Remembered:
         """Bring back a memory that was archived, trashed, superseded or tombstoned.

@@ -105,10 +105,19 @@ class Reading(Context):
         """What a memory was before each change, latest first."""
         return [self._masker.revision(past) for past in self.store.history(self._find(reference).id)]
 
-    def activity(self, limit: int = 50) -> list[Activity]:
+    def activity(self, limit: int = 50, *, everywhere: bool = False) -> list[Activity]:
         """Who did what here lately, latest first."""
         self._journal.flush()
-        return [self._masker.activity(event) for event in self.store.activity(limit, self.place.project)]
+        project = None if everywhere else self.place.project
+        return [self._masker.activity(event) for event in self.store.activity(limit, project)]
+
+    def note(self, action: Action, detail: str) -> None:
+        """Tell the activity log of something done here, without its words when they look like a secret."""
+        try:
+            told = detail if not intake.findings(detail, self._scan) else "words that looked like a secret"
+        except ScannerFailed:
+            told = "words that were not kept, the scanner failed"
+        self._journal.hold_back(self._journal.entry(action, detail=told, project=self.place.project or ""))
 
     def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
         """Every memory that is neither trashed nor superseded, for an export."""
@@ -125,9 +134,9 @@ class Reading(Context):
         seen = {owner: name for _, owner, name in self.store.roots(0) if name}
         return seen.get(project) or project.rpartition("/")[2]
 
-    def count(self) -> int:
+    def count(self, **wanted: Unpack[Wanted]) -> int:
         """How many memories a recall here looks through."""
-        return self.store.count(self._filter())
+        return self.store.count(self._filter(wanted))
 
     @property
     def lexical_only(self) -> str:

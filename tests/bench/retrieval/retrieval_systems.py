@@ -70,7 +70,7 @@ class Keepmum:
         refused = 0
         with _filling(self._embedder):
             for memory in memories:
-                given = {name: memory.get(name) for name in ("title", "tags", "session")}
+                given: dict[str, Any] = {name: memory.get(name) for name in ("title", "tags", "session")}
                 try:
                     kept = self._memory.remember(text=memory["text"], **given)
                 except SecretFound:

@@ -339,3 +339,32 @@ def test_what_was_removed_gets_no_new_text(service: MemoryService) -> None:
     service.forget([old.id])
     with pytest.raises(InvalidInput, match="was removed"):
         service.revise(old.id, "Green first")
+
+
+def test_a_fresh_memory_takes_nobodys_key(service: MemoryService) -> None:
+    service.remember("one", key="k")
+    with pytest.raises(InvalidInput, match="taken"):
+        service.remember("two", key="k", fresh=True)
+    assert service.find("k").text == "one"
+
+
+def test_a_revision_is_written_over_by_those_alone_who_have_seen_it(service: MemoryService) -> None:
+    first = service.remember("one", key="k").memory
+    service.revise("k", "two", revision=first.revision)
+    with pytest.raises(InvalidInput, match="changed meanwhile"):
+        service.revise("k", "three", revision=first.revision)
+    assert service.find("k").text == "two"
+
+
+def test_a_write_can_end_an_expiry(service: MemoryService) -> None:
+    service.remember("one", key="k", ttl_seconds=60)
+    assert service.remember("one", key="k", endless=True).memory.expires_at is None
+    assert service.find("k").expires_at is None
+
+
+def test_a_service_stands_elsewhere_for_a_while(service: MemoryService) -> None:
+    service.remember("mine", key="k")
+    with service.at(replace(service.place, user="ada")):
+        assert service.recall() == []
+        service.remember("hers", key="k")
+    assert [match.memory.text for match in service.recall()] == ["mine"]

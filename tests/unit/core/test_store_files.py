@@ -9,9 +9,11 @@ import shutil
 import sqlite3
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,6 +168,29 @@ def test_a_backup_is_one_whole_file(store: SqliteStore, path: Path) -> None:
     with contextlib.closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("SELECT text FROM memories").fetchall() == [("some words",)]
         assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_two_services_of_a_process_back_up_at_once(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, now = sqlite3.connect, time.time()
+
+    def interrupted(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        monkeypatch.setattr(sqlite3, "connect", connect)
+        copy: sqlite3.Connection = connect(*arguments, **options)
+        other = threading.Thread(target=back_up_beside, args=(str(path),))
+        other.start()
+        other.join(30)
+        return copy
+
+    def back_up_beside(path: str) -> None:
+        with contextlib.closing(connect(path)) as db:
+            files.back_up(db, path, now)
+
+    monkeypatch.setattr(sqlite3, "connect", interrupted)
+    made = files.back_up(store._db, str(path), now)
+    with contextlib.closing(connect(made)) as copy:
+        assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_the_last_seven_backups_are_kept(store: SqliteStore, path: Path) -> None:

@@ -38,6 +38,7 @@ DEFAULT = "keepmum"
 DIALECTS = Dialects(
     {
         "keepmum": "keepmum",
+        "hackathon": "hackathon",
         "koi": "koi",
         "shared": "shared",
         "token-saver": "token_saver",

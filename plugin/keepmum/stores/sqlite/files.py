@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import sqlite3
@@ -78,7 +79,7 @@ def back_up(db: sqlite3.Connection, path: str, now: float) -> str:
     private_files.make_folder(_backup_folder(path))
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = os.path.join(_backup_folder(path), f"memory-{stamp}.db")
-    unfinished = f"{target}.{os.getpid()}.part"
+    unfinished = f"{target}.{os.getpid()}-{_thread.get_ident()}.part"  # two services of a process may do this at once
     os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
     try:
         with contextlib.closing(sqlite3.connect(unfinished)) as copy:

@@ -1,0 +1,400 @@
+"""What stands behind the `hackathon` tools, resources and prompt: calls of the service, text or JSON out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound, SwitchedOff
+from keepmum.mcp.dialects import hackathon
+from keepmum.mcp.dialects.hackathon import picture, views
+from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
+from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
+from keepmum.mcp.dialects.json_answers import iso, open_service
+from keepmum.mcp.handlers import MemoryHandlers
+from keepmum.mcp.surface import Context
+from keepmum.memory import Activity, Kind, Memory
+from keepmum.retention import DAY_MS
+from keepmum.service import MemoryService, Wanted
+from keepmum.when import parse_when
+
+__all__ = ["HackathonHandlers", "open_handlers"]
+
+_PAGE = 200  # memories read at once
+_FEED = 50
+_LATELY = 30  # actions beside a list of memories
+_LOOKED_AT = 400  # entries of the log, some of which this dialect does not tell of
+_CHANGES = 20
+_WEIGHTS: Mapping[str, float] = {"decision": 1.0, "preference": 0.9, "task": 0.8, "snippet": 0.7, "note": 0.5}
+_ERRORS = 10  # of an import, told one by one
+
+
+def open_handlers(context: Context) -> HackathonHandlers:
+    """Handlers over the memory of the place that this process was started in.
+
+    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    """
+    handlers = HackathonHandlers(open_service(context))
+    handlers.heed_switch(context)
+    return handlers
+
+
+class HackathonHandlers(MemoryHandlers):
+    """Eleven tools over one service; new memories are global, since the design has one memory for all of a user."""
+
+    def __init__(self, service: MemoryService) -> None:
+        super().__init__(service)
+        self._rate = Rate()
+        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+            "remember": self._remember_under,
+            "recall": self._search,
+            "forget": self._forget_key,
+            "list_memories": self._list,
+            "handoff": self._hand_off,
+            "pickup": self._pick_up,
+            "complete-handoff": self._complete,
+            "export-memories": self._export,
+            "import-memories": self._import,
+            "memory-stats": self._stats,
+            "cleanup": self._clean_up,
+        }
+
+    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
+        """What a tool answers; JSON has nothing below it, and what the user has to know goes to the client's log.
+
+        Raises: KeepmumError as the service does, after too many calls, and where Keepmum is switched off.
+        """
+        if self._off_by:
+            raise SwitchedOff(self._off_by)
+        self._rate.count()
+        answer = self._tools[name](arguments)
+        told = self._with_news(answer, context)
+        return answer if answer[:1] == "{" else told
+
+    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:  # noqa: ARG002 - there is one
+        """The briefing of a session."""
+        return picture.session(self._known(), arguments.get("focus"))
+
+    def read(self, uri: str, context: Context) -> tuple[str, str]:
+        """A resource: Markdown, or one memory as JSON."""
+        if uri in {hackathon.CONTEXT, hackathon.ACTIVITY, hackathon.QUEUE, hackathon.CHANGELOG}:
+            return "text/markdown", self._with_news(self._resource(uri), context)
+        if not uri.startswith(hackathon.SCHEME):
+            raise NotFound("resources of this server begin with memory://")
+        memory = self._service.load([unquote(uri.removeprefix(hackathon.SCHEME))])[0]
+        return "application/json", json.dumps(views.row(memory), ensure_ascii=False, indent=2)
+
+    # -- tools
+
+    def _remember_under(self, arguments: dict[str, Any]) -> str:
+        kept = self._service.remember(
+            check_value(arguments["value"]),
+            key=check_key(arguments["key"]),
+            kind=arguments.get("type"),
+            tags=arguments.get("tags"),
+            why=arguments.get("context"),
+            scope="global",
+            tier="long",
+        )
+        memory, previous = kept.memory, kept.previous
+        lines = [f"Value: {memory.text}"]
+        if memory.tags:
+            lines.append(f"Tags: {', '.join(memory.tags)}")
+        if memory.why:
+            lines.append(f"Context: {memory.why}")
+        if kept.queued:
+            first = f"Queued, not stored yet (the server cannot be reached; {kept.queued} waiting): '{memory.key}'"
+        elif previous is None and kept.action == "created":
+            first = f"Stored new [{views.type_of(memory)}] memory '{memory.key}'"
+        else:
+            first = f"Updated memory '{memory.key}' (originally stored by {views.title_of(memory.created_by)})"
+            lines.insert(0, f"Type: {views.type_of(memory)}")
+        if kept.action == "conflict" and previous is not None:
+            lines.append(f"Conflict: {views.title_of(previous.updated_by)} had stored: {views.cut(previous.text)}")
+        return "\n".join([first, *lines])
+
+    def _search(self, arguments: dict[str, Any]) -> str:
+        query, limit = arguments["query"], _clamped(arguments.get("limit"), 5, 20)
+        matches = self._service.recall(query, limit=3 * limit, **_wanted(arguments))
+        found = [(match.memory, match.score) for match in matches if not is_handoff(match.memory)]
+        if not found:
+            return f'No memories found matching "{views.cut(query)}". Try a broader search.'
+        best = ranked(found, self._service.now())[:limit]
+        # As one use each; a loaded memory comes without what the search knows of it, so the order is ours.
+        loaded = {memory.id: memory for memory in self._service.load([memory.id for memory in best])}
+        shown = [loaded[memory.id] for memory in best]
+        count = f"{len(shown)} memor{'y' if len(shown) == 1 else 'ies'}"
+        return f'Found {count} matching "{views.cut(query)}":\n\n{views.numbered(shown, self._service.now())}'
+
+    def _forget_key(self, arguments: dict[str, Any]) -> str:
+        key = arguments["key"]
+        try:
+            memory = self._service.find(key)
+        except KeepmumError:
+            self._service.note("refused", f"forget: no memory has the key {views.cut(key)}")
+            raise NotFound(f"No memory found with key '{views.cut(key)}'") from None
+        forgotten = self._service.forget([memory.id])
+        author = views.title_of(memory.updated_by)
+        if forgotten.queued:
+            return f"Queued: '{memory.key}' will be forgotten when the server can be reached."
+        return f"Forgotten: '{memory.key or memory.id}' (was a [{views.type_of(memory)}] stored by {author})"
+
+    def _list(self, arguments: dict[str, Any]) -> str:
+        limit, offset = _clamped(arguments.get("limit"), 10, 50), arguments.get("offset", 0)
+        wanted = _wanted(arguments)
+        page = list(itertools.islice(self._memories(wanted), offset, offset + limit))
+        total = self._service.count(**wanted) - self._handoffs_among(wanted)
+        if arguments.get("tags") or arguments.get("type"):  # others are made again and again, and would flood the feed
+            self._service.note("recalled", f"listed {len(page)} of {total} memories")
+        return _json(
+            {
+                "memories": [views.row(memory) for memory in page],
+                "activities": [views.event_row(event) for event in self._events(_LATELY)],
+                "total": total,
+            }
+        )
+
+    def _hand_off(self, arguments: dict[str, Any]) -> str:
+        keys = tuple(arguments.pop("context_keys", ()))
+        new = self._handoffs().create(**arguments, context_keys=keys)
+        lines = [
+            f"Handoff #{new.number} created by {views.title_of(new.from_agent)}",
+            f"Summary: {new.summary}",
+            f"Next steps: {new.next_steps}",
+            f"Preferred agent: {views.title_of(new.to_agent)}" if new.to_agent else "Open to any agent",
+        ]
+        if new.stuck_reason:
+            lines.insert(2, f"Stuck because: {new.stuck_reason}")
+        missing = [key for key in keys if self._named(key) is None]
+        if missing:
+            lines.append(f"No memory has the key: {', '.join(missing)}")
+        return "\n".join(lines)
+
+    def _pick_up(self, arguments: dict[str, Any]) -> str:
+        handoffs = self._handoffs()
+        if (number := arguments.get("handoff_id")) is not None:
+            taken = handoffs.pick_up(number)
+        else:
+            for waiting in handoffs.pending():
+                try:
+                    taken = handoffs.pick_up(waiting.number)
+                except InvalidInput:  # another agent was faster: the next one
+                    continue
+                break
+            else:
+                return "No pending handoffs. All caught up!"
+        needed = [memory for key in taken.context_keys if (memory := self._named(key)) is not None]
+        if needed:
+            needed = self._service.load([memory.id for memory in needed])
+        return picture.handed_over(taken, needed, self._known())
+
+    def _complete(self, arguments: dict[str, Any]) -> str:
+        done = self._handoffs().complete(arguments["handoff_id"], arguments.get("result"))
+        first = f"Handoff #{done.number} completed by {views.title_of(self._service.agent)}."
+        lines = [f"{first} Originally from {views.title_of(done.from_agent)}."]
+        return "\n".join([*lines, *([f"Result: {done.result}"] if done.result else [])])
+
+    def _export(self, arguments: dict[str, Any]) -> str:
+        now = self._service.now()
+        wanted = _wanted(arguments)
+        first = _moment("date_from", arguments, now) or 0
+        last = _moment("date_to", arguments, now) or now
+        agent = arguments.get("agent_id")
+        rows = [
+            views.row(memory)
+            for memory in self._memories(wanted)
+            if first <= memory.created_at <= last and agent in {None, memory.updated_by, memory.created_by}
+        ]
+        return _json({"version": 1, "exported_at": iso(now), "count": len(rows), "memories": rows})
+
+    def _import(self, arguments: dict[str, Any]) -> str:
+        imported, skipped = 0, 0
+        errors: list[str] = []
+        for number, told in enumerate(_rows(arguments["data"]), 1):
+            try:
+                if self._taken_in(told):
+                    imported += 1
+                else:
+                    skipped += 1
+            except (InvalidInput, SecretFound) as error:  # this one; the others are none the worse
+                errors.append(f"memory {number}: {error}")
+        lines = ["Import complete.", f"  Imported: {imported}", f"  Skipped (duplicates): {skipped}"]
+        if errors:
+            lines += [f"  Errors: {len(errors)}", *(f"    - {error}" for error in errors[:_ERRORS])]
+        if len(errors) > _ERRORS:
+            lines.append(f"    ... and {len(errors) - _ERRORS} more")
+        return "\n".join(lines)
+
+    def _stats(self, _: dict[str, Any]) -> str:
+        memories = list(self._memories({}))
+        used = sorted((memory for memory in memories if memory.access_count), key=lambda one: -one.access_count)
+        waiting = [one for one in self._handoffs().all() if one.status != "completed"]
+        types = Counter(views.type_of(memory) for memory in memories)
+        authors = Counter(views.title_of(memory.updated_by) for memory in memories)
+        lines = [
+            f"Total memories: {len(memories)}",
+            f"Total tags: {len({tag for memory in memories for tag in memory.tags})}",
+            f"Active handoffs: {len(waiting)}",
+            f"Text: {sum(len(memory.text.encode()) for memory in memories) / 1024:.1f} KB",
+        ]
+        for heading, counts in (("Memories by type", types), ("Memories per agent", authors)):
+            if counts:
+                lines += ["", f"## {heading}", *(f"  {name}: {count}" for name, count in counts.most_common())]
+        if used:
+            lines += ["", "## Most accessed"]
+            lines += [f"  {one.key} [{views.type_of(one)}]: {one.access_count} accesses" for one in used[:10]]
+        return "\n".join(lines)
+
+    def _clean_up(self, _: dict[str, Any]) -> str:
+        before = self._service.count(statuses=("active", "trashed"))
+        self._service.upkeep()
+        gone = before - self._service.count(statuses=("active", "trashed"))
+        return (
+            f"Cleanup complete: {gone} memories that had expired or lain in the trash for 30 days are gone, "
+            "and all activity older than 90 days. The history of values is kept, so that changes can be undone."
+        )
+
+    # -- what is read
+
+    def _resource(self, uri: str) -> str:
+        if uri == hackathon.CONTEXT:
+            return picture.context(self._known())
+        if uri == hackathon.QUEUE:
+            return picture.queue(self._handoffs().all())
+        if uri == hackathon.CHANGELOG:
+            return picture.changelog(self._changes())
+        events = self._events(_FEED)
+        found = {event.memory: self._named(event.memory) for event in events if event.memory}
+        reasons = {name: memory.why for name, memory in found.items() if memory is not None and memory.why}
+        return picture.activity(events, reasons)
+
+    def _known(self) -> picture.Known:
+        memories = list(self._memories({}))
+        return picture.Known(memories=memories, pending=self._handoffs().pending(), events=self._events(10))
+
+    def _memories(self, wanted: Wanted) -> Iterator[Memory]:
+        """Memories that pass the filter, latest first, handoffs left out."""
+        for offset in itertools.count(step=_PAGE):
+            page = self._service.recall(None, limit=_PAGE, offset=offset, **wanted)
+            yield from (match.memory for match in page if not is_handoff(match.memory))
+            if len(page) < _PAGE:
+                return
+
+    def _handoffs_among(self, wanted: Wanted) -> int:
+        among: Wanted = {**wanted, "keys": PATTERN}
+        found = self._service.recall(None, limit=1000, **among)
+        return sum(is_handoff(match.memory) for match in found)
+
+    def _handoffs(self) -> Handoffs:
+        return Handoffs(self._service)
+
+    def _named(self, name: str) -> Memory | None:
+        try:
+            return self._service.find(name)
+        except KeepmumError:
+            return None
+
+    def _events(self, limit: int) -> list[Activity]:
+        """The latest of the log that this dialect tells of, here and of what belongs to every project."""
+        here = self._service.place.project
+        events = self._service.activity(_LOOKED_AT, everywhere=True)
+        told = (event for event in events if event.project in {None, "", here} and views.what(event) is not None)
+        return list(itertools.islice(told, limit))
+
+    def _changes(self) -> list[picture.Change]:
+        """The latest changes of values."""
+        changed = [event.memory for event in self._events(_LOOKED_AT) if event.action in {"updated", "conflict"}]
+        changes = []
+        for memory in filter(None, map(self._named, filter(None, dict.fromkeys(changed)))):
+            if is_handoff(memory):
+                continue
+            new = memory.text
+            for past in self._service.history(memory.id):  # latest first
+                old = str(past.before.get("text", ""))
+                if old != new:
+                    changes.append(picture.Change(memory.key or memory.title, past.agent, past.at, old, new))
+                new = old
+        return sorted(changes, key=lambda change: -change.at)[:_CHANGES]
+
+    def _taken_in(self, told: object) -> bool:
+        """Keep one memory of an export; False where its key is known already.
+
+        Raises: InvalidInput, SecretFound.
+        """
+        if (
+            not isinstance(told, Mapping)
+            or not isinstance(told.get("key"), str)
+            or not isinstance(told.get("value"), str)
+        ):
+            raise InvalidInput("key", "and value must be text")
+        name = told.get("type", "note")
+        if name not in hackathon.TYPES:
+            raise InvalidInput("type", f"is none of {', '.join(hackathon.TYPES)}")
+        tags, context = told.get("tags") or [], told.get("context")
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            raise InvalidInput("tags", "is no list of text")
+        if self._named(told["key"]) is not None:
+            return False
+        self._service.remember(
+            check_value(told["value"]), key=check_key(told["key"]), kind=name, tags=tags,
+            why=context if isinstance(context, str) else None, scope="global", tier="long",
+        )  # fmt: skip
+        return True
+
+
+def ranked(found: list[tuple[Memory, float]], now: int) -> list[Memory]:
+    """What a search found, in this dialect's order: fit .6, recency .2, use .1, type .1, each from 0 to 1."""
+    scores = [score for _, score in found]
+    least, span = min(scores), max(scores) - min(scores)
+    most_used = math.log1p(max(1, *(memory.access_count for memory, _ in found), 1))
+
+    def worth(pair: tuple[Memory, float]) -> float:
+        memory, score = pair
+        fit = (score - least) / span if span else 1.0
+        recency = 1 / (1 + 0.1 * max(0, now - memory.created_at) / DAY_MS)
+        use = math.log1p(memory.access_count) / most_used
+        return 0.6 * fit + 0.2 * recency + 0.1 * use + 0.1 * _WEIGHTS[views.type_of(memory)]
+
+    return [memory for memory, _ in sorted(found, key=worth, reverse=True)]
+
+
+def _wanted(arguments: Mapping[str, Any]) -> Wanted:
+    kinds: tuple[Kind, ...] = views.kinds_of(arguments.get("type"))
+    return {"kinds": kinds, "tags": arguments.get("tags") or ()}
+
+
+def _clamped(value: int | None, usual: int, most: int) -> int:
+    return usual if value is None else min(max(value, 1), most)
+
+
+def _moment(name: str, arguments: Mapping[str, Any], now: int) -> int | None:
+    """A time that an argument tells; a day as the end of a span is meant whole."""
+    if (told := arguments.get(name)) is None:
+        return None
+    moment = parse_when(name, told, now)
+    return moment + DAY_MS - 1 if name == "date_to" and len(told.strip()) == len("2026-01-31") else moment
+
+
+def _rows(data: object) -> list[object]:
+    """The memories of an export, as text or parsed.
+
+    Raises: InvalidInput.
+    """
+    if isinstance(data, str):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            raise InvalidInput("data", "is no JSON; give what export-memories gave") from None
+    rows = data.get("memories") if isinstance(data, Mapping) else data
+    if not isinstance(rows, list):
+        raise InvalidInput("data", "has no list of memories; give an array, or an object with `memories`")
+    return rows
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

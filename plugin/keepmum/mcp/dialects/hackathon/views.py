@@ -1,0 +1,113 @@
+"""How this dialect shows memories: types, names of agents, lines and JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from keepmum import agents, briefing
+from keepmum.mcp.dialects.json_answers import iso
+from keepmum.memory import KINDS, Activity, JsonValue, Kind, Memory
+from keepmum.retention import DAY_MS
+
+__all__ = ["ago", "cut", "entry", "event_row", "kinds_of", "numbered", "row", "title_of", "type_of", "what"]
+
+_SHOWN = 200  # characters of a value in a list
+_MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
+_TYPES: Mapping[Kind, str] = {
+    "decision": "decision", "preference": "preference", "instruction": "preference",
+    "task": "task", "project": "task", "snippet": "snippet",
+}  # fmt: skip
+_ACTIONS = {
+    "created": "remember", "updated": "remember", "conflict": "remember", "superseded": "remember",
+    "restored": "restore", "recalled": "recall", "trashed": "forget", "archived": "forget", "purged": "forget",
+    "imported": "import", "refused": "refused",
+}  # fmt: skip
+
+
+def type_of(memory: Memory) -> str:
+    """The type that a memory has in this dialect, which knows five."""
+    return _TYPES.get(memory.kind, "note")
+
+
+def kinds_of(name: str | None) -> tuple[Kind, ...]:
+    """The kinds that are shown as a type; none for all of them."""
+    return () if name is None else tuple(kind for kind in KINDS if _TYPES.get(kind, "note") == name)
+
+
+def title_of(agent: str) -> str:
+    """An agent's name as its users write it."""
+    return "Unknown Agent" if agent == "unknown" else agents.identify(agent).title
+
+
+def cut(text: str, longest: int = _SHOWN) -> str:
+    """A text in one line, of at most so many characters and three dots."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[:longest]}..."
+
+
+def ago(then: int, now: int) -> str:
+    """How long ago that was, in words: `just now`, `2m ago`, `3h ago`, `5d ago`, `2mo ago`, `1y ago`."""
+    passed = now - then
+    if passed < _MINUTE_MS:
+        return "just now"
+    days = passed // DAY_MS
+    for unit, count, most in (("m", passed // _MINUTE_MS, 60), ("h", passed // _HOUR_MS, 24), ("d", days, 30)):
+        if count < most:
+            return f"{count}{unit} ago"
+    return f"{days // 30}mo ago" if days < 365 else f"{days // 365}y ago"
+
+
+def numbered(memories: Sequence[Memory], now: int) -> str:
+    """Memories one below the other: number, type and key; value; tags, author and age."""
+    blocks = []
+    for number, memory in enumerate(memories, 1):
+        facts = [f"Tags: {', '.join(memory.tags)}"] if memory.tags else []
+        facts += [f"Stored by: {title_of(memory.updated_by)}", ago(memory.updated_at, now)]
+        blocks.append(
+            f"{number}. [{type_of(memory)}] {memory.key or memory.id}\n   {cut(memory.text)}\n   {' | '.join(facts)}"
+        )
+    return briefing.as_data("\n\n".join(blocks))
+
+
+def entry(memory: Memory) -> str:
+    """A memory as a line of a list, whole, with its reason, author and day."""
+    by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
+    lines = [f"- **{memory.key or memory.title}**: {memory.text} ({by})"]
+    if memory.why:
+        lines.append(f"  Rationale: {memory.why}")
+    if memory.tags:
+        lines.append(f"  Tags: {', '.join(memory.tags)}")
+    return briefing.as_data("\n".join(lines))
+
+
+def row(memory: Memory) -> dict[str, JsonValue]:
+    """A memory as JSON, in the fields of an export."""
+    return {
+        "key": memory.key or memory.id,
+        "value": memory.text,
+        "type": type_of(memory),
+        "context": memory.why,
+        "agent_id": memory.updated_by,
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+        "access_count": memory.access_count,
+        "tags": list(memory.tags),
+    }
+
+
+def what(event: Activity) -> str | None:
+    """What an entry of the log is called in this dialect; None for what it does not tell of."""
+    if (event.key or "").startswith("handoff-"):
+        return {"Picked": "pickup", "Completed": "complete_handoff"}.get(event.detail.partition(" ")[0], "handoff")
+    return _ACTIONS.get(event.action)
+
+
+def event_row(event: Activity) -> dict[str, JsonValue]:
+    """An entry of the log as JSON."""
+    return {
+        "agent_id": event.agent,
+        "action": what(event),
+        "target_key": event.key,
+        "detail": event.detail,
+        "created_at": iso(event.at),
+    }
