@@ -23,7 +23,7 @@ _PARAGRAPH = """\
 
 This project keeps what agents learn in Keepmum, an MCP server with the tools `remember`, `recall` and `load`.
 Recall before you start on a task; remember a decision with its reason, and what cost you time to find out.
-A secret never belongs into a memory: say where it is kept instead."""
+A secret never belongs in a memory: say where it is kept instead."""
 
 
 def plan(settings: Sequence[str], machine: Machine) -> Plan:

@@ -47,6 +47,7 @@ def _audit(arguments: argparse.Namespace) -> int:
         console.print_json([asdict(spot) for spot in found])
     for spot in () if arguments.json else found:
         console.say(str(spot))
+    console.tell(_secrets(len(found)))
     return _FOUND if found or unread else _CLEAN
 
 
@@ -84,7 +85,7 @@ def _store(arguments: argparse.Namespace) -> int:
             console.print_json([*map(asdict, report.places), *map(asdict, spots)])
         for place in () if arguments.json else (*report.places, *spots):
             console.say(str(place))
-        console.tell(f"{len(report.places)} places with secrets, among {report.looked_at} memories")
+        console.tell(f"{_secrets(len(report.places))}, among {console.memories(report.looked_at)}")
         if spots:
             console.tell("a secret stands in a file of settings; take it out by hand, and change it where it is used")
         left = _FOUND if spots or unread else _CLEAN
@@ -96,15 +97,19 @@ def _store(arguments: argparse.Namespace) -> int:
         return max(left, _cleanse(arguments, memory, report))
 
 
+def _secrets(places: int) -> str:
+    return f"{places:,} {'place with a secret' if places == 1 else 'places with secrets'}"
+
+
 def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Report) -> int:
     done = "removed" if arguments.purge else "redacted"
     if not arguments.yes:
         console.ask(
-            f"{len(report.memories)} memories will be {done} for good, in history and log too; all backups and damaged "
-            "files set aside will be deleted, and one new backup made. Go on?"
+            f"{console.memories(len(report.memories))} will be {done} for good, in history and log too; all backups "
+            "and damaged files set aside will be deleted, and one new backup made. Go on?"
         )
     removed = memory.cleanse(report, purge=arguments.purge)
-    console.tell(f"{len(report.memories)} memories {done}; the index was made anew and the file rewritten")
+    console.tell(f"{console.memories(len(report.memories))} {done}; the index was made anew and the file rewritten")
     console.tell(f"deleted, since they may hold it: {', '.join(removed) or 'nothing'}; a new backup was made")
     left = memory.audit().places
     if left:

@@ -40,6 +40,8 @@ def _list() -> int:
 def _use(name: str) -> int:
     if name in _kinds():
         path = settings.write_user_setting(home(), "backend.kind", name)
+    elif ":" not in name:
+        raise InvalidInput("KIND", f"is none of {', '.join(_kinds())}; a server's address begins with https://")
     else:
         refuse_in_session()
         origin = settings.origin_of(name)

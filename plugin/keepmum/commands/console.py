@@ -22,6 +22,7 @@ __all__ = [
     "ask",
     "days",
     "made",
+    "memories",
     "opened",
     "positive",
     "print_json",
@@ -157,6 +158,11 @@ def ask(question: str, otherwise: str = "nothing was removed") -> None:
         answer = ""
     if answer.strip().lower() not in {"y", "yes"}:
         raise ConfirmationNeeded(otherwise)
+
+
+def memories(count: int) -> str:
+    """So many memories, as one says it: `1 memory`, `2,000 memories`."""
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
 
 
 def print_json(value: object) -> None:

@@ -16,63 +16,76 @@ __all__ = ["register"]
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    remember = commands.add_parser("remember", help="keep a memory")
-    remember.add_argument("text", nargs="*", metavar="TEXT", help="what to keep; from standard input when missing")
-    remember.add_argument("--title", help="a short headline; the first line when missing")
-    remember.add_argument("--key", help="a stable name; writing to it again replaces")
-    remember.add_argument("--kind", choices=KINDS, metavar="KIND", help="note when missing")
-    remember.add_argument("--why", help="the reason")
-    remember.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="may be repeated")
-    remember.add_argument(
+    for add in (_add_remember, _add_recall, _add_load, _add_forget, _add_resume):
+        add(commands)
+
+
+def _add_remember(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("remember", help="keep a memory")
+    command.add_argument("text", nargs="*", metavar="TEXT", help="what to keep; from standard input when missing")
+    command.add_argument("--title", help="a short headline; the first line when missing")
+    command.add_argument("--key", help="a stable name; writing to it again replaces")
+    command.add_argument("--kind", choices=KINDS, metavar="KIND", help="note when missing")
+    command.add_argument("--why", help="the reason")
+    command.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="may be repeated")
+    command.add_argument(
         "--scope", choices=SCOPES, metavar="SCOPE", help="project when missing; global: in every project"
     )
-    remember.add_argument("--importance", type=float, help="0 to 1")
-    remember.add_argument("--supersedes", metavar="ID", help="the memory that this one replaces")
-    remember.add_argument(
+    command.add_argument("--importance", type=float, help="0 to 1")
+    command.add_argument("--supersedes", metavar="ID", help="the memory that this one replaces")
+    command.add_argument(
         "--ttl-days", type=console.days, dest="ttl_seconds", metavar="DAYS", help="forget it after so many days"
     )
-    remember.add_argument("--source", help="where it is from")
-    remember.set_defaults(run=_remember)
+    command.add_argument("--source", help="where it is from")
+    command.set_defaults(run=_remember)
 
-    recall = commands.add_parser("recall", help="search the memory, or list the latest")
-    recall.add_argument("query", nargs="*", metavar="QUERY", help="a question or keywords")
-    recall.add_argument(
+
+def _add_recall(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("recall", help="search the memory, or list the latest")
+    command.add_argument("query", nargs="*", metavar="QUERY", help="a question or keywords")
+    command.add_argument(
         "--kind", action="append", default=[], choices=KINDS, dest="kinds", metavar="KIND", help="may be repeated"
     )
-    recall.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="any of these")
-    recall.add_argument(
+    command.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="any of these")
+    command.add_argument(
         "--scope", choices=(*SCOPES, "all"), metavar="SCOPE", help="this project and global when missing"
     )
-    recall.add_argument("--since", metavar="WHEN", help="changed since: 2026-01-31, today, 12h, 7d")
-    recall.add_argument("--limit", type=console.positive, default=10, help="at most so many; 10 when missing")
-    recall.add_argument("--tokens", type=console.positive, help="at most what can be read in full for so many")
-    recall.add_argument("--explain", action="store_true", help="say what decided, leg by leg")
-    recall.add_argument("--trash", action="store_true", help="look in the trash instead")
-    recall.add_argument("--json", action="store_true", help="every field, for programs")
-    recall.set_defaults(run=_recall)
+    command.add_argument("--since", metavar="WHEN", help="changed since: 2026-01-31, today, 12h, 7d")
+    command.add_argument("--limit", type=console.positive, default=10, help="at most so many; 10 when missing")
+    command.add_argument("--tokens", type=console.positive, help="at most what can be read in full for so many")
+    command.add_argument("--explain", action="store_true", help="say what decided, leg by leg")
+    command.add_argument("--trash", action="store_true", help="look in the trash instead")
+    command.add_argument("--json", action="store_true", help="every field, for programs")
+    command.set_defaults(run=_recall)
 
-    load = commands.add_parser("load", help="show memories in full")
-    load.add_argument("ids", nargs="+", metavar="ID", help="an id, the beginning of one, or a key")
-    load.add_argument("--history", action="store_true", help="show what they were before, too")
-    load.add_argument("--json", action="store_true", help="every field, for programs")
-    load.set_defaults(run=_load)
 
-    forget = commands.add_parser("forget", help="remove memories; undone with --undo for 30 days")
-    forget.add_argument("ids", nargs="*", metavar="ID", help="an id, the beginning of one, or a key")
-    forget.add_argument("--query", help="every word must occur")
-    forget.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="all of these")
-    forget.add_argument("--older-than", metavar="WHEN", help="not changed since: 2026-01-31, 30d")
-    how = forget.add_mutually_exclusive_group()
+def _add_load(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("load", help="show memories in full")
+    command.add_argument("ids", nargs="+", metavar="ID", help="an id, the beginning of one, or a key")
+    command.add_argument("--history", action="store_true", help="show what they were before, too")
+    command.add_argument("--json", action="store_true", help="every field, for programs")
+    command.set_defaults(run=_load)
+
+
+def _add_forget(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("forget", help="remove memories; undone with --undo for 30 days")
+    command.add_argument("ids", nargs="*", metavar="ID", help="an id, the beginning of one, or a key")
+    command.add_argument("--query", help="every word must occur")
+    command.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="all of these")
+    command.add_argument("--older-than", metavar="WHEN", help="not changed since: 2026-01-31, 30d")
+    how = command.add_mutually_exclusive_group()
     how.add_argument("--archive", action="store_const", const="archive", dest="mode", help="keep, but do not recall")
     how.add_argument("--purge", action="store_const", const="purge", dest="mode", help="remove for good, at once")
     how.add_argument("--undo", action="store_true", help="bring back, or take back the last change")
-    forget.add_argument("--dry-run", action="store_true", help="only show what would be removed")
-    forget.add_argument("--yes", action="store_true", help="do not ask")
-    forget.set_defaults(run=_forget, mode="trash")
+    command.add_argument("--dry-run", action="store_true", help="only show what would be removed")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.set_defaults(run=_forget, mode="trash")
 
-    resume = commands.add_parser("resume", help="what is needed to go on with this project")
-    resume.add_argument("--tokens", type=console.positive, default=1500, help="at most so many; 1500 when missing")
-    resume.set_defaults(run=_resume)
+
+def _add_resume(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("resume", help="what is needed to go on with this project")
+    command.add_argument("--tokens", type=console.positive, default=1500, help="at most so many; 1500 when missing")
+    command.set_defaults(run=_resume)
 
 
 def _remember(arguments: argparse.Namespace) -> int:

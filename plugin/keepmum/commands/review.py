@@ -47,7 +47,9 @@ def _review(arguments: argparse.Namespace) -> int:
     if not review.looked_at:
         console.tell("nothing is remembered here yet")
         return 0
-    console.tell(f"looked at the latest {review.looked_at:,} memories; `keepmum forget ID` removes, and can be undone")
+    console.tell(
+        f"looked at the latest {console.memories(review.looked_at)}; `keepmum forget ID` removes, and can be undone"
+    )
     return 0
 
 
@@ -69,7 +71,7 @@ def _reembed(_: argparse.Namespace) -> int:
             done = memory.reembed(progress)
         finally:
             progress.end()
-    console.say(f"{done:,} memories embedded" if done else "every memory has its vector already")
+    console.say(f"{console.memories(done)} embedded" if done else "every memory has its vector already")
     return 0
 
 

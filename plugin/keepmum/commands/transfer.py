@@ -47,7 +47,7 @@ def _export(arguments: argparse.Namespace) -> int:
         else:
             with console.made(arguments.file) as file:
                 count = console.write_lines(file, map(_line, found))
-    console.tell(f"{count} memories exported")
+    console.tell(f"{console.memories(count)} exported")
     return 0
 
 

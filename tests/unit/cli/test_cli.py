@@ -151,6 +151,21 @@ def test_a_review_of_nothing_says_so(keepmum: Command) -> None:
     assert keepmum("review").err.endswith("keepmum: nothing is remembered here yet\n")
 
 
+def test_a_kind_of_store_that_is_none_is_answered_with_those_that_are(keepmum: Command) -> None:
+    answer = keepmum("backend", "use", "markdwon")
+    assert (answer.status, "none of sqlite, markdown, rest" in answer.err) == (1, True)
+
+
+def test_an_audit_of_files_says_that_it_found_nothing(keepmum: Command) -> None:
+    Path("notes.md").write_text("Deploys go through the blue pool first.\n", encoding="utf-8")
+    assert keepmum("audit", ".") == (0, "", "keepmum: 0 places with secrets\n")
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
+def test_what_is_counted_agrees_with_its_number(count: int, said: str) -> None:
+    assert console.memories(count) == said
+
+
 def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
     assert "is not UTF-8" in keepmum("remember", stdin=b"\xff\xfe").err
 

@@ -18,7 +18,7 @@ def texts(plan: Plan) -> dict[str, str]:
 
 
 def test_agents_are_told_of_the_memory(machine: Machine) -> None:
-    assert "A secret never belongs into a memory" in texts(team.plan((), machine))["AGENTS.md"]
+    assert "A secret never belongs in a memory" in texts(team.plan((), machine))["AGENTS.md"]
 
 
 def test_settings_for_everybody_are_those_that_the_product_reads(machine: Machine, repository: Path) -> None:
