@@ -184,6 +184,19 @@ def test_signs_with_rescoring_find_what_all_of_it_finds(monkeypatch: pytest.Monk
     np.testing.assert_allclose(quick[1], exact[1], rtol=1e-5)
 
 
+def test_signs_choose_nearly_all_that_is_nearest_where_texts_gather_around_topics() -> None:
+    chance, size = np.random.default_rng(3), 384
+    topics = unit(chance.standard_normal((100, size)).astype(np.float32))
+    noise = unit(chance.standard_normal((search_module.ALL_OF_IT + 2_000, size)).astype(np.float32))
+    vectors = unit(topics[chance.integers(0, 100, len(noise))] + np.float32(0.8) * noise)
+    everything = np.ones(len(vectors), dtype=np.bool_)
+    kept = [
+        np.isin(np.argsort(-(vectors @ question))[:60], nearest(vectors, signs(vectors), question, everything, 60)[0])
+        for question in vectors[:20]
+    ]
+    assert np.mean(kept) >= 0.99
+
+
 def test_every_way_of_searching_leaves_out_what_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, mask = AXES[:8], np.arange(8) == 3
     for few, all_of_it in ((99, 99), (0, 99), (0, 0)):
