@@ -12,6 +12,7 @@ from contract.stores import a_memory, wanted
 from keepmum.memory import Change
 from keepmum.stores.sqlite import SqliteStore, open_store, rows
 from keepmum.stores.sqlite import store as store_module
+from keepmum.stores.sqlite import words as words_module
 
 MANY = 60
 
@@ -19,7 +20,7 @@ MANY = 60
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store in which `common` stands everywhere, each `n…` once, and which takes itself for large."""
-    monkeypatch.setattr(store_module, "_WORTH_COUNTING", MANY)
+    monkeypatch.setattr(words_module, "_WORTH_COUNTING", MANY)
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
         texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
         opened.commit([Change(None, a_memory(text, project="alpha" if "n1" in text else "beta")) for text in texts])
@@ -53,6 +54,23 @@ def test_what_the_filter_lets_through_is_found_however_many_it_leaves_out(store:
     only = [memory.text.split()[1] for memory, _ in store.search(["common"], wanted(), limit)]
     assert len(only) == limit
     assert all("n1" in name for name in only)
+
+
+def test_of_words_that_stand_in_more_than_can_be_weighed_the_latest_memories_are(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_module, "_WEIGHED", 5)
+    latest = {f"n{number}" for number in range(MANY - 6, MANY)}
+    assert found(store, "common", limit=6) == latest
+    assert found(store, "n3", "common") == {"n3"}, "a rare word is found wherever it stands"
+
+
+def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_module, "_WEIGHED", 5)
+    assert {memory.project for memory, _ in store.search(["common"], wanted(), MANY)} == {"alpha"}
+    assert len(found(store, "common")) == MANY
 
 
 @pytest.mark.parametrize("order", ["updated", "importance"])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
 from keepmum.stores.base import Question
 from keepmum.stores.sqlite import edits, embeddings, rows
+from keepmum.stores.sqlite.words import Found, Query, SqliteWords, passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +21,13 @@ if TYPE_CHECKING:
     from keepmum.stores.sqlite.index import Index
 
     Vector = NDArray[np.float32]
-    Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
     Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
-    Best = Callable[[str, Sequence[str], Filter, int], list[sqlite3.Row]]
 
 __all__ = ["PREFIX", "SqliteMeaning"]
 
 _BROAD = 4  # times as many rows as are wanted come from the matrix, where not all of these pass the filter
-_FIELDS = ", ".join(f"m.{name}" for name in ("seq", *Candidate._fields[:-2]))
-_MEMORY = ", ".join(f"m.{name}" for name in ("seq", *rows.COLUMNS))
+_FACTS = ", ".join(f"m.{name}" for name in Candidate._fields[:-2])
+_MEMORY = ", ".join(f"m.{name}" for name in rows.COLUMNS)
 # Three ends of indexes, never a look at every memory.
 _AWAITED = """FROM (
     SELECT memory FROM vectors WHERE awaited
@@ -43,11 +42,11 @@ PREFIX = "vectors-"  # of the folders of copies
 class SqliteMeaning:
     """What the embedded store finds by meaning (see `keepmum.stores.base.Meaning` for what each method gives)."""
 
-    def __init__(self, query: Query, writing: Writing, best: Best, folder: str) -> None:
-        """`query`, `writing` and `best` (the full-text leg) are the store's; copies of vectors lie in `folder`."""
+    def __init__(self, query: Query, writing: Writing, words: SqliteWords, folder: str) -> None:
+        """`query`, `writing` and `words` are the store's; copies of vectors lie in `folder`."""
         self._query = query
         self._writing = writing
-        self._best = best
+        self._words = words
         self._folder = folder
         self._indexes: dict[str, Index] = {}
         self._thread = threading.RLock()
@@ -60,25 +59,29 @@ class SqliteMeaning:
 
     def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
-        by_words = {row[0]: row for row in self._best(_FIELDS, words, wanted, limit)} if words else {}
+        by_words = {row[0]: (row, fit) for row, fit in self._words.best(_FACTS, words, wanted, limit)}
         asked = question()
         with self._following(asked.model if asked else None) as index:
             if asked is None or index is None:
-                return [Candidate(*row[1:]) for row in by_words.values()]
+                return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
             point = _point(asked)
-            near = self._near(index, point, f"{_FIELDS}, 0.0", wanted, limit)
-            cosines = {number: cosine for number, (_, cosine) in near.items()}
-            cosines |= index.cosines(point, [number for number in by_words if number not in near])
-        found = {number: row for number, (row, _) in near.items()} | by_words
-        return [Candidate._make((*row[1:], cosines.get(number))) for number, row in found.items()]
+            near = {row[0]: (row, cosine) for row, cosine in self._near(index, point, _FACTS, wanted, limit)}
+            cosines = index.cosines(point, [number for number in by_words if number not in near])
+        of_words = [
+            (*row[1:], fit, near[number][1] if number in near else cosines.get(number))
+            for number, (row, fit) in by_words.items()
+        ]
+        of_meaning = [(*row[1:], 0.0, cosine) for number, (row, cosine) in near.items() if number not in by_words]
+        return list(map(Candidate._make, of_words + of_meaning))
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
         with self._following(embedding.model) as index:
-            near = self._near(index, _point(embedding), _MEMORY, wanted, limit * _BROAD) if index else {}
-        cosines = self._own(embedding, list(near))
+            near = self._near(index, _point(embedding), _MEMORY, wanted, limit * _BROAD) if index else []
+        found = {row[0]: row for row, _ in near}
+        cosines = self._own(embedding, list(found))
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
-        return [(rows.from_row(near[number][0]), cosines[number]) for number in best]
+        return [(rows.from_row(found[number]), cosines[number]) for number in best]
 
     def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories say nearly the same as one before them."""
@@ -191,9 +194,7 @@ class SqliteMeaning:
             self._indexes[model] = Index(self._query, self._folder, model, known[0][0])
         return self._indexes[model]
 
-    def _near(
-        self, index: Index, asked: Vector, fields: str, wanted: Filter, limit: int
-    ) -> dict[int, tuple[sqlite3.Row, float]]:
+    def _near(self, index: Index, asked: Vector, fields: str, wanted: Filter, limit: int) -> Found:
         """The rows nearest to a question that pass the filter, with their cosines, nearest first.
 
         The matrix knows of status and space alone, which is all that most filters ask for, so no more are asked of it
@@ -203,25 +204,12 @@ class SqliteMeaning:
         groups = _groups(wanted)
         for broad in (limit, limit * _BROAD):
             near = index.nearest(asked, groups, broad)
-            passed = self._passing(fields, near, wanted)
+            passed = passing(self._query, fields, near, wanted)
             if len(passed) >= limit or len(near) < broad:
-                return dict(list(passed.items())[:limit])
+                return passed[:limit]
         condition, parameters = rows.where(wanted)
         among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
-        return self._passing(fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
-
-    def _passing(
-        self, fields: str, near: Sequence[tuple[int, float]], wanted: Filter
-    ) -> dict[int, tuple[sqlite3.Row, float]]:
-        condition, parameters = rows.where(wanted)
-        numbers = ", ".join(str(number) for number, _ in near)
-        # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
-        found = self._query(
-            f"SELECT {fields} FROM json_each(?) CROSS JOIN memories m ON m.seq = value WHERE {condition}",
-            (f"[{numbers}]", *parameters),
-        )
-        by_number = {row[0]: row for row in found}
-        return {number: (by_number[number], cosine) for number, cosine in near if number in by_number}
+        return passing(self._query, fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
 
     def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
         """The cosines of what these memories say alone with a text."""

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from keepmum import private_files, ranking
+from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.retention import DAY_MS
@@ -21,16 +21,12 @@ from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_err
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import SqliteMeaning
 from keepmum.stores.sqlite.salvage import salvage
+from keepmum.stores.sqlite.words import SqliteWords
 
 __all__ = ["SqliteStore", "open_store"]
 
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
 _ACTIVITY_DAYS = 90
-_COMMON = 0.15  # of all memories hold it: a word that says little
-_ENOUGH_WORDS = 2
-_WEIGHED = 15_000  # memories that hold a word, counted once for each word: weighing so many takes 5 ms
-_WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
-_OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MENDED = ".mended"  # the end of the name of a store that a repair is making
 _ORDERS: dict[Order, str] = {
     "updated": "m.updated_at DESC, m.id DESC",
@@ -44,8 +40,6 @@ _TALLIES = {
     "statuses": "SELECT status, count(*) FROM memories GROUP BY status",
 }
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
-# What a word counts in each column; what was said around a memory counts half.
-_WEIGHTS = ", ".join("0.5" if column == "context" else "1" for column in schema.SEARCHED)
 
 
 def open_store(path: str) -> SqliteStore:
@@ -68,7 +62,8 @@ class SqliteStore:
         self._capabilities = Capabilities()
         self._db = self._open()
         cache = os.path.join(os.path.dirname(self.path), "cache")
-        self._meaning = SqliteMeaning(self._rows, self._writing, self._lexical, cache)
+        self._words = SqliteWords(self._rows)
+        self._meaning = SqliteMeaning(self._rows, self._writing, self._words, cache)
         self._has_vectors = schema.version_of(self._db) >= schema.WITH_VECTORS  # an old one that cannot be written
 
     @property
@@ -201,56 +196,7 @@ class SqliteStore:
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first by BM25."""
-        found = self._lexical(_FIELDS, words, wanted, limit)
-        return [(rows.from_row(row), float(row["relevance"])) for row in found]
-
-    def _lexical(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> list[sqlite3.Row]:
-        """`fields` and `relevance` of the memories that hold any of `words`, best first."""
-        if not words:
-            return []
-        expression = " OR ".join(self._telling([_quoted(word) for word in words]))
-        # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
-        # leaves out too many of these, all that match are looked at.
-        found = self._best(fields, expression, wanted, limit, among=limit * _OVERFETCH)
-        if len(found) < limit:
-            found = self._best(fields, expression, wanted, limit, among=-1)
-        return found
-
-    def _telling(self, words: Sequence[str]) -> Sequence[str]:
-        """The words that tell memories apart, as many as a search can afford.
-
-        A word that every seventh memory holds costs the most to look up and decides the least: leaving such words out
-        halves the slowest searches and moves nDCG@10 by .001 at most, on our development questions. In a large store
-        the rarest words go first, until what they stand in adds up to more than can be weighed in a few milliseconds.
-        """
-        memories = int(self._rows("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
-        if memories < _WORTH_COUNTING or len(words) <= _ENOUGH_WORDS:
-            return words
-        common = int(min(memories * _COMMON, _WEIGHED)) + 1
-        held = f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {common}))"
-        counted = zip(words, tuple(self._rows(f"SELECT {', '.join([held] * len(words))}", words)[0]), strict=True)
-        rare = sorted(((count, word) for word, count in counted if count > 0), key=lambda pair: pair[0])
-        telling: list[str] = []
-        left = _WEIGHED
-        for count, word in rare:
-            left -= count
-            if count < common and (left >= 0 or not telling):
-                telling.append(word)
-        if len(telling) >= _ENOUGH_WORDS or memories * _COMMON > _WEIGHED:
-            return telling or [word for _, word in rare[:1]]
-        return words
-
-    def _best(self, fields: str, expression: str, wanted: Filter, limit: int, among: int) -> list[sqlite3.Row]:
-        condition, parameters = rows.where(wanted)
-        matching = (
-            f"SELECT rowid AS place, -bm25(words, {_WEIGHTS}) AS relevance FROM words WHERE words MATCH ?"
-            " ORDER BY relevance DESC LIMIT ?"
-        )
-        return self._rows(
-            f"SELECT {fields}, relevance FROM ({matching}) CROSS JOIN memories m ON m.seq = place"
-            f" WHERE {condition} ORDER BY relevance DESC, m.id LIMIT ?",
-            (expression, among, *parameters, limit),
-        )
+        return [(rows.from_row(row), fit) for row, fit in self._words.best(_FIELDS, words, wanted, limit)]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
@@ -533,15 +479,6 @@ class SqliteStore:
     def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:
         found = self._rows(f"SELECT {_FIELDS} FROM memories m {tail}", parameters)
         return [rows.from_row(row) for row in found]
-
-
-def _quoted(word: str) -> str:
-    """A word as a string of the full-text query language, in which nothing is an operator.
-
-    A lone character of a script without spaces finds the pairs that it begins.
-    """
-    whole = '"' + word.replace('"', '""') + '"'
-    return f"{whole} *" if ranking.is_part(word) else whole
 
 
 def _inode(path: str) -> int:
