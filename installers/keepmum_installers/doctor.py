@@ -31,6 +31,7 @@ _SWITCHES = {
 }
 _OPINION = "Run `sh installers/install.sh` again for its packages, or set scanner.second_opinion to false."
 _AGAIN = "Run `sh installers/install.sh` again."
+_MOST_FILES = 20  # that are told by name
 
 
 class Probes(Protocol):
@@ -160,8 +161,26 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
     if facts.get("notice"):
         yield note("store", str(facts["notice"]), "Nothing, once you have read it.")
-    if facts.get("server"):
-        yield _server(facts)
+    stores = facts.get("stores")
+    parts = [part for part in stores.values() if isinstance(part, Mapping)] if isinstance(stores, Mapping) else [facts]
+    for part in parts:
+        if part.get("server"):
+            yield _server(part)
+        yield from _files(part)
+
+
+def _files(facts: Mapping[str, object]) -> Iterator[Finding]:
+    """Each file of memories with which something is wrong."""
+    problems = facts.get("problems")
+    told = problems if isinstance(problems, Sequence) else ()
+    for words in told[:_MOST_FILES]:
+        yield note("file", f"{facts.get('path')}: {words}", "Mend the file by hand; all others are read as ever.")
+    if len(told) > _MOST_FILES:
+        yield note(
+            "file",
+            f"{len(told) - _MOST_FILES} more files like these",
+            "Mend those above, then run `keepmum doctor` again.",
+        )
 
 
 def _server(facts: Mapping[str, object]) -> Finding:

@@ -241,3 +241,17 @@ def test_a_teams_server_is_told_by_how_it_answers(
     (finding,) = _findings(wish, machine, "server", Probes(known))
     assert finding.level == level
     assert words in finding.says
+
+
+def test_files_of_memories_that_cannot_be_read_are_told_one_by_one(wish: Wish, machine: Machine) -> None:
+    files = {"path": "/shop/.memories", "problems": ["2026-01-31/1.md has no id, and was not read"] * 25}
+    found = _findings(wish, machine, "file", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "markdown": files}}))
+    assert {finding.level for finding in found} == {"note"}
+    assert found[0].says == "/shop/.memories: 2026-01-31/1.md has no id, and was not read"
+    assert found[-1].says == "5 more files like these"
+
+
+def test_a_server_beside_other_stores_is_told(wish: Wish, machine: Machine) -> None:
+    server = {"server": "https://memory.example", "queued": 0, "refused": 0, "reached": True, "collection": "c"}
+    found = _findings(wish, machine, "server", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "rest": server}}))
+    assert [finding.level for finding in found] == ["ok"]
