@@ -21,12 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of th
 from bench import store_figures  # puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
 from bench.retrieval.retrieval_measures import MEASURES, measure
-from bench.retrieval.retrieval_systems import BM25, Dense, Keepmum, ReadOnce, System
+from bench.retrieval.retrieval_systems import BM25, Dense, Keepmum, ReadOnce, Split, System
 from keepmum.embedding.minilm import MiniLm
 
 __all__ = ["Result", "main", "run"]
 
 _DEPTH = 10
+_SPLIT = ("one store", "split over two", "half at a server (loaded)", "half at a server (titles)")  # asked for by name
 _BROAD = 3  # times as many are asked for where several are parts of one answer
 _COLUMNS = ("system", "set", "questions", *MEASURES, "p50 ms", "p95 ms", "refused")
 
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["HOME"] = os.environ["KEEPMUM_HOME"] = home
         systems = _systems(options.model)
         print("| " + " | ".join(_COLUMNS) + " |\n|" + "---|" * len(_COLUMNS))  # noqa: T201 - a report
-        for name in options.systems.split(",") if options.systems else systems:
+        for name in options.systems.split(",") if options.systems else [name for name in systems if name not in _SPLIT]:
             for line in _lines(name, systems[name], options.data, options.sets.split(","), options.split):
                 print(line, flush=True)  # noqa: T201 - a report
     return 0
@@ -96,15 +97,20 @@ def _line(*cells: str) -> str:
 
 def _systems(model: Path | None) -> Mapping[str, Callable[[], System]]:
     """What is measured, by name; the model is opened once."""
-    if model is None:
-        return {"BM25 alone": BM25, "Keepmum, words alone": lambda: Keepmum(None)}
-    embedder = ReadOnce(MiniLm.open(str(model)))
-    return {
-        "BM25 alone": BM25,
-        "MiniLM alone": lambda: Dense(embedder),
-        "Keepmum, words alone": lambda: Keepmum(None),
-        "Keepmum": lambda: Keepmum(embedder),
+    embedder = ReadOnce(MiniLm.open(str(model))) if model is not None else None
+    plain: dict[str, Callable[[], System]] = {"BM25 alone": BM25, "Keepmum, words alone": lambda: Keepmum(None)}
+    split: dict[str, Callable[[], System]] = {
+        "one store": lambda: Split(embedder, "none"),
+        "split over two": lambda: Split(embedder, "ours"),
+        "half at a server (loaded)": lambda: Split(embedder, "texts"),
+        "half at a server (titles)": lambda: Split(embedder, "titles"),
     }
+    if embedder is None:
+        return {**plain, **split}
+    own: dict[str, Callable[[], System]] = {
+        "MiniLM alone": lambda: Dense(embedder), "Keepmum": lambda: Keepmum(embedder),
+    }  # fmt: skip
+    return {**plain, **own, **split}
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -113,7 +119,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", type=Path, help="folder of the installed model")
     parser.add_argument("--sets", default="amb,devmem,changelog,locomo,cosqa", help="names, with commas")
     parser.add_argument("--split", default="dev")
-    parser.add_argument("--systems", help="names, with commas; all when missing")
+    parser.add_argument("--systems", help="names, with commas; those of one store when missing")
     return parser.parse_args(argv)
 
 

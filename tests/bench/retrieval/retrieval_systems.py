@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
 from keepmum import open_memory
+from keepmum.embedding import Background
 from keepmum.errors import SecretFound
+from keepmum.memory import Activity, Change, Filter, Memory
+from keepmum.service import MemoryService, Place
+from keepmum.stores import Capabilities, Receipt, Store, sqlite
+from keepmum.stores.joined import JoinedStore
+from keepmum.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from keepmum.embedding import Embedder
     from keepmum.embedding.base import Vectors
 
-__all__ = ["BM25", "Dense", "Keepmum", "ReadOnce", "System"]
+__all__ = ["BM25", "Dense", "Keepmum", "ReadOnce", "Split", "System"]
 
 _WORD = re.compile(r"\w+")
 
@@ -70,7 +78,10 @@ class Keepmum:
         refused = 0
         with _filling(self._embedder):
             for memory in memories:
-                given: dict[str, Any] = {name: memory.get(name) for name in ("title", "tags", "session")}
+                given: dict[str, Any] = {
+                    **self._where(),
+                    **{name: memory.get(name) for name in ("title", "tags", "session")},
+                }
                 try:
                     kept = self._memory.remember(text=memory["text"], **given)
                 except SecretFound:
@@ -83,10 +94,81 @@ class Keepmum:
         """What recall gives."""
         return [self._ids[match.memory.id] for match in self._memory.recall(query, limit=limit)]
 
+    def _where(self) -> dict[str, str]:
+        """Where the next memory goes to."""
+        return {}
+
     def close(self) -> None:
         """Remove the store."""
         self._memory.close()
         self._folder.cleanup()
+
+
+class Split(Keepmum):
+    """Our service over memories that are dealt out at random to two stores, or to one by the same dice.
+
+    The second is one of ours, or a server's, of whose memories this machine has seen the texts, or the titles alone.
+    """
+
+    def __init__(self, embedder: ReadOnce | None, second: Literal["none", "ours", "texts", "titles"]) -> None:
+        super().__init__(embedder)
+        self._dice = random.Random(3)
+        self._memory.place = Place(project="alpha")
+        if second == "none":
+            return
+        self._memory.close()
+        first, other = (sqlite.open_store(str(Path(self._folder.name, name))) for name in ("memory.db", "other.db"))
+        server = cast(Store, _Server(other, texts=second == "texts"))
+        stores: dict[str, Store] = {"sqlite": first, "rest": other if second == "ours" else server}
+        self._memory = MemoryService(
+            JoinedStore(stores, {"shared": "rest"}),
+            lambda _: (),
+            place=self._memory.place,
+            embedder=Background(lambda: embedder) if embedder else None,
+            patient=True,
+        )
+
+    def _where(self) -> dict[str, str]:
+        return {"scope": self._dice.choice(["project", "shared"])}
+
+
+class _Server:
+    """A store that finds as a server does: in an order of its own, by scores that only tell that order.
+
+    Of its memories `at_hand` knows the titles, in ten words, or with `texts` everything.
+    """
+
+    meaning = None
+
+    def __init__(self, store: SqliteStore, *, texts: bool) -> None:
+        self._store = store
+        self._here = store if texts else sqlite.open_store(f"{store.path}.titles")
+        self.capabilities = Capabilities(cannot={"search": "in its own way"})
+
+    @property
+    def at_hand(self) -> Store:
+        return self._here
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
+        """Keep what is new, and its title here."""
+        if self._here is not self._store:
+            new = [change.after for change in changes if change.after is not None]
+            titles = [" ".join(memory.title.split()[:10]) for memory in new]
+            known = [replace(memory, title=title, text=title) for memory, title in zip(new, titles, strict=True)]
+            self._here.commit([Change(None, memory) for memory in known])
+        return self._store.commit(changes, activity)
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """Best first."""
+        found = self._store.search(words, wanted, limit)
+        return [(memory, 1 / (60 + place)) for place, (memory, _) in enumerate(found, 1)]
+
+    def close(self) -> None:
+        self._here.close()
+        self._store.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 class BM25:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 
 from keepmum.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import Meaning, Question, Store
+from keepmum.stores.joined.fusion import as_ours, has_own_scores
 
 __all__ = ["JoinedMeaning"]
 
@@ -21,12 +23,18 @@ class JoinedMeaning:
 
     def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """What each store finds, by words and meaning where it can, by words elsewhere; each memory once."""
+        question = functools.cache(question)  # each store asks for it; it is embedded once
         asked = [*self._each, *((store, store.meaning) for store in (self._far() if wanted.everywhere else ()))]
-        found: dict[str, Candidate] = {}
-        for store, meaning in asked:
+        ours: dict[str, Candidate] = {}
+        for store, meaning in (pair for pair in asked if not has_own_scores(pair[0])):
             own = meaning.find(words, question, wanted, limit) if meaning else _by_words(store, words, wanted, limit)
-            for candidate in own:
-                found.setdefault(candidate.id, candidate)
+            ours = _by_id(own) | ours
+        found = ours
+        for store in (store for store, _ in asked if has_own_scores(store)):
+            theirs = _by_words(store, words, wanted, limit)  # asked first: what it shows is known here from then on
+            near = store.at_hand.meaning
+            here = _by_id(near.find(words, question, wanted, limit) if near is not None else ())
+            found = _by_id(as_ours(theirs, here, list(ours.values()), wanted)) | found
         return list(found.values())
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
@@ -71,6 +79,10 @@ class JoinedMeaning:
     @property
     def _knowing(self) -> list[Meaning]:
         return [meaning for _, meaning in self._each if meaning is not None]
+
+
+def _by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+    return {candidate.id: candidate for candidate in candidates}
 
 
 def _by_words(store: Store, words: Sequence[str], wanted: Filter, limit: int) -> list[Candidate]:

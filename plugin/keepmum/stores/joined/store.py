@@ -18,6 +18,7 @@ from typing import Protocol
 from keepmum.errors import StoreError
 from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
 from keepmum.stores.base import STORED, Capabilities, Clean, Filed, Meaning, Receipt, StaleWrite, Store
+from keepmum.stores.joined.fusion import has_own_scores, worth
 from keepmum.stores.joined.meaning import JoinedMeaning
 
 __all__ = ["JoinedStore", "Placed", "Reach"]
@@ -255,9 +256,19 @@ class JoinedStore:
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first."""
-        found = [pair for store in self._asked(wanted) for pair in store.search(words, wanted, limit)]
+        asked = list(self._asked(wanted))
+        found = _best_first(
+            pair for store in asked if not has_own_scores(store) for pair in store.search(words, wanted, limit)
+        )
+        ours = [relevance for _, relevance in found]
+        for store in filter(has_own_scores, asked):
+            theirs = store.search(words, wanted, limit)
+            here = {memory.id: relevance for memory, relevance in store.at_hand.search(words, wanted, limit)}
+            found += [
+                (memory, worth(place, here.get(memory.id, 0.0), ours)) for place, (memory, _) in enumerate(theirs)
+            ]
         best: dict[str, tuple[Memory, float]] = {}
-        for pair in sorted(found, key=lambda pair: (-pair[1], pair[0].id)):
+        for pair in _best_first(found):
             best.setdefault(pair[0].id, pair)
         return list(best.values())[:limit]
 
@@ -402,6 +413,10 @@ _KEYS: Mapping[Order, Callable[[Memory], tuple[float | str, ...]]] = {
     "accessed": lambda memory: (memory.accessed_at or -1, memory.id),
     "importance": lambda memory: (memory.importance, memory.updated_at, memory.id),
 }
+
+
+def _best_first(found: Iterable[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
+    return sorted(found, key=lambda pair: (-pair[1], pair[0].id))
 
 
 def _number(value: JsonValue) -> int:

@@ -1,0 +1,92 @@
+"""One order of what several stores found: ours by what each match got, a server's by where it stands there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from contract.stores import a_memory, wanted
+from keepmum.memory import Candidate, Change, Filter, Memory
+from keepmum.stores import Capabilities, Store
+from keepmum.stores.joined import JoinedStore
+from keepmum.stores.joined.fusion import as_ours, has_own_scores, worth
+from keepmum.stores.sqlite import SqliteStore, open_store
+
+
+class Server:
+    """A store whose scores are its own, and of which this machine knows nothing."""
+
+    meaning = None
+    capabilities = Capabilities(cannot={"search": "in its own way"})
+
+    def __init__(self, store: SqliteStore, empty: SqliteStore, scores: Mapping[str, float]) -> None:
+        self._store, self.at_hand, self._scores = store, empty, scores
+
+    def search(self, _: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        found = [(memory, self._scores[memory.title]) for memory in self._store.browse(wanted, limit=limit)]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+OURS = {"ours, best": "zebra zebra zebra", "ours, last": "a zebra among so many other words that it hardly counts"}
+
+
+@pytest.fixture(params=[1e-3, 1e3], ids=["tiny scores", "huge scores"])
+def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JoinedStore]:
+    """Two memories of ours and two of a server, whose scores are of another size."""
+    scores = {"theirs, best": 2 * request.param, "theirs, last": request.param}
+    with contextlib.ExitStack() as stack:
+        ours, theirs, empty = (
+            stack.enter_context(contextlib.closing(open_store(str(tmp_path / name / "memory.db")))) for name in "abc"
+        )
+        ours.commit([Change(None, a_memory(text, title=title)) for title, text in OURS.items()])
+        theirs.commit([Change(None, a_memory("zebra", title=title)) for title in scores])
+        server = cast(Store, Server(theirs, empty, scores))
+        yield JoinedStore({"sqlite": ours, "rest": server}, {})
+
+
+def test_the_size_of_a_servers_scores_says_nothing(joined: JoinedStore) -> None:
+    titles = [memory.title for memory, _ in joined.search(["zebra"], wanted(), 10)]
+    assert titles[0] == "ours, best"
+    assert titles.index("theirs, best") < titles.index("theirs, last")
+
+
+def test_meaning_is_joined_as_words_are(joined: JoinedStore) -> None:
+    meaning = joined.meaning
+    assert meaning is not None
+    by_title = {memory.id: memory.title for memory in joined.browse(wanted(), limit=10)}
+    found = sorted(meaning.find(["zebra"], lambda: None, wanted(), 10), key=lambda candidate: -candidate.words)
+    assert by_title[found[0].id] == "ours, best"
+    assert {by_title[candidate.id] for candidate in found} == {*OURS, "theirs, best", "theirs, last"}
+
+
+@pytest.mark.parametrize(
+    ("place", "here", "expected"), [(0, 0.0, 4.0), (1, 0.0, 2.0), (0, 8.0, 8.0), (3, 0.0, 1.0), (1, 6.0, 5.0)]
+)
+def test_half_of_the_worth_is_the_place_and_half_what_is_known_here(place: int, here: float, expected: float) -> None:
+    assert worth(place, here, [8.0, 4.0]) == expected
+
+
+def test_where_nothing_is_ours_a_servers_order_holds() -> None:
+    values = [worth(place, 0.0, []) for place in range(5)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_cosine_that_is_known_here_counts_before_that_of_the_place() -> None:
+    def candidate(name: str, words: float, meaning: float | None) -> Candidate:
+        return Candidate(name, "note", "project", "alpha", "long", 0.5, 0, None, 0, words, meaning)
+
+    theirs = [candidate("a", 0.03, None), candidate("b", 0.02, None)]
+    here = {"b": candidate("b", 1.0, 0.9)}
+    fused = as_ours(theirs, here, [candidate("c", 3.0, 0.5)], wanted())
+    assert [each.meaning for each in fused] == [0.5, 0.9]
+
+
+def test_a_server_says_that_its_scores_are_its_own(joined: JoinedStore) -> None:
+    assert [name for name in joined.names if has_own_scores(cast(Store, joined.part(name)))] == ["rest"]
