@@ -9,13 +9,13 @@ from keepmum import ranking
 from keepmum.embedding.base import Embedder
 from keepmum.embedding.heap import give_back
 from keepmum.errors import EmbeddingError, StoreError
-from keepmum.memory import Embedding, Memory
+from keepmum.memory import Embedding
 from keepmum.stores.base import Meaning
 
 __all__ = ["Backlog", "Progress"]
 
-_AT_ONCE = 32  # vectors that are kept in one transaction
-_TOGETHER = 8  # texts that an embedder is given at once: a server is asked less often, and closing waits for no more
+# Memories that are embedded and kept at once: a server is asked less often, and a kill or the end costs no more.
+_AT_ONCE = 8
 _ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
 
 Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
@@ -94,16 +94,12 @@ class Backlog:
         from keepmum import vectors
 
         done, total = 0, meaning.count_awaiting(embedder.model)
-        while not self._closing.is_set() and (some := meaning.awaiting(embedder.model, _AT_ONCE)):
-            embedded: list[tuple[Memory, Embedding]] = []
-            while len(embedded) < len(some) and not self._closing.is_set():
-                batch = some[len(embedded) : len(embedded) + _TOGETHER]
-                texts = [ranking.told(memory) for memory in batch]
-                made = [Embedding(embedder.model, vectors.pack(row)) for row in embedder.embed(texts)]
-                embedded += zip(batch, made, strict=True)
-                self._tell(dict(zip(texts, made, strict=True)))
-            meaning.keep(embedded)
-            done += len(embedded)
+        while not self._closing.is_set() and (batch := meaning.awaiting(embedder.model, _AT_ONCE)):
+            texts = [ranking.told(memory) for memory in batch]
+            made = [Embedding(embedder.model, vectors.pack(row)) for row in embedder.embed(texts)]
+            meaning.keep(list(zip(batch, made, strict=True)))
+            self._tell(dict(zip(texts, made, strict=True)))
+            done += len(batch)
             progress(done, max(done, total))
         return done
 

@@ -202,7 +202,7 @@ def test_embedding_anew_brings_a_store_to_another_model(open_memory: OpenService
     service = open_memory(embedder=opened(FakeEmbedder(dimensions=32, model="other")))
     told: list[tuple[int, int]] = []
     assert service.reembed(lambda done, total: told.append((done, total))) == 40
-    assert told == [(32, 40), (40, 40)]
+    assert told == [(8, 40), (16, 40), (24, 40), (32, 40), (40, 40)]
     assert service.notices() == []
     assert "meaning" in service.recall("zebra 7")[0].why
     assert service.reembed() == 0
@@ -221,7 +221,7 @@ def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenS
         open_memory(embedder=opened(other)).reembed(cut_off)
     service = open_memory(embedder=opened(other))
     assert "words alone" in service.notices()[0], "half of one and half of the other are never searched together"
-    assert service.reembed() == 8
+    assert service.reembed() == 32
 
 
 def test_without_a_model_nothing_can_be_embedded_anew(open_memory: OpenService) -> None:
