@@ -51,7 +51,7 @@ def install(model: LocalModel, home: str, source: str | None, progress: Progress
         if error.errno in _FULL:
             _make_room(model, home)
             raise EmbeddingError(
-                f"the disk is full: the model needs 250 MB in {home} while it is made, and 26 MB from then on"
+                f"the disk is full: the model needs 250 MB in {home} while it is made, and 60 MB from then on"
             ) from None
         raise EmbeddingError(f"the model cannot be put into {home}: {error.strerror}") from None
     return True
