@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of the tests
 
+from bench import store_figures  # noqa: F401 - puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
 from keepmum import briefing, open_memory
 from keepmum.embedding.minilm import MiniLm

@@ -116,6 +116,29 @@ def test_resuming_shows_texts_and_last_activity(service: MemoryService) -> None:
     assert "claude-code created" in shown
 
 
+@pytest.mark.parametrize("tokens", [300, 1000, 5000])
+def test_many_decisions_leave_room_for_open_work_and_the_last_activity(tokens: int) -> None:
+    decisions = [a_memory(f"we chose number {number}", kind="decision") for number in range(400)]
+    shown = briefing.resume("Alpha", [*decisions, a_memory("ship on Friday", kind="task")], [an_event()], tokens)
+    assert "ship on Friday" in shown
+    assert "Last activity:" in shown
+    assert shown.count("we chose") > 3
+    assert estimate_tokens(shown) <= tokens
+
+
+def test_room_that_open_work_does_not_need_is_for_what_holds() -> None:
+    decisions = [a_memory(f"we chose number {number}", kind="decision") for number in range(400)]
+    shown = briefing.resume("Alpha", [*decisions, a_memory("ship", kind="task")], [], 1000)
+    assert estimate_tokens(shown) > 900
+
+
+def test_of_other_notes_the_latest_few_are_told_in_a_line_each() -> None:
+    notes = [a_memory(f"note {number}\n\nand what stands below it " + "word " * 50) for number in range(30)]
+    shown = briefing.resume("Alpha", notes, [], 5000)
+    assert shown.count("- note ") == 10
+    assert "and what stands below it" not in shown
+
+
 def test_a_day_is_told_for_any_time() -> None:
     assert (briefing.day(0), briefing.day(NOW)) == ("1970-01-01", "2026-09-21")
 
