@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CUE, mentions
-from keepmum_scanner.pem import blocks
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
@@ -59,6 +58,11 @@ _BREAKS = " \t\n\"'<>`("
 _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum_scanner.pem import Block
+
+
 class Context:
     """The surroundings of candidates in one plain text."""
 
@@ -69,7 +73,7 @@ class Context:
         self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left, for all detectors together
         self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
-        self.blocks = blocks(text)
+        self.blocks = _blocks(text)
         self._ends = [mention[0] for mention in self.mentions]
         if self.mentions:
             from bisect import bisect_right  # a library of its own, and without mentions nobody asks
@@ -182,6 +186,15 @@ class Context:
             return False
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None
+
+
+def _blocks(text: str) -> list[Block]:
+    """The PEM blocks of `text`."""
+    if "-----BEGIN " not in text:
+        return []
+    from keepmum_scanner.pem import blocks  # a module that few texts need
+
+    return blocks(text)
 
 
 def _lower(text: str) -> str:

@@ -7,11 +7,6 @@ from keepmum_scanner.expressions import compiled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
-
-    from keepmum_scanner.suspect import Suspect
-
-GUARD = "-----BEGIN "
 _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes 12,700
 
 # Source: https://rfcinfo.com/rfc-7468/10-textual-encoding-of-pkcs-8, read 2026-11-21
@@ -34,8 +29,6 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """Blocks of `text` that have a body, in order; a header alone, as documentation shows it, is none."""
-    if GUARD not in text:
-        return []
     marks = list(_MARK.finditer(text))
     found = []
     for index, mark in enumerate(marks):
@@ -44,13 +37,6 @@ def blocks(text: str) -> list[Block]:
             if end > mark.end():
                 found.append(Block(mark.start(), end, private="PRIVATE KEY" in mark["label"]))
     return found
-
-
-def find(found: list[Block]) -> Iterator[Suspect]:
-    """Suspects for the private keys among `found`."""
-    for block in found:
-        if block.private:
-            yield ("private-key", block.start, block.end, 0.99)
 
 
 def _end(text: str, start: int, following: re.Match[str] | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keepmum_scanner.checksum import CHECKS
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefix_table import FACTS, STARTS
 from keepmum_scanner.shapes import is_placeholder
@@ -78,9 +77,15 @@ def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | Non
             assert tail is not None  # the expression also matches nothing
             fits = fewest <= len(tail.group()) <= (most or len(text))
             if fits and (flooded or not _is_words(tail.group())):
-                proved = bool(check) and not flooded and CHECKS[check](tail.group())
+                proved = bool(check) and not flooded and _is_proved(check, tail.group())
                 return (rule, start, tail.end(), 0.99 if proved else 0.9)
     return None
+
+
+def _is_proved(check: str, tail: str) -> bool:
+    from keepmum_scanner.checksum import CHECKS  # a module that few texts need
+
+    return CHECKS[check](tail)
 
 
 def _is_words(tail: str) -> bool:

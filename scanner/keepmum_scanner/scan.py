@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from keepmum_scanner import assignment, pem, phrases, prefixes, scored, structure
+from keepmum_scanner import assignment, phrases, prefixes, scored, structure
 from keepmum_scanner.context import Context
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
-from keepmum_scanner.fingerprint import fingerprint
 from keepmum_scanner.normalise import normalise
 from keepmum_scanner.suspect import merged
 from keepmum_scanner.tokens import tokens
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Callable
 
+    from keepmum_scanner.pem import Block
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
 
@@ -32,9 +32,15 @@ def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Find
     findings = []
     for rule, start, end, confidence in merged(_suspects(view.text)):
         key = key() if callable(key) else key
-        print_ = fingerprint(view.text[start:end], key) if key else ""
+        print_ = _fingerprint(view.text[start:end], key) if key else ""
         findings.append(Finding(rule, *view.origin_span(start, end), confidence, print_))
     return findings
+
+
+def _fingerprint(secret: str, key: bytes) -> str:
+    from keepmum_scanner.fingerprint import fingerprint  # a module that a scan without a key does not need
+
+    return fingerprint(secret, key)
 
 
 def _suspects(text: str) -> list[Suspect]:
@@ -44,7 +50,7 @@ def _suspects(text: str) -> list[Suspect]:
     return [*stated, *scored.find(found, context, {(start, end) for _, start, end, _ in stated})]
 
 
-def _open(found: list[Token], blocks: list[pem.Block]) -> list[Token]:
+def _open(found: list[Token], blocks: list[Block]) -> list[Token]:
     """The tokens that lie outside of every block: the lines inside are judged together."""
     if not blocks:
         return found
@@ -59,7 +65,7 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
     """Suspects that the text itself states: by a structure, a provider's prefix, or a name that is given a value."""
     text = context.text
     return [
-        *pem.find(context.blocks),
+        *[("private-key", block.start, block.end, 0.99) for block in context.blocks if block.private],
         *structure.find(text),
         *prefixes.find(found, text),
         *assignment.find(context),

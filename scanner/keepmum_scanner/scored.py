@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum_scanner import crowd, shapes
+from keepmum_scanner import shapes
 from keepmum_scanner.context import ASSIGNED, UNNAMED, Context
 from keepmum_scanner.decode import is_words
 from keepmum_scanner.expressions import compiled
@@ -51,6 +51,8 @@ def find(
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
         if suspects >= FLOOD or context.looks <= 0:
+            from keepmum_scanner import crowd  # a module that few texts need
+
             yield from crowd.find(left, context)
 
 
