@@ -4,6 +4,7 @@ What Python makes of our files lies in Keepmum's home: a client may distrust a p
 is written there.
 """
 
+import gc
 import marshal
 import sys
 from _imp import source_hash
@@ -39,6 +40,7 @@ def run() -> None:
 
     Raises: whatever goes wrong before there is an answer.
     """
+    gc.disable()  # what a hook makes lives as long as it does
     here = __file__.replace("\\", "/").rpartition("/")[0]
     sys.path.append(here + "/../scanner")
     cache = _cache()

@@ -12,6 +12,7 @@ BEFORE = 72  # characters before a candidate that can name it: "Password for the
 AFTER = 36  # … and behind it: "… as the deploy token"
 
 _LONGEST_WORD = 16  # characters of a credential word
+_MANY = 64  # mentions of credentials
 
 # Places of a text that are looked at closely. Notes and sources stay below; a text that is made of borderline cases
 # would cost its reader half a second a megabyte, and what follows there is judged by its coarse look alone.
@@ -60,6 +61,8 @@ _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Callable
+
     from keepmum_scanner.pem import Block
 
 
@@ -75,8 +78,9 @@ class Context:
         self.mentions = mentions(text, self.lower)
         self.blocks = _blocks(text)
         self._ends = [mention[0] for mention in self.mentions]
-        if self.mentions:
-            from bisect import bisect_right  # a library of its own, and without mentions nobody asks
+        self._bisect: Callable[[list[int], int], int] = _bisect_right
+        if len(self.mentions) > _MANY:
+            from bisect import bisect_right  # faster, but to load it takes longer than a note has use for it
 
             self._bisect = bisect_right
 
@@ -186,6 +190,18 @@ class Context:
             return False
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None
+
+
+def _bisect_right(places: list[int], place: int) -> int:
+    """How many of `places`, which are in order, are not behind `place`."""
+    low, high = 0, len(places)
+    while low < high:
+        middle = (low + high) // 2
+        if place < places[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _blocks(text: str) -> list[Block]:

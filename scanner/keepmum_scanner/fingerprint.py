@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # Source: https://datatracker.ietf.org/doc/rfc2104/, read 2026-11-21
 _BLOCK = 64  # bytes
-_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
+_INNER, _OUTER = (int.from_bytes(pad * _BLOCK, "big") for pad in (b"\x36", b"\x5c"))
 
 
 def fingerprint(secret: str, key: bytes | None) -> str:
@@ -21,9 +21,9 @@ def fingerprint(secret: str, key: bytes | None) -> str:
     if not key:
         return ""
     sha256 = _sha256()
-    block = (key if len(key) <= _BLOCK else sha256(key).digest()).ljust(_BLOCK, b"\0")
-    inner = sha256(block.translate(_INNER) + secret.encode("utf-8", "surrogatepass")).digest()
-    return str(sha256(block.translate(_OUTER) + inner).hexdigest()[:32])
+    block = int.from_bytes((key if len(key) <= _BLOCK else sha256(key).digest()).ljust(_BLOCK, b"\0"), "big")
+    inner = sha256((block ^ _INNER).to_bytes(_BLOCK, "big") + secret.encode("utf-8", "surrogatepass")).digest()
+    return str(sha256((block ^ _OUTER).to_bytes(_BLOCK, "big") + inner).hexdigest()[:32])
 
 
 def _sha256() -> Any:

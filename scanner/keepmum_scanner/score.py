@@ -19,6 +19,7 @@ _INPUTS = 17  # numbers that a learned scorer weighs
 if len(WEIGHTS) != _INPUTS:
     raise ImportError("the table of weights is damaged")
 
+_E = 2.718281828459045  # not from `math`: a library to load for one number
 THRESHOLD = 0.5
 SUREST = 0.85  # below every stated fact: a finding bears the provider's name where one is known
 
@@ -81,9 +82,8 @@ def learned(features: Features) -> float:
     """Confidence of the trained scorer: a logistic sum of what is known of the token."""
     if features.place or (features.identity and not is_governed(features)):
         return 0.1  # no weight says it as surely: places are made to be shared, and ids to be told
-    from math import exp  # a library of its own, and few tokens come so far
-
-    return min(SUREST, 1.0 / (1.0 + exp(-BIAS - sum(map(float.__mul__, WEIGHTS, inputs(features))))))
+    odds: float = _E ** (-BIAS - sum(map(float.__mul__, WEIGHTS, inputs(features))))
+    return min(SUREST, 1.0 / (1.0 + odds))
 
 
 # By how its surroundings name a token: fewest characters, shortest longest stretch, least surprise in bits.

@@ -11,10 +11,18 @@ import sys
 from keepmum_scanner.surprise_table import FIRST, ROWS, STEPS_PER_BIT, SYMBOLS
 
 _FOREIGN = len(SYMBOLS)  # the place of a byte beyond ASCII
-_PLACES = bytes(
-    _FOREIGN if code > 127 else SYMBOLS.find("0" if 48 <= code < 58 else chr(code)) % len(SYMBOLS)
-    for code in range(256)
-)  # of each byte in the table: a sign is in the last one
+
+
+def _places() -> bytes:
+    """The place of each byte in the table: a sign is in the last one. Every run of a hook makes it anew."""
+    places = bytearray(bytes([_FOREIGN - 1]) * 128 + bytes([_FOREIGN]) * 128)
+    for place, letter in enumerate(SYMBOLS.encode()):
+        places[letter] = place
+    places[ord("1") : ord("9") + 1] = bytes([places[ord("0")]]) * 9
+    return bytes(places)
+
+
+_PLACES = _places()
 
 
 class _Costs(dict[int, float]):
