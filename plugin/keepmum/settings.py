@@ -66,7 +66,7 @@ __all__ = [
 PROJECT_FILE_NAME = ".keepmum.toml"
 _ANYWHERE = (PROJECT_FILE, USER_FILE)
 _DEFAULT = "default"
-_DIALECTS = ("keepmum", "hackathon", "koi", "shared", "token-saver")
+_DIALECTS = ("keepmum", "hackathon", "koi", "per-user", "shared", "token-saver")
 _EVERY = ("KEEPMUM_CAPTURE_EVERY", "CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY")
 
 # What the name of a key looks like. A project file with one is refused whole, rather than read without it: whoever

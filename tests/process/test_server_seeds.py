@@ -121,3 +121,56 @@ def test_its_resources_and_prompt_are_listed(start: Start) -> None:
     assert agent.result("resources/templates/list")["resourceTemplates"][0]["uriTemplate"] == "memory://{key}"
     (message,) = agent.result("prompts/get", name="session-briefing")["messages"]
     assert "No memories stored yet" in message["content"]["text"]
+
+
+# -- per-user: "Workflow examples"
+
+
+def test_a_first_conversation(start: Start) -> None:
+    agent = start("per-user")
+    wanted = ["preference", "personality", "instruction"]
+    told = agent.json("MemoryRecall", userId="user_123", categories=wanted)
+    assert (told["memories"], told["personalitySummary"]) == ([], None)
+    kept = agent.json(
+        "MemoryStore", userId="user_123", category="skill", content="User works with Python", importance=0.6,
+        confidence=0.7, context="User asked for Python help",
+    )  # fmt: skip
+    assert (kept["status"], kept["tier"]) == ("created", "long-term")
+
+
+def test_a_user_comes_back(start: Start) -> None:
+    before = start("per-user")
+    for category, content in (
+        ("project", "Building REST API for inventory management"),
+        ("preference", "Prefers FastAPI over Flask for an API"),
+        ("fact", "Technical user"),
+    ):
+        before.json("MemoryStore", userId="user_123", category=category, content=content)
+    told = start("per-user").json(
+        "MemoryRecall", userId="user_123", query="API project", categories=["project", "preference"]
+    )
+    assert {row["category"] for row in told["memories"]} == {"project", "preference"}
+    assert told["personalitySummary"] == "Technical user"
+
+
+def test_a_user_corrects_the_agent(start: Start) -> None:
+    agent = start("per-user")
+    old = agent.json("MemoryStore", userId="user_123", category="fact", content="User works at TechCorp")["memoryId"]
+    agent.json(
+        "MemoryStore", userId="user_123", category="fact", content="User works at StartupXYZ", importance=0.9,
+        supersedes=old, context="User corrected previous job information",
+    )  # fmt: skip
+    rows = agent.json("memory_list", userId="user_123")["memories"]
+    assert [row["content"] for row in rows] == ["User works at StartupXYZ"]
+
+
+def test_the_agents_personality_evolves(start: Start) -> None:
+    agent = start("per-user")
+    guideline = "When helping this user, emphasize performance implications and edge cases"
+    agent.json(
+        "MemoryStore", userId="user_123", category="personality", content=guideline, importance=0.8,
+        context="Inferred from conversation patterns",
+    )  # fmt: skip
+    told = agent.json("MemoryReflect", userId="user_123")
+    assert told["profile"]["interactionGuidelines"] == [guideline]
+    assert agent.json("MemoryReflect", userId="user_456")["profile"] is None

@@ -76,12 +76,16 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
     @contextlib.contextmanager
     def at(self, place: Place) -> Iterator[None]:
-        """Read and write as another user or session while the block runs, over the same store."""
+        """Read and write as another user or session while the block runs, over the same store.
+
+        Briefings stay as they are: they are of who stands here, and must tell nothing of a visitor.
+        """
         before, self.place = self.place, place
+        was_visiting, self._visiting = self._visiting, True
         try:
             yield
         finally:
-            self.place = before
+            self.place, self._visiting = before, was_visiting
 
     def settle(self) -> None:
         """Make this place known, and render its briefing."""

@@ -92,6 +92,7 @@ class Context:
         self.basis = basis
         self._embeddings = Embeddings(store, embedder, patient=patient)
         self.place = place or Place()
+        self._visiting = False  # whether the place is that of another for a while
         self._scan = scan
         self._agent = intake.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
         self._origin = origin
@@ -211,7 +212,7 @@ class Context:
         return replace(change, embedding=self._embeddings.of_new(after))
 
     def _refresh(self, project: str | None) -> None:
-        if self._briefings is not None:
+        if self._briefings is not None and not self._visiting:
             self._briefings.refresh(self.store.at_hand, self._clock(), project, self.place.user)
 
     def _retrying(self, attempt: Callable[[], _Answer]) -> _Answer:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum import intake, lifecycle, ranking, retention
 from keepmum.errors import ConfirmationNeeded, InvalidInput
-from keepmum.memory import LIMITS, Action, Activity, Change, Memory, Status
+from keepmum.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Status
 from keepmum.service.context import Context
 from keepmum.stores import Receipt, StaleWrite
 
@@ -65,6 +65,25 @@ class Forgetting(Context):
         receipt = self._retrying(lambda: self._remove([self._find(memory.id) for memory in victims], status, action))
         return Forgotten(self._shown(victims), action, done=True, queued=receipt.queued)
 
+    def erase(self, references: Sequence[str]) -> int:
+        """Purge memories and keep no byte of them, in backups neither; how many these were.
+
+        The words of all searches leave the activity log as well: nobody can tell whom they were about.
+
+        Raises: NotFound, Ambiguous, StoreError. Where it fails nothing was removed.
+        """
+        self._journal.flush()
+
+        def attempt() -> int:
+            victims, now = self._named(references), self._clock()
+            changes = [self._change(memory, None, now) for memory in victims]
+            self.store.cleanse(changes, [self._entry("purged", memory) for memory in victims], _without_queries)
+            for project in {memory.project for memory in victims}:
+                self._refresh(project)
+            return len(victims)
+
+        return self._retrying(attempt)
+
     def sweep(self) -> int:
         """Trash what has expired, lay down what has faded, purge what was in the trash for 30 days; how many.
 
@@ -108,3 +127,8 @@ class Forgetting(Context):
             return self._change(memory, "tombstoned", now), self._entry("tombstoned", memory)
         status, action = lifecycle.MODES[fate]
         return self._change(memory, status, now), self._entry(action, memory)
+
+
+def _without_queries(memory: str | None, values: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """What is told in the log of no memory, which is what was searched for, without its words."""
+    return {**values, "detail": ""} if memory is None and "detail" in values else values

@@ -111,13 +111,16 @@ class Reading(Context):
         project = None if everywhere else self.place.project
         return [self._masker.activity(event) for event in self.store.activity(limit, project)]
 
-    def note(self, action: Action, detail: str) -> None:
-        """Tell the activity log of something done here, without its words when they look like a secret."""
+    def note(self, action: Action, detail: str, memory: Memory | None = None) -> None:
+        """Tell the activity log of something done here, without its words when they look like a secret.
+
+        What is told of a memory goes when that is purged.
+        """
         try:
             told = detail if not intake.findings(detail, self._scan) else "words that looked like a secret"
         except ScannerFailed:
             told = "words that were not kept, the scanner failed"
-        self._journal.hold_back(self._journal.entry(action, detail=told, project=self.place.project or ""))
+        self._journal.hold_back(self._journal.entry(action, memory, told, self.place.project or ""))
 
     def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
         """Every memory that is neither trashed nor superseded, for an export."""

@@ -40,6 +40,7 @@ DIALECTS = Dialects(
         "keepmum": "keepmum",
         "hackathon": "hackathon",
         "koi": "koi",
+        "per-user": "per_user",
         "shared": "shared",
         "token-saver": "token_saver",
     }

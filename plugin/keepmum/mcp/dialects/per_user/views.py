@@ -1,0 +1,82 @@
+"""How this dialect shows memories, and in which order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.per_user import CATEGORIES
+from keepmum.memory import KINDS, JsonValue, Kind, Memory
+from keepmum.retention import DAY_MS
+
+__all__ = ["category_of", "entity", "falls_under", "idle_days", "kinds_of", "recency", "tier_of", "weekly_decay"]
+
+_OTHERS: Mapping[Kind, str] = {"task": "project"}  # kinds of other dialects; those not named are facts
+_RECENT_DAYS = 30.0
+_WEEK = 7.0
+_KEPT_A_WEEK = 0.9
+
+
+def category_of(memory: Memory) -> str:
+    """The category that a memory has in this dialect, which knows seven."""
+    return memory.kind if memory.kind in CATEGORIES else _OTHERS.get(memory.kind, "fact")
+
+
+def kinds_of(category: str) -> tuple[Kind, ...]:
+    """The kinds that are shown as a category."""
+    return tuple(kind for kind in KINDS if (kind if kind in CATEGORIES else _OTHERS.get(kind, "fact")) == category)
+
+
+def falls_under(memory: Memory, path: str) -> bool:
+    """Whether a memory is of a category, or of one below it: `preference/tone` is below `preference`."""
+    if "/" not in path:
+        return category_of(memory) == path
+    return any(tag == path or tag.startswith(f"{path}/") for tag in memory.tags)
+
+
+def tier_of(memory: Memory) -> str:
+    """The tier of a memory, in this dialect's words."""
+    return "long-term" if memory.tier == "long" else "mid-term"
+
+
+def idle_days(memory: Memory, now: int) -> float:
+    """Days since a memory was last recalled or changed, never negative."""
+    return max(0, now - max(memory.accessed_at or 0, memory.updated_at)) / DAY_MS
+
+
+def recency(memory: Memory, now: int) -> float:
+    """From 1 for what was used just now down towards 0; 0.5 after 30 days."""
+    return 1 / (1 + idle_days(memory, now) / _RECENT_DAYS)
+
+
+def weekly_decay(memory: Memory, now: int) -> float | None:
+    """What is left of a memory's importance: a tenth less for each week without use; None where nothing is due.
+
+    Only what fades does, and an instruction of the user never.
+    """
+    days = idle_days(memory, now)
+    if memory.tier == "long" or category_of(memory) == "instruction" or days < _WEEK:
+        return None
+    return float(memory.importance * _KEPT_A_WEEK ** (days / _WEEK))
+
+
+def entity(memory: Memory) -> dict[str, JsonValue]:
+    """A memory with all its fields, as an export has it."""
+    return {
+        "id": memory.id,
+        "userId": memory.user,
+        "tier": tier_of(memory),
+        "category": category_of(memory),
+        "content": memory.text,
+        "context": memory.why,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "tags": list(memory.tags),
+        "createdAt": iso(memory.created_at),
+        "lastAccessedAt": iso(memory.accessed_at),
+        "accessCount": memory.access_count,
+        "status": memory.status,
+        "supersedes": memory.supersedes,
+        "supersededById": memory.superseded_by,
+        "createdBy": memory.created_by,
+    }
