@@ -24,7 +24,13 @@ def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list
 
 @pytest.mark.parametrize(
     ("client", "command"),
-    [("claude-code", "claude"), ("codex", "codex"), ("copilot-cli", "copilot"), ("gemini-cli", "gemini")],
+    [
+        ("claude-code", "claude"),
+        ("codex", "codex"),
+        ("copilot-cli", "copilot"),
+        ("gemini-cli", "gemini"),
+        ("opencode", "opencode"),
+    ],
 )
 def test_everything_reaches_the_model(
     request: pytest.FixtureRequest, product: Path, tmp_path: Path, client: str, command: str

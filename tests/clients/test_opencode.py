@@ -59,6 +59,8 @@ def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path,
     }
     folder = user.home / ".config" / "opencode"
     (folder / "plugins").mkdir(parents=True)
+    # The client fetches types for plugins from npm before it does anything, with a minute of new attempts.
+    (user.home / ".npmrc").write_text("offline=true\n", encoding="utf-8")
     (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
     address = (product / "plugin" / "opencode" / "keepmum.js").as_uri()
     (folder / "plugins" / "keepmum.js").write_text(f"export * from {json.dumps(address)}\n", encoding="utf-8")

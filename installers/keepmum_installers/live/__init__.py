@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum_installers.live import claude_code, codex, copilot_cli, gemini_cli
+from keepmum_installers.live import claude_code, codex, copilot_cli, gemini_cli, opencode
 from keepmum_installers.live.driver import Driver
 
 __all__ = ["DRIVERS", "Driver"]
@@ -18,4 +18,5 @@ DRIVERS: Mapping[str, Driver] = {
     "codex": codex.Codex(),
     "copilot-cli": copilot_cli.CopilotCli(),
     "gemini-cli": gemini_cli.GeminiCli(),
+    "opencode": opencode.OpenCode(),
 }
