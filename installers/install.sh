@@ -14,6 +14,7 @@ Puts Keepmum into the coding agents on this machine, and shows that it works.
   --source WHERE              a folder, owner/repository or git address to take the plugin from
   --client NAME               only this client, and not every one that is found; may be repeated
   --set NAME=VALUE            with --scope project: a setting for everybody, in .keepmum.toml; may be repeated
+  --share-key                 with --scope project: put your key for its server into the settings that the team commits
   --no-runtime                install no packages; the core needs none
   --no-semantic               search by words alone: without 90 MB of packages and a model of 84 MB
   --dry-run                   show what would be done

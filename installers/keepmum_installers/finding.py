@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Finding", "absent", "note", "ok", "problem"]
+__all__ = ["Finding", "Level", "absent", "note", "ok", "problem"]
+
+
+Level = Literal["ok", "absent", "note", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the doctor's report."""
 
-    level: Literal["ok", "absent", "note", "problem"]
+    level: Level
     about: str
     says: str
     next_step: str = ""

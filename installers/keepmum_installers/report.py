@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
-from keepmum_installers.finding import Finding, note
+from keepmum_installers.finding import Finding, Level, note
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 from keepmum_installers.voice import Voice
@@ -22,20 +23,21 @@ def show_status(probes: doctor.Probes) -> int:
     """Says in a few lines what is installed and how much is remembered; gives 0."""
     voice, machine, product = Voice(), Machine.this(), installed(bundle_root())
     facts = probes.store()
-    name, folder, source = probes.project()[1:]
+    project, folder, source = probes.project()[1:]
     voice.say(f"Keepmum {product.version}")
     voice.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
     for remark in filter(None, (facts.get("reason"), facts.get("notice"))):
         voice.say(f"  store     {remark}")
-    voice.say(f"  project   {name}, at {folder} (known from {source})")
+    voice.say(f"  project   {project}, at {folder} (known from {source})")
     missing: list[str] = []
-    for client in CLIENTS.values():
+    for name, client in CLIENTS.items():
         findings = list(client.checks(machine, product))
         if any(each.level == "absent" for each in findings):
             missing.append(client.title)
             continue
         worst = next((each for level in ("problem", "note") for each in findings if each.level == level), None)
-        voice.say(f"  {client.title}: {worst.says if worst else 'all is well'}")
+        about = worst.about.replace(name, client.title, 1) if worst else client.title
+        voice.say(f"  {about}: {worst.says if worst else 'all is well'}")
     if missing:
         voice.say(f"  not found: {', '.join(missing)}")
     for setting, value, place in probes.settings():
@@ -47,7 +49,8 @@ def show_status(probes: doctor.Probes) -> int:
 def show_findings(probes: doctor.Probes, *, as_json: bool) -> int:
     """Says every finding of the doctor; gives 1 when one is a problem, else 0."""
     root = bundle_root()
-    return _show(doctor.examine(installed(root), root, Machine.this(), probes), as_json=as_json)
+    found = doctor.examine(installed(root), root, Machine.this(), probes)
+    return _show(found if as_json else _together(found), as_json=as_json)
 
 
 def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
@@ -55,6 +58,17 @@ def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
     from keepmum_installers.live import command
 
     return _show(command.examine(clients, bundle_root(), Machine.this()), as_json=as_json)
+
+
+def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings; where several in a row say the same of one client, as one."""
+    for (client, level, says, next_step), row in itertools.groupby(findings, _gist):
+        parts = [each.about.removeprefix(client).strip() for each in row]
+        yield Finding(level, f"{client} {', '.join(parts)}".rstrip(), says, next_step)
+
+
+def _gist(finding: Finding) -> tuple[str, Level, str, str]:
+    return finding.about.partition(" ")[0], finding.level, finding.says, finding.next_step
 
 
 def _show(findings: Iterable[Finding], *, as_json: bool) -> int:

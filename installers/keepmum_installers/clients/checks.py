@@ -39,7 +39,7 @@ def heartbeat(client: str, event: str, word: str, machine: Machine, when_old: st
     """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
     about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
     if age is None and word == GUARD:  # it leaves its sign where it has something to judge, which may be never
-        return note(about, "has met no write to another memory yet", "Nothing, unless there was one.")
+        return note(about, "has met no write to another memory yet")
     if age is None:
         return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
     if age > _WEEK and word != GUARD:

@@ -9,7 +9,7 @@ import pytest
 
 from keepmum.embedding.beside import Beside
 
-LIMIT = 10.0  # seconds
+LIMIT = 60.0  # seconds
 
 
 @pytest.fixture

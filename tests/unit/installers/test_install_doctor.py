@@ -14,9 +14,9 @@ import pytest
 
 from keepmum.errors import SettingsError, StoreError
 from keepmum_hooks.places import off_marker
-from keepmum_installers import commands, doctor
+from keepmum_installers import commands, doctor, report
 from keepmum_installers.clients.client import Wish
-from keepmum_installers.finding import Finding
+from keepmum_installers.finding import Finding, note
 from keepmum_installers.machine import Machine
 from keepmum_scanner import detect_secrets_opinion
 
@@ -220,6 +220,18 @@ def test_clients_that_are_not_here_take_one_line(capsys: pytest.CaptureFixture[s
     _run(command, probes=Probes())
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "not found" in line)
     assert all(title in line for title in ("Codex", "Gemini CLI", "OpenCode"))
+
+
+def test_what_says_the_same_of_one_client_takes_one_line() -> None:
+    step = "Start the client."
+    found = [
+        note(about, "has not run yet", step) for about in ("codex Stop hook", "codex guard hook", "vscode Stop hook")
+    ]
+    lines = [(each.about, each.says, each.next_step) for each in report._together(found)]
+    assert lines == [
+        ("codex Stop hook, guard hook", "has not run yet", step),
+        ("vscode Stop hook", "has not run yet", step),
+    ]
 
 
 def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
