@@ -199,6 +199,7 @@ class Change:
     before: Memory | None
     after: Memory | None
     embedding: Embedding | None = None  # of what `after` says, where it is known by now
+    past: tuple[Revision, ...] = ()  # what a memory that is created was before, in another store; latest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,12 +68,12 @@ def rows(*, quick: bool) -> Iterator[Row]:
     yield Row("end of input -> end of process, slowest", f"{ended * 1e3:.1f} ms", "<= 100 ms", ended <= 0.1)
 
 
-def visit(home: Path) -> Visit:
-    """Start a server, list its tools, ask it once, and let it go."""
+def visit(home: Path, project: Path | None = None) -> Visit:
+    """Start a server in a project, list its tools, ask it once, and let it go."""
     command = [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "mcp", "--client", "bench"]
     started = time.perf_counter()
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(home), cwd=home
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(home), cwd=project or home
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None

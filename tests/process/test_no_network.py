@@ -78,11 +78,21 @@ def test_a_command_opens_no_connection(
     assert "network" not in _watched(bare_python, tmp_path, str(root / "plugin" / "launch.py"), *words)
 
 
-@pytest.mark.parametrize("event", ["session-start", "stop"])
-def test_a_hook_opens_no_connection(bare_python: list[str], root: Path, tmp_path: Path, event: str) -> None:
-    payload = {"session_id": "5f0a", "cwd": str(tmp_path), "hook_event_name": event, "prompt_id": "1"}
+@pytest.fixture(params=["", 'backend.origin = "http://127.0.0.1:9"', 'backend.routes = ["shared:rest"]'])
+def elsewhere(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Path:
+    """A project whose memories are kept on this machine, at a server, or in several places."""
+    (home / ".keepmum").mkdir()
+    (home / ".keepmum" / "config.toml").write_text(f"{request.param}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("event", ["session-start", "stop", "guard"])
+def test_a_hook_opens_no_connection_wherever_memories_are_kept(
+    bare_python: list[str], root: Path, elsewhere: Path, event: str
+) -> None:
+    payload = {"session_id": "5f0a", "cwd": str(elsewhere), "hook_event_name": event, "prompt_id": "1"}
     hook = str(root / "hooks" / "run.py")
-    heard = _watched(bare_python, tmp_path, hook, event, "--client", "claude-code", stdin=json.dumps(payload))
+    heard = _watched(bare_python, elsewhere, hook, event, "--client", "claude-code", stdin=json.dumps(payload))
     assert "network" not in heard
 
 

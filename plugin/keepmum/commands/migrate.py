@@ -11,6 +11,7 @@ from keepmum.routing import STORES
 __all__ = ["register"]
 
 _MOST_TOLD = 20
+_PAST_HERE = {"markdown": "a repository's files", "rest": "a team's server"}
 _EVERY = 1000  # memories from one word on progress to the next
 
 
@@ -39,8 +40,13 @@ def _run(arguments: argparse.Namespace) -> int:
         f"{done.known} known already",
         f"{done.left} of other projects or no longer alive",
     ]
+    counts += [f"{done.past} former states with them"] if done.past else []
     counts += [f"{done.queued} wait for the server"] if done.queued else []
     console.say(", ".join([*counts, f"{len(done.refused)} refused", f"{len(done.differing)} differing"]))
+    if done.past_refused:
+        console.tell(f"{done.past_refused} former states hold what looks like a secret and stay in {source}")
+    if not arguments.dry_run and done.past and target in _PAST_HERE:
+        console.tell(f"{_PAST_HERE[target]} cannot hold former states; they are kept on this machine")
     if not arguments.dry_run and done.copied:
         console.tell(f"{source} is as it was; `keepmum backend use {target}` keeps new memories in {target}")
     return 1 if done.refused or done.differing else 0

@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from keepmum import exchange, intake, lifecycle, private_files
+from keepmum import exchange, intake, lifecycle, private_files, ranking
 from keepmum.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
-from keepmum.memory import Change, Memory, Scope
+from keepmum.memory import Change, Memory, Revision, Scope
 from keepmum.service.context import Context
 from keepmum.stores import Parts, StaleWrite, Store
 
@@ -27,6 +27,7 @@ _MISSING = {
     "sqlite": "there is no database here",
 }
 _PAGE = 200
+_LOOKED_AT = 20  # memories of a server, for one whose answer was lost
 _BOOKKEEPING = ("revision", "accessed_at", "access_count", "origin", "git")
 
 
@@ -51,6 +52,8 @@ class Migrated:
     refused: list[tuple[str, str]] = field(default_factory=list)  # id, and why
     differing: list[str] = field(default_factory=list)  # ids whose copy, read back, says something else
     queued: int = 0  # writes that wait for a server
+    past: int = 0  # former states that were copied along
+    past_refused: int = 0  # of these, such as today's rules refuse
 
 
 class Moving(Context):
@@ -88,7 +91,8 @@ class Moving(Context):
         """
         source, target = self._part(move.source), self._part(move.target)
         try:
-            receipt = target.commit([Change(None, move.after)], [self._entry("imported", move.after)])
+            past = self._past(source, move.before)
+            receipt = target.commit([Change(None, move.after, past=past)], [self._entry("imported", move.after)])
         except StaleWrite:
             raise InvalidInput("key", f"or id is in use in {move.target} already; rename one of the two") from None
         kept = receipt.settled(move.after)
@@ -121,21 +125,56 @@ class Moving(Context):
             names = {memory.id: ledger.names.get(memory.id, memory.id) for memory in wanted}
             present = {memory.id for memory in there.get(list(names.values()))}
             fresh = [memory for memory in wanted if names[memory.id] not in present]
+            if target == "rest":
+                fresh = [memory for memory in fresh if not self._has_arrived(memory, there, ledger)]
             done.known += len(wanted) - len(fresh)
             fresh = [memory for memory in fresh if self._is_clean(memory, done)]
+            changes = [Change(None, memory, past=self._past(here, memory, done)) for memory in fresh]
             if dry_run:
                 done.copied += len(fresh)
             else:
-                self._copy(fresh, there, ledger, done, exact=target != "rest")
+                self._copy(changes, there, ledger, done, exact=target != "rest")
             progress(seen)
         if not dry_run and done.copied:
             self._refresh(None)
         return done
 
-    def _copy(self, fresh: Sequence[Memory], there: Store, ledger: _Ledger, done: Migrated, *, exact: bool) -> None:
+    def _past(self, store: Store, memory: Memory, done: Migrated | None = None) -> tuple[Revision, ...]:
+        """What a memory was before, as far as today's rules let it be kept."""
+        found = store.history(memory.id)
+        clean = tuple(revision for revision in found if self._is_clean_past(revision))
+        if done is not None:
+            done.past += len(clean)
+            done.past_refused += len(found) - len(clean)
+        return clean
+
+    def _is_clean_past(self, revision: Revision) -> bool:
+        try:
+            intake.refuse_secrets(revision.before, self._scan)
+        except (SecretFound, ScannerFailed):
+            return False
+        return True
+
+    def _has_arrived(self, memory: Memory, server: Store, ledger: _Ledger) -> bool:
+        """Whether a server has a memory that was being sent when a migration was cut off: then its answer was lost."""
+        if memory.id not in ledger.begun or ledger.names.get(memory.id):
+            return False
+        wanted = replace(self._filter(), scopes=("project", "shared"))
+        listed = server.search(ranking.terms(f"{memory.title} {memory.text}"), wanted, _LOOKED_AT)
+        same_title = [found.id for found, _ in listed if found.title == memory.title]
+        for name in same_title:
+            for found in server.between(name, name, 1):
+                if found.text == memory.text:
+                    ledger.note(memory.id, name)
+                    return True
+        return False
+
+    def _copy(self, fresh: Sequence[Change], there: Store, ledger: _Ledger, done: Migrated, *, exact: bool) -> None:
         """Write memories to another store and compare them with what it then has."""
         kept: list[Memory] = []
-        for batch in [list(fresh)] if exact else [[memory] for memory in fresh]:
+        for batch in [list(fresh)] if exact else [[change] for change in fresh]:
+            if not exact:
+                ledger.begin(batch[0])
             for memory, copy, queued in self._written(batch, there, done):
                 ledger.note(memory.id, copy.id)
                 done.queued += queued
@@ -147,20 +186,21 @@ class Moving(Context):
             memory.id for memory in kept if not _says_the_same(memory, found.get(memory.id), exact=exact)
         ]
 
-    def _written(self, batch: list[Memory], there: Store, done: Migrated) -> Iterator[tuple[Memory, Memory, int]]:
+    def _written(self, batch: list[Change], there: Store, done: Migrated) -> Iterator[tuple[Memory, Memory, int]]:
         """The memories of a batch that were written, as they were and as they are kept; one by one where all fail."""
-        if not batch:
+        new = [change.after for change in batch if change.after is not None]
+        if not new:
             return
         try:
-            receipt = there.commit([Change(None, memory) for memory in batch])
+            receipt = there.commit(batch)
         except StaleWrite:
             if len(batch) == 1:
-                done.refused.append((batch[0].id, "its key is in use there by another memory; rename one of the two"))
+                done.refused.append((new[0].id, "its key is in use there by another memory; rename one of the two"))
                 return
-            for memory in batch:
-                yield from self._written([memory], there, done)
+            for change in batch:
+                yield from self._written([change], there, done)
             return
-        for memory in batch:
+        for memory in new:
             yield memory, receipt.settled(memory), min(receipt.queued, 1)
 
     def _listed(self, server: Store) -> Iterator[list[Memory]]:
@@ -203,20 +243,32 @@ class _Ledger:
     def __init__(self, home: str | None, source: str, target: str) -> None:
         self._path = os.path.join(home, "state", "migrations", f"{source}-{target}.jsonl") if home else None
         self.names: dict[str, str] = {}
+        self.begun: set[str] = set()
         with contextlib.suppress(OSError), open(self._path or os.devnull, encoding="utf-8") as lines:
             for line in lines:
                 with contextlib.suppress(ValueError):  # the last one may be cut off
-                    self.names.update(json.loads(line))
+                    told = json.loads(line)
+                    self.begun.update(told)
+                    self.names.update({memory: name for memory, name in told.items() if name})
+
+    def begin(self, change: Change) -> None:
+        """Note that a memory is about to be sent: where the answer is lost it is there by a name not known here."""
+        if change.after is not None:
+            self._write(change.after.id, "")
 
     def note(self, memory: str, name: str) -> None:
         """Note that a memory is known by `name` there."""
-        if memory == name or self._path is None:
+        if memory != name:
+            self.names[memory] = name
+            self._write(memory, name)
+
+    def _write(self, memory: str, name: str) -> None:
+        if self._path is None:
             return
         private_files.make_folder(os.path.dirname(self._path))
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with open(descriptor, "a", encoding="utf-8") as file:
             file.write(json.dumps({memory: name}) + "\n")
-        self.names[memory] = name
 
 
 def _pages(store: Store) -> Iterator[list[Memory]]:

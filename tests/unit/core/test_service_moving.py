@@ -159,3 +159,32 @@ def test_after_a_copy_the_one_that_changed_last_is_read(service: MemoryService) 
     assert [match.memory.text for match in service.recall()] == ["A gnu"]
     service.revise(memory.id, "A fox")
     assert part(service, "markdown").get([memory.id])[0].text == "A fox"
+
+
+def test_a_copy_has_what_the_memory_was_before(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    service.revise(memory.id, "A gnu")
+    service.revise(memory.id, "A fox")
+    done = service.migrate("sqlite", "markdown", **ALL)
+    assert (done.past, done.past_refused) == (2, 0)
+    past = part(service, "markdown").history(memory.id)
+    assert [one.before["text"] for one in past] == ["A gnu", "A zebra"]
+    assert past == part(service, "sqlite").history(memory.id)
+
+
+def test_a_former_state_that_holds_a_secret_is_not_copied(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    secret = "ghp_" + os.urandom(18).hex()
+    held = replace(memory, text=f"the token is {secret}", revision=2)
+    part(service, "sqlite").commit([Change(memory, held)])
+    part(service, "sqlite").commit([Change(held, replace(memory, text="A gnu", revision=3))])
+    done = service.migrate("sqlite", "markdown", **ALL)
+    assert (done.copied, done.past, done.past_refused) == (1, 1, 1)
+    assert [one.before["text"] for one in part(service, "markdown").history(memory.id)] == ["A zebra"]
+
+
+def test_a_memory_that_moves_takes_its_past_along(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    service.revise(memory.id, "A gnu")
+    service.move(service.planned_move(memory.id, "repo"))
+    assert [one.before["text"] for one in service.history(memory.id)] == ["A zebra"]

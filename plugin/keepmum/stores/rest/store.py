@@ -504,7 +504,8 @@ class RestStore:
         if len(held) == 1 and held[0].id == item.memory and name != item.memory:
             before = held[0]
             with contextlib.suppress(StaleWrite):
-                self._mirror.commit([Change(before, None), Change(None, replace(before, id=name))])
+                past = tuple(self._mirror.history(before.id))
+                self._mirror.commit([Change(before, None), Change(None, replace(before, id=name), past=past)])
 
     def _note_dropped(self, changes: Sequence[Change]) -> None:
         """Say once what the server could not take."""
@@ -567,7 +568,7 @@ def _renamed(change: Change, given: Mapping[str, str]) -> list[Change]:
     if after is None or given.get(after.id, after.id) == after.id:
         return [change]
     former = [Change(change.before, None)] if change.before is not None else []
-    return [*former, Change(None, replace(after, id=given[after.id]))]
+    return [*former, Change(None, replace(after, id=given[after.id]), past=change.past)]
 
 
 def _onto(change: Change, held: Memory | None) -> Change:

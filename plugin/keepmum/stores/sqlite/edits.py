@@ -78,6 +78,8 @@ def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> N
     for change in changes:
         if change.after is not None and change.embedding is not None:
             embeddings.keep(db, change.after, change.embedding, number)
+    for change in changes:
+        _keep_past(db, change)
     around = {place for memory in new if memory.session is not None for place in sessions.neighbours(db, memory)}
     sessions.refresh(db, around, number)
 
@@ -113,6 +115,7 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     db.executemany(_TAG, [(tag, after.id) for tag in dict.fromkeys(after.tags)])
     if change.embedding is not None:
         embeddings.keep(db, after, change.embedding, number)
+    _keep_past(db, change)
     sessions.refresh(db, {*around, *sessions.neighbours(db, after)}, number)
 
 
@@ -131,6 +134,25 @@ def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | N
             json.dumps(rows.snapshot(before), ensure_ascii=False),
         ),
     )
+
+
+def _keep_past(db: sqlite3.Connection, change: Change) -> None:
+    """Keep what a new memory was in the store that it comes from."""
+    if change.before is None and change.after is not None:
+        db.executemany(
+            "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    change.after.id,
+                    one.revision,
+                    one.at,
+                    one.agent,
+                    one.action,
+                    json.dumps(one.before, ensure_ascii=False),
+                )
+                for one in reversed(change.past)
+            ],
+        )
 
 
 def _wipe_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:

@@ -1,0 +1,103 @@
+"""A migration that is killed again and again copies each memory once, with all that it was before.
+
+KEEPMUM_TEST_FULL=1 kills it twenty times; otherwise fewer stay within a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from contract.stores import a_memory, an_event
+from keepmum import credentials, ids
+from keepmum.memory import Change, Memory
+from keepmum.remote_url import folder_id
+from keepmum.stores.sqlite import open_store
+from rest_server import KEY, FakeServer, behind
+
+pytestmark = pytest.mark.heavy
+
+FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
+MEMORIES, KILLS = (1_500, 20) if FULL else (300, 4)
+LIMIT = 500.0  # seconds
+_LOOK = 0.02  # seconds between two looks
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    """A folder, and a database with memories of it, each of which was changed once."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    with contextlib.closing(open_store(str(home / ".keepmum" / "memory.db"))) as store:
+        new = [
+            a_memory(f"memory number{number}", project=folder_id(str(folder)), key=f"k{number}")
+            for number in range(MEMORIES)
+        ]
+        store.commit([Change(None, memory) for memory in new])
+        store.commit([Change(memory, later(memory)) for memory in new], [an_event(memory) for memory in new])
+    return folder
+
+
+def later(memory: Memory) -> Memory:
+    return replace(memory, text=f"{memory.text} as it is now", revision=2)
+
+
+def start(root: Path, project: Path, target: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(root / "plugin" / "launch.py"), "migrate", "sqlite", target]
+    return subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def killed_again_and_again(root: Path, project: Path, target: str) -> str:
+    """What the last run says, after others were killed at any moment of theirs."""
+    chance = random.Random(5)
+    whole = 1.0
+    for _ in range(KILLS):
+        began, running = time.monotonic(), start(root, project, target)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(chance.uniform(0.1, whole))
+            whole = max(0.3, time.monotonic() - began)
+        running.kill()
+        running.communicate()
+    said, problem = start(root, project, target).communicate(timeout=LIMIT)
+    assert problem.count(b"Traceback") == 0, problem.decode()
+    return said.decode()
+
+
+def test_into_files(root: Path, home: Path, project: Path) -> None:
+    said = killed_again_and_again(root, project, "markdown")
+    assert "0 refused, 0 differing" in said, said
+    texts = [path.read_text(encoding="utf-8") for path in project.glob(".memories/*/*.md")]
+    numbers = Counter(text.split("number")[-1].split()[0] for text in texts)
+    assert (len(numbers), set(numbers.values())) == (MEMORIES, {1})
+    from keepmum.stores import markdown
+
+    with contextlib.closing(
+        markdown.open_store(str(project), str(home / ".keepmum" / "cache"), folder_id(str(project)))
+    ) as store:
+        names = [memory.id for memory in store.between("", "~", MEMORIES)]
+        assert {len(store.history(name)) for name in names} == {1}
+
+
+def test_to_a_server(
+    root: Path, home: Path, project: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeServer()
+    origin = behind(httpserver, fake)
+    monkeypatch.setenv("MEMORY_API_URL", origin)
+    monkeypatch.setenv("KEEPMUM_BACKEND", "sqlite")
+    credentials.keep(str(home / ".keepmum"), origin, KEY)
+    said = killed_again_and_again(root, project, "rest")
+    assert "0 refused, 0 differing" in said, said
+    arrived = Counter(memory["text"] for memory in fake.memories.values())
+    assert (len(arrived), set(arrived.values())) == (MEMORIES, {1})
+    assert all(ids.id_range(name) for name in fake.memories)
