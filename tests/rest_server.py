@@ -44,6 +44,8 @@ class FakeServer:
 
     def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None, *, newest: int = 1) -> None:
         self.newest = newest  # the newest API that it speaks
+        self.ready = True  # its model is loaded
+        self.secret = ""  # what its own filter takes for one
         self._tokens: dict[str, str] = {}  # what was created by each
         self.keys: dict[str, Sequence[str] | None] = {KEY: ALL} if keys is None else dict(keys)
         self.memories: dict[str, dict[str, Any]] = {}
@@ -80,7 +82,8 @@ class FakeServer:
 
     def _answer(self, request: Request) -> Answer:  # noqa: PLR0911 - one for each route
         if request.path == "/health":
-            return Answer(200, {"status": "ok", "modelReady": True})
+            status, words = (200, "ok") if self.ready else (503, "starting")
+            return Answer(status, {"status": words, "modelReady": self.ready})
         authorization = request.headers.get("Authorization", "")
         key = authorization.removeprefix("Bearer ")
         if not authorization.startswith("Bearer ") or key not in self.keys:
@@ -93,7 +96,7 @@ class FakeServer:
         path = f"/api/v1/{rest}"
         route = (request.method, path)
         if route == ("GET", "/api/v1/config"):
-            return Answer(200, {"data": {"collectionName": "shared_agent_memory", "modelReady": True}})
+            return Answer(200, {"data": {"collectionName": "shared_agent_memory", "modelReady": self.ready}})
         if route == ("POST", _API):
             return self._store(request, full=full)
         for name, act in (("search", self._search), ("load", self._load), ("recent", self._recent)):
@@ -103,7 +106,7 @@ class FakeServer:
             return self._one(request, one[1], audit=bool(one[2]), full=full)
         return _error(404, "Route not found")
 
-    def _store(self, request: Request, *, full: bool) -> Answer:
+    def _store(self, request: Request, *, full: bool) -> Answer:  # noqa: PLR0911 - one for each check, in their order
         body = request.get_json()
         token = request.headers.get("Idempotency-Key", "")
         if full and token in self._tokens:
@@ -117,9 +120,15 @@ class FakeServer:
             return _error(403, "Access denied for project")
         if body["project"] == "*":
             return _error(400, "project must be a specific name, not *")
+        if refusal := self._secret_in(body):
+            return refusal
         created = self._create(body if full else {**body, "id": None, "memory": None}, "a key")
         self._tokens[token] = created["id"]
         return Answer(201, {"data": {"id": created["id"]}})
+
+    def _secret_in(self, body: Mapping[str, Any]) -> Answer | None:
+        named = (name for name in ("text", "title") if self.secret and self.secret in (body.get(name) or ""))
+        return next((_error(400, f"Secret detected in {name}: a-rule") for name in named), None)
 
     def _search(self, request: Request) -> Answer:
         project = request.args.get("project") or "*"
@@ -165,7 +174,10 @@ class FakeServer:
             return _error(400, 'params/id must match format "uuid"')
         if audit and request.method == "GET":
             events = [one for one in self.events if one["memoryId"] == name]
-            return Answer(200, {"data": events}) if events else _error(404, "Memory not found")
+            allowed = [one for one in events if self._allows(one["project"])]
+            if events and not allowed:
+                return _error(403, "Access denied for project")
+            return Answer(200, {"data": allowed}) if events else _error(404, "Memory not found")
         memory = self.memories.get(name)
         if memory is None:
             return _error(404, "Memory not found")
@@ -175,6 +187,8 @@ class FakeServer:
             del self.memories[name]
         elif request.method == "PUT":
             body = request.get_json()
+            if refusal := self._secret_in(body):
+                return refusal
             held = (memory["memory"] or {}).get("revision", 1)
             if full and request.headers.get("If-Match", f'"{held}"') != f'"{held}"':
                 return _error(412, "It was changed meanwhile")
@@ -259,8 +273,8 @@ def behind(httpserver: HTTPServer, server: FakeServer) -> str:
     return httpserver.url_for("").rstrip("/")
 
 
-_SEARCHED = ("id", "title", "project", "created_at", "updatedAt", "createdBy", "updatedBy")
-_LISTED = (*_SEARCHED, "updated_at", "createdAt")
+_SEARCHED = ("id", "title", "project")
+_LISTED = (*_SEARCHED, "created_at", "updated_at", "createdAt", "updatedAt", "createdBy", "updatedBy")
 _LOADED = (*_LISTED, "text", "agent", "tags", "last_accessed", "access_count")
 
 

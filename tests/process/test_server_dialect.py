@@ -86,6 +86,15 @@ def test_the_handshake_waits_for_no_server(start: Start, httpserver: HTTPServer)
     assert not fake.asked("POST")
 
 
+@pytest.mark.parametrize("option", [("--ingest-transcript", "session.jsonl"), ("--ingest-transcript=x", "--dry-run")])
+def test_a_transcript_that_is_to_be_taken_in_is_refused_with_the_way_to_go(root: Path, option: tuple[str, ...]) -> None:
+    command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *option]
+    with ServerProcess(command, dict(os.environ)) as server:
+        assert server.end() == 2
+        assert "transcripts are not read here" in server.errors()
+        assert "keepmum import" in server.errors()
+
+
 @pytest.mark.parametrize(
     "words", [("--memory-api-url", "http://far.example", "--api-key", KEY), ("--memory-api-url",), ("--nonsense", "x")]
 )

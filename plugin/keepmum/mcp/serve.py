@@ -24,6 +24,12 @@ _USAGE = (
     "usage: keepmum mcp [--client NAME] [--dialect NAME] [--agent NAME] [--project NAME] "
     "[--memory-api-url URL] [--memory-api-key KEY]"
 )
+# Reading a transcript takes a language model, which nothing here ever calls.
+_INGESTS = ("--ingest-transcript", "--model", "--dry-run")
+_NO_INGESTING = (
+    "transcripts are not read here, since that takes a call of a language model; nothing was stored. Agents keep what "
+    "they learn as they go (`/memory`), and `keepmum import FILE` takes in memories as JSON lines"
+)
 # What the options of Shared Agent Memory stand for; a process of its own needs no other way to hand them on.
 _VARIABLES = {
     "--agent": "KEEPMUM_AGENT",
@@ -36,6 +42,9 @@ _VARIABLES = {
 
 def main(argv: Sequence[str]) -> int:
     """Exit status of the conversation with the client; 2 when the command line is wrong."""
+    if any(word.partition("=")[0] in _INGESTS for word in argv):
+        sys.stderr.write(f"keepmum: {_NO_INGESTING}\n")
+        return 2
     options = _options(argv)
     if options is None:
         sys.stderr.write(f"{_USAGE}\n")

@@ -1,0 +1,189 @@
+"""The first API as existing servers have it: what is sent, what comes back, and what each status is told as."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import rest_server
+from keepmum.credentials import Server
+from keepmum.errors import KeyRefused, StoreError
+from keepmum.stores.rest.api import Api
+from keepmum.stores.rest.wire import Refused, Wire
+from rest_server import KEY, FakeServer
+from unit.stores.conftest import OpenService
+
+NOTE: dict[str, Any] = {"text": "Blue first", "title": "Pools", "project": "alpha", "agent": "ada", "tags": ["a", "b"]}
+Connect = Callable[..., Api]
+
+
+@pytest.fixture
+def connect(origin: str) -> Iterator[Connect]:
+    with ExitStack() as stack:
+
+        def connect_one(key: str = KEY) -> Api:
+            api = Api(Wire(Server(origin, key)))
+            stack.callback(api.close)
+            return api
+
+        yield connect_one
+
+
+def create(api: Api, **fields: Any) -> str:
+    return api.create(**{**NOTE, **fields}, token=str(uuid.uuid4()))
+
+
+def body(fake: FakeServer, method: str) -> dict[str, Any]:
+    found = json.loads(fake.asked(method)[-1].get_data())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_health_asks_without_a_key_whether_the_model_is_ready(connect: Connect, fake: FakeServer) -> None:
+    assert connect(key="not a key of this server").ready() is True
+    fake.ready = False
+    with pytest.raises(StoreError, match="503"):
+        connect().ready()
+
+
+def test_creating_sends_five_fields_and_takes_the_id(connect: Connect, fake: FakeServer) -> None:
+    name = create(connect())
+    assert body(fake, "POST") == NOTE
+    assert list(fake.memories) == [name]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        pytest.param({"text": ""}, 400, "must NOT have fewer than 1 characters", id="no text"),
+        pytest.param({"text": "", "project": "beta"}, 400, "fewer than 1", id="no text, before the project is judged"),
+        pytest.param({"project": "*"}, 400, "project must be a specific name", id="every project"),
+        pytest.param({"text": "a canary"}, 400, "Secret detected in text: a-rule", id="a secret in the text"),
+        pytest.param({"title": "a canary"}, 400, "Secret detected in title: a-rule", id="a secret in the title"),
+    ],
+)
+def test_a_refusal_is_told_with_its_status_and_words(
+    connect: Connect, fake: FakeServer, fields: dict[str, str], status: int, words: str
+) -> None:
+    fake.keys, fake.secret = {KEY: ["alpha"]}, "canary"
+    with pytest.raises(Refused, match=words) as caught:
+        create(connect(), **fields)
+    assert caught.value.status == status
+    assert not fake.memories
+
+
+def test_a_project_that_the_key_is_not_for_is_told_as_that(connect: Connect, fake: FakeServer) -> None:
+    fake.keys = {KEY: ["alpha"]}
+    with pytest.raises(KeyRefused, match="403"):
+        create(connect(), project="beta")
+    assert not fake.memories
+
+
+def test_searching_sends_a_query_and_filters_and_gets_four_fields(connect: Connect, fake: FakeServer) -> None:
+    api = connect()
+    name = create(api)
+    found = api.search("blue", limit=7, agent="ada", project="alpha", tags=["a", "b"])
+    assert dict(fake.asked("GET")[-1].args) == {
+        "query": "blue", "limit": "7", "agent": "ada", "project": "alpha", "tags": "a,b",
+    }  # fmt: skip
+    assert [(item.id, item.title, item.project, item.score) for item in found] == [(name, "Pools", "alpha", 1.0)]
+    assert api.search("blue", limit=7, tags=["a", "c"]) == []
+
+
+def test_a_search_that_names_no_project_sends_none(connect: Connect, fake: FakeServer) -> None:
+    connect().search("blue", limit=10)
+    assert dict(fake.asked("GET")[-1].args) == {"query": "blue", "limit": "10"}
+
+
+def test_loading_gives_the_memory_as_it_was_before_and_counts(connect: Connect, fake: FakeServer) -> None:
+    api = connect()
+    name = create(api)
+    first, second = api.load([name])[0], api.load([name])[0]
+    assert (first.text, first.agent, first.tags, first.created_by) == ("Blue first", "ada", ("a", "b"), "a key")
+    assert (first.access_count, second.access_count) == (0, 1)
+    assert dict(fake.asked("GET")[-1].args) == {"ids": name}
+
+
+def test_loading_leaves_out_what_is_unknown_or_forbidden(connect: Connect, fake: FakeServer) -> None:
+    ours, theirs = fake.put("Blue first", project="alpha"), fake.put("Red first", project="beta")
+    fake.keys = {KEY: ["alpha"]}
+    assert [item.id for item in connect().load([theirs, str(uuid.uuid4()), ours])] == [ours]
+
+
+def test_what_is_recent_comes_latest_first_within_the_days(connect: Connect, fake: FakeServer) -> None:
+    names = [fake.put(f"number {number}") for number in range(3)]
+    for age, name in enumerate(names):
+        fake.memories[name]["created_at"] = (datetime.now(UTC) - timedelta(days=20 * age)).isoformat()
+    found = connect().recent(limit=10, days=30, project="alpha")
+    assert [item.id for item in found] == names[:2]
+    assert dict(fake.asked("GET")[-1].args) == {"limit": "10", "days": "30", "project": "alpha"}
+
+
+def test_the_audit_is_in_order_and_outlives_the_memory(connect: Connect, fake: FakeServer) -> None:
+    api = connect()
+    name = create(api)
+    api.update(name, text="Green first", title="Pools")
+    api.delete(name)
+    assert [event.action for event in api.audit(name)] == ["create", "update", "delete"]
+    fake.keys = {KEY: ["beta"]}
+    with pytest.raises(KeyRefused, match="403"):
+        connect().audit(name)
+    with pytest.raises(Refused, match="Memory not found"):
+        connect().audit(str(uuid.uuid4()))
+
+
+def test_updating_sends_text_and_title_and_keeps_the_rest(connect: Connect, fake: FakeServer) -> None:
+    api = connect()
+    name = create(api)
+    api.update(name, text="Green first", title="Pools")
+    assert body(fake, "PUT") == {"text": "Green first", "title": "Pools"}
+    assert (fake.memories[name]["tags"], fake.memories[name]["agent"]) == (["a", "b"], "ada")
+
+
+def test_deleting_sends_neither_a_body_nor_its_type(connect: Connect, fake: FakeServer) -> None:
+    api = connect()
+    api.delete(create(api))
+    asked = fake.asked("DELETE")[-1]
+    assert (asked.get_data(), asked.headers.get("Content-Type")) == (b"", None)
+    assert not fake.memories
+
+
+@pytest.mark.parametrize("name", ["no-uuid", "../config"])
+def test_an_id_that_is_no_uuid_leads_nowhere_else(connect: Connect, fake: FakeServer, name: str) -> None:
+    with pytest.raises(Refused):
+        connect().delete(name)
+    assert not fake.asked("DELETE", "/api/v1/config")
+
+
+def test_the_configuration_names_the_collection(connect: Connect) -> None:
+    assert connect().collection() == ("shared_agent_memory", True)
+
+
+def test_a_key_that_is_not_known_is_refused_in_the_other_shape_of_error(connect: Connect) -> None:
+    with pytest.raises(KeyRefused):
+        connect(key="not a key of this server").collection()
+
+
+@pytest.mark.parametrize("hours", [-30 * 24, -1, 1, 48], ids=lambda hours: f"{hours} hours")
+def test_a_servers_clock_that_is_wrong_loses_nothing(
+    open_memory: OpenService, fake: FakeServer, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    def shown() -> str:
+        return (datetime.now(UTC) + timedelta(hours=hours)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    monkeypatch.setattr(rest_server, "_now", shown)
+    memory = open_memory()
+    name = memory.remember("Blue first", title="Pools").memory.id
+    assert [match.memory.title for match in memory.recall("blue")] == ["Pools"]
+    assert [match.memory.title for match in memory.recall()] == ["Pools"]
+    memory.revise(name, "Green first")
+    assert open_memory(machine="there").load([name])[0].text == "Green first"
+    memory.forget([name])
+    assert not fake.memories
+    assert memory.recall() == []
