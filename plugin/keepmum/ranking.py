@@ -42,6 +42,8 @@ _STOP_WORDS = frozenset(
 _WORDS_WEIGH = 0.6  # beside a cosine
 _FLOOR = 50  # a match is worth what it stands above the match of this rank
 _LEAD = 10  # and the leg is trusted by what its first stands above the match of this rank
+# A cosine below which two texts have nothing in common: what has no word of a question either is no answer to it.
+_FAR = 0.1
 
 
 def terms(query: str, limit: int | None = _MAX_TERMS) -> list[str]:
@@ -116,7 +118,7 @@ def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = No
 
     Meaning counts as it is; words count by how far they stand out. The best match of a question that every memory
     answers in part, such as one about code, says little: its first match leads its tenth by little, and then the cosine
-    decides. Where one memory alone has the rare word, that decides.
+    decides. Where one memory alone has the rare word, that decides. What shares neither word nor meaning is left out.
     """
     relevances = [candidate.words for candidate in candidates]
     cosines = [candidate.meaning for candidate in candidates if candidate.meaning is not None]
@@ -131,7 +133,8 @@ def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = No
         ]
     else:
         fits = [relevance / best for relevance in relevances]
-    chosen = _first(candidates, fits, wanted, len(candidates) if limit is None else limit)
+    near = [at for at, one in enumerate(candidates) if one.words > 0.0 or one.meaning is None or one.meaning >= _FAR]
+    chosen = _first(candidates, fits, near, wanted, len(candidates) if limit is None else limit)
     by_words, by_meaning = _Ranks(relevances), _Ranks([candidate.meaning or 0.0 for candidate in candidates])
     return [
         Place(candidates[at], score, relevances[at] / best, (by_words.of(at), by_meaning.of(at)), factor)
@@ -140,15 +143,15 @@ def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = No
 
 
 def _first(
-    candidates: Sequence[Candidate], fits: Sequence[float], wanted: Filter, limit: int
+    candidates: Sequence[Candidate], fits: Sequence[float], near: Sequence[int], wanted: Filter, limit: int
 ) -> list[tuple[float, float, int]]:
-    """Scores, priors and places among the candidates of the `limit` best, best first.
+    """Scores, priors and places among the candidates of the `limit` best of those at `near`, best first.
 
     The best fit is looked at first, and the search ends where no prior could bring what is left among the first.
     """
     scored: list[tuple[float, float, int]] = []
     least: list[float] = []  # the `limit` best scores, the least of them first
-    for at in sorted(range(len(fits)), key=fits.__getitem__, reverse=True):
+    for at in sorted(near, key=fits.__getitem__, reverse=True):
         if len(least) >= max(limit, 1) and fits[at] * _MOST_PRIOR < least[0]:
             break
         factor = prior(candidates[at], wanted)

@@ -79,8 +79,9 @@ class Embeddings:
         found = self._usable()
         if found is None:
             return lambda: None
+        asked = self._asked.begin(lambda: self._made(found[1], text))
         self._work_off(*found)
-        return self._asked.begin(lambda: self._made(found[1], text))
+        return asked
 
     def of_new(self, memory: Memory) -> Embedding | None:
         """The vector of a memory that is about to be kept; None where it has to be made later.

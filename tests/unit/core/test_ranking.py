@@ -183,5 +183,12 @@ def test_the_first_few_are_the_first_of_all(drawn: list[tuple[float, float | Non
     assert rank(candidates, wanted(), limit) == rank(candidates, wanted())[:limit]
 
 
+def test_what_shares_neither_a_word_nor_a_meaning_is_no_answer() -> None:
+    near, far, said, new = (a_memory(text) for text in ("near", "far", "said", "new"))
+    assert set(
+        ranked(candidate(near, 0.0, 0.2), candidate(far, 0.0, 0.05), candidate(said, 1.0, 0.05), candidate(new))
+    ) == {near.id, said.id, new.id}
+
+
 def test_equal_matches_share_their_rank() -> None:
     assert sorted(place.ranks[0] for place in by_words(3.0, 2.0, 2.0, 1.0)) == [1, 2, 2, 4]

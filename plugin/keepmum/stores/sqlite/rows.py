@@ -38,7 +38,11 @@ def digest(text: str) -> str:
 def from_row(row: sqlite3.Row) -> Memory:
     """The memory in a row that has at least `COLUMNS`."""
     values = dict(zip(row.keys(), row, strict=True))  # by name, a row looks through all of its columns each time
-    return from_snapshot(values | {name: _decode(values[name]) for name in _JSON})
+    known: dict[str, Any] = {name: values[name] for name in COLUMNS}
+    for name in _JSON:
+        known[name] = _decode(known[name])
+    known["tags"] = tuple(known["tags"] or ())
+    return Memory(**known)
 
 
 def snapshot(memory: Memory) -> dict[str, JsonValue]:
