@@ -3,7 +3,8 @@
     python tests/bench/retrieval/retrieval_memory.py [--size N] [--maps]      100,000 memories when missing; Linux alone
 
 Texts are realistic, vectors made up; each server answers questions and takes a memory before it is looked at. What
-several processes map counts for each by its share (PSS), so the sum is what the machine has to have.
+several processes map counts for each by its share (PSS), so the sum is what the machine has to have, as long as nobody
+else has onnxruntime open.
 """
 
 from __future__ import annotations
@@ -61,8 +62,11 @@ def rows(size: int, *, maps: bool) -> Iterator[Row]:
             yield Row(
                 f"{count} servers on {size:,} memories", f"{total[count]:.0f} MiB, {own:.1f} of each its own", "-"
             )
-        ratio = (total[TEN] - TEN * FREE) / (total[1] - FREE)
-        yield Row(f"ten beside one, beyond {FREE:.0f} MiB each", f"{ratio:.2f} x", "<= 1.5 x", ratio <= 1.5)
+        ten = total[TEN] - TEN * FREE
+        ratio = ten / total[1]
+        yield Row(f"ten, beyond {FREE:.0f} MiB each, beside one", f"{ratio:.2f} x", "<= 1.5 x", ratio <= 1.5)
+        ratio = ten / (total[1] - FREE)
+        yield Row(f"the same beside one beyond {FREE:.0f} MiB", f"{ratio:.2f} x", "<= 1.5 x", ratio <= 1.5)
 
 
 def _use(server: Server, home: Path, seed: int) -> None:
