@@ -75,7 +75,7 @@ def _opened(place: str, opening: Opening) -> InferenceSession | None:
 def _made(graph: str, place: str, opening: Opening) -> InferenceSession | None:
     """The packed form, made in a folder beside and moved into place in one step; None where that cannot be.
 
-    Several processes may do so at once; each puts what all of them can use.
+    Several processes may do so at once: the first one's stays, and all of them use it.
     """
     cache, name = os.path.split(place)
     part = f"{place}.{os.getpid()}"
@@ -86,11 +86,17 @@ def _made(graph: str, place: str, opening: Opening) -> InferenceSession | None:
         probe = _probed(opening(graph, os.path.join(part, _GRAPH)))
         state = {name: _digest(os.path.join(part, name)) for name in (_GRAPH, _WEIGHTS)} | {"probe": probe}
         private_files.replace_file(os.path.join(part, _STATE), json.dumps(state))
-        _remove(place)  # it was no good
+        with contextlib.suppress(OSError):
+            os.rename(part, place)
+        if found := _opened(place, opening):
+            return found
+        _remove(place)  # it was there, and no good
         os.rename(part, place)
+        return _opened(place, opening)
     except Exception:  # noqa: BLE001 - no room, or no cache that can be written: the graph as it is does as well
+        return None
+    finally:
         _remove(part)
-    return _opened(place, opening)
 
 
 def _remove(folder: str) -> None:
