@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keepmum_scanner.drawn import drawn_at
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
 from keepmum_scanner.suspect import STATED
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 # It ends where the word does, so that a chain of words is not tried at each length.
 _SUFFIX = r"(s)?([_-][\w-]{0,24}(?!\w|(?<=-)>)|[A-Z0-9]\w{0,20}(?!\w))?"
 _QUOTES = r"[\"'`\\\])*]{0,6}"
-_SIGN = r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
+_SIGN = (
+    r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|"
+    r"\|(?=[ \t]*[^\s|]{4,256}[ \t]*\|)|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
+)
 _TOLD = r"(?:(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?: (?:value )?(?=[(`\"'])|\((?=[\"']))"
 _QUOTED = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote)(?!\s*:)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>|\\]{4,256}(?:\\x[0-9A-Fa-f]{2}[^\s\"'`,;<>|\\]{0,64}){0,8})"
-_VALUE = rf"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({{\\]{{0,3}}(?:{_QUOTED}|{_BARE})"
+_OTHER = r"(?P<other>\S{10,64})"
+_VALUE = rf"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({{\\]{{0,3}}(?:{_QUOTED}|{_BARE}|{_OTHER})"
 _GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}"
 
 # An identifier that ends so holds a fact about a credential, not the credential.
@@ -35,6 +40,9 @@ _ABOUT = tuple(
     "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
     "format input prompt helper hint reset regex pattern auth".split()
 )
+_ADJECTIVES = ("ed", "able", "ible", "ory", "ional")  # "the password is `Required`"
+# "KEY=OTHER_KEY=…": the value is what the last of them is given.
+_LAST = compiled(r"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*=)+(?=.)")
 _JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 
@@ -81,21 +89,38 @@ def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
         given = given_behind(context.text, end)
         if given is None:
             continue
-        plural, suffix, sign, _, quoted, bare = given.groups()
+        plural, suffix, sign, _, quoted, bare, _ = given.groups()
         if (plural or short) and not sign:
             continue  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
         if suffix and _is_about(suffix.lower()):
             continue
         done = max(done, given.end())
-        value = quoted or trimmed(bare)
+        place = given.start("quoted" if quoted else "bare" if bare else "other")
+        value = quoted or trimmed(bare or "")  # what begins as no other value does may still be drawn
         # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
         chosen = kind == CHOSEN and sign != ","
+        chosen = chosen or ("-" in value and context.lower.endswith("bearer ", 0, place))  # "Bearer open-sesame"
         if not chosen:
             value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
+        last = _LAST.match(value)
+        if last:
+            place, value = place + last.end(), value[last.end() :]
         sure = bool(sign or (chosen and quoted)) and is_sure(context.lower, start, end)
-        if _is_secret((value, chosen, sure), judged, context):
-            place = given.start("quoted" if quoted else "bare")
-            yield ("secret.password" if chosen else "secret.named", place, place + len(value), STATED)
+        is_found = _is_secret((value if sign else _told(value), chosen, sure), judged, context)
+        reach = len(value) if is_found else _drawn_at(context, place)
+        if reach:
+            yield ("secret.password" if chosen else "secret.named", place, place + reach, STATED)
+
+
+def _told(value: str) -> str:
+    """`value` as it is judged where a sentence gives it: one word in quotes counts whatever letter it begins with."""
+    return value.lower() if value.istitle() and not value.endswith(_ADJECTIVES) else value
+
+
+def _drawn_at(context: Context, place: int) -> int:
+    """How many characters the drawn password at `place` has; 0 when there is none, or no look is left."""
+    context.looks -= 1
+    return drawn_at(context.text, place) if context.looks >= 0 else 0
 
 
 def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:

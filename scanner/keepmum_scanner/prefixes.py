@@ -30,6 +30,7 @@ ALPHABETS = {
 }
 _TAILS = {name: compiled(f"[{characters}]*") for name, characters in ALPHABETS.items()}
 _WORDS = 5.0  # bits; a tail that costs less can be made of words
+_COUNTED = 32  # characters; who writes a placeholder does not count them
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 
 
@@ -76,7 +77,7 @@ def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | Non
             tail = _TAILS[alphabet].match(text, start + len(prefix))
             assert tail is not None  # the expression also matches nothing
             fits = fewest <= len(tail.group()) <= (most or len(text))
-            if fits and (flooded or not _is_words(tail.group())):
+            if fits and (flooded or not _is_words(tail.group(), exact=len(tail.group()) == fewest)):
                 proved = bool(check) and not flooded and _is_proved(check, tail.group())
                 return (rule, start, tail.end(), 0.99 if proved else 0.9)
     return None
@@ -88,9 +89,11 @@ def _is_proved(check: str, tail: str) -> bool:
     return CHECKS[check](tail)
 
 
-def _is_words(tail: str) -> bool:
+def _is_words(tail: str, *, exact: bool) -> bool:
     """Whether `tail` is written by a person to stand for a key; a word inside random characters does not make it so."""
     if len(set(tail)) <= _REPEATED:
         return True
+    if exact and len(tail) >= _COUNTED:
+        return False
     bits = surprise(tail)
     return bits < _WORDS and (is_placeholder(tail, bits) or not any(map(str.isdigit, tail)))

@@ -187,7 +187,7 @@ def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
     token = token[:_LONGEST_SHAPE].lstrip("_")
     words = _HUMP.findall(token)
-    if len(words) < 2 or 2 * sum(map(len, words)) < len(token):
+    if len(words) < 2 or 2 * sum(map(len, words)) < sum(map(str.isalpha, token)):
         return False
     token = _SIZE.sub("", token)
     words = _HUMP.findall(token)

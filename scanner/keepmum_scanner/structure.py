@@ -75,6 +75,9 @@ RULES = (
         0,
         r"__CONTRIBSYS__COM[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})\b",
     ),
+    # The private part of a key as browsers and token servers store it.
+    # Source: https://www.rfc-editor.org/rfc/rfc7518#section-6.2.2, read 2026-11-21
+    ("jwk.private-key", '"d"', 0, r"\"d\"\s{0,8}:\s{0,8}\"(?P<secret>[\w-]{40,1400})\""),
     # A part of a connection string, behind another one.
     (
         "odbc.password",

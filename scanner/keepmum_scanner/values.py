@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner import shapes
+from keepmum_scanner.drawn import is_drawn
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
@@ -36,6 +37,11 @@ _SLOT = compiled(r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\
 _JOINED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,4}")  # "open-sesame"
 _SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "not-", "-only", "file", "name", "value", "text")
 _RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
+# Letters, a digit or a second word, and a sign that is neither a place's nor a name's.
+_MADE_UP = compiled(
+    r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9][\w-]*[!@#$%^&*?~][\w!@#$%^&*?~-]*|[a-z]{4,}[#$^&*~][a-z]{4,}"
+)
+_CITED = compiled(r"@v?[0-9]+$|#[0-9]+$|\?$|%[0-9A-F]{2}")  # "action@v4", "repository#12", "really2?", "a%20b"
 _WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
@@ -60,6 +66,10 @@ def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
     """
     if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
+    return is_drawn(value) or _is_meant(value, chosen=chosen, sure=sure)
+
+
+def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
     bits = surprise(value)
     words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
     if words and not (chosen and sure and _is_passphrase(value)):
@@ -70,7 +80,7 @@ def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
         return True
     if _reads_as_name(value, bits):
         return False
-    return _is_chosen(value, bits) if chosen else _is_issued(value, bits, sure=sure)
+    return _is_chosen(value, bits, sure=sure) if chosen else _is_issued(value, bits, sure=sure)
 
 
 def looks_secret(value: str, *, chosen: bool) -> bool:
@@ -78,10 +88,10 @@ def looks_secret(value: str, *, chosen: bool) -> bool:
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
 
 
-def _is_chosen(value: str, bits: float) -> bool:
+def _is_chosen(value: str, bits: float, *, sure: bool) -> bool:
     """Whether `value`, no word, can be what a person chose for a password."""
     if value.upper() == value.lower():
-        return False  # "tests pass: 120/120", a date, a telephone number
+        return sure and value.isdigit()  # and not "tests pass: 120/120", a date, a telephone number
     return bits >= _RANDOM or _kinds(value) >= 2
 
 
@@ -91,7 +101,7 @@ def _is_issued(value: str, bits: float, *, sure: bool) -> bool:
         return not value.isalpha() and not value.isdigit()
     if shapes.is_identity(value) or shapes.is_camel(value) or shapes.is_integrity(value) or shapes.is_public(value):
         return False
-    if _is_scrambled(value):
+    if _is_scrambled(value) or _is_made_up(value, sure=sure):
         return True
     if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
         return bits >= _RANDOM
@@ -105,6 +115,13 @@ def _is_scrambled(value: str) -> bool:
         return False
     signs = [sign for sign in set(value) if not sign.isalnum()]
     return len(signs) >= _SIGNS or (_RARE.search(value) is not None and value.isascii())
+
+
+def _is_made_up(value: str, *, sure: bool) -> bool:
+    """Whether people spell passwords so: "Winter2024!", "p@ssw0rd", "two#words"; "Python3!" is an exclamation."""
+    if _MADE_UP.fullmatch(value) is None or _CITED.search(value) is not None:
+        return False
+    return sure or sum(map(str.isdigit, value)) != 1
 
 
 def _is_code(value: str) -> bool:

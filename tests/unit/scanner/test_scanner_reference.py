@@ -35,7 +35,8 @@ def slow(text: str) -> list[tuple[str, int, int]]:
 def at(text: str, start: int) -> tuple[str, int, int] | None:
     for prefix, rule in FACTS:
         tail = re.compile(f"{re.escape(prefix)}([{ALPHABETS[rule['alphabet']]}]*)").match(text, start)
-        if tail and rule["tail"] <= len(tail[1]) <= rule.get("most", len(text)) and not _is_words(tail[1]):
+        fits = tail and rule["tail"] <= len(tail[1]) <= rule.get("most", len(text))
+        if tail and fits and not _is_words(tail[1], exact=len(tail[1]) == rule["tail"]):
             return (rule["id"], start, tail.end())
     return None
 

@@ -33,6 +33,7 @@ HITS = {
     "url.token": ["https://x/v1?access_token=" + HEX * 5, "GET /v1?a=1&token=" + WORD * 4],
     "braintree.token": ["access_token$" + "production$0a1b2c3d4e5f6g7h$" + HEX * 4],
     "telegram.bot-token": ["bot 110201543:AA" + WORD * 4 + "a"],
+    "jwk.private-key": [f'{{"kty": "EC", "crv": "P-256", "d": "{WORD * 6}"}}'],
     "password-hash": ["$2b$12$" + WORD * 6 + "abcde", "root:$6$rounds=5000$salt$" + WORD * 8],
     "private-key": ["-----BEGIN OPENSSH PRIVATE KEY-----\\n" + WORD * 8 + "\\n-----END OPENSSH PRIVATE KEY-----\\n"],
 }
@@ -60,6 +61,7 @@ MISSES = {
     "url.token": ["/list?page_token=" + WORD * 4, "?token=put_your_personal_token_here", "?access_token=abc123"],
     "braintree.token": ["access_token$production$id$key"],
     "telegram.bot-token": ["12:AA", "at 10:AA"],
+    "jwk.private-key": [f'{{"kty": "EC", "x": "{"word" * 12}"}}', '{"d": "M 0 0 L 10 10"}', '{"d": "draft"}'],
     "password-hash": ["$2b$12$", "costs $5$ or $6$"],
     "private-key": [
         "-----BEGIN PRIVATE KEY-----",
