@@ -33,6 +33,11 @@ def decoded(token: str) -> str | None:
     return _readable(bytes.fromhex(token)) if match["hexadecimal"] else _base64(token)
 
 
+def spells_text(token: str) -> bool:
+    """Whether `token`, however short, is the base64 of a text to read."""
+    return _base64(token) is not None
+
+
 def is_words(plain: str | None) -> bool:
     """Whether `plain`, once decoded, is a text to read: what it says is then judged, not how its encoding looks."""
     return plain is not None and len(plain) >= _SHORTEST_TEXT and surprise(plain) < _WORDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum_scanner import assignment, phrases, prefixes, scored, structure
+from keepmum_scanner import assignment, phrases, prefixes, scored, structure, unnamed
 from keepmum_scanner.context import Context
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
@@ -47,7 +47,8 @@ def _suspects(text: str) -> list[Suspect]:
     context = Context(text)
     found = _open(tokens(text), context.blocks)
     stated = [*_stated(context, found), *_encoded(found, context)]
-    return [*stated, *scored.find(found, context, {(start, end) for _, start, end, _ in stated})]
+    scores = scored.find(found, context, {(start, end) for _, start, end, _ in stated})
+    return [*stated, *unnamed.passwords(text), *unnamed.keys(found, context), *scores]
 
 
 def _open(found: list[Token], blocks: list[Block]) -> list[Token]:
