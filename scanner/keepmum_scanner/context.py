@@ -30,7 +30,7 @@ _NAMING = compiled(
     r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b|\(#[0-9]+\)"
 )
 _COUNTED = compiled(r"s\b|iz|_?(?:id|name|count|limit|type|url)")  # "tokens" mostly counts words of a language model
-_GIVEN = compiled(r"[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
+_GIVEN = compiled(r"^\s*\|\s*[`'\"]?$|[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
 _TOLD = compiled(r"[\s\"'`,=:(]{0,6}")  # right behind a cue: "pasted `…`", "login: …"
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value

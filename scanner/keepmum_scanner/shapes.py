@@ -162,7 +162,7 @@ def is_path(token: str) -> bool:
         return True
     missing = len(parts) // 2
     for part in parts:
-        if part.isalpha() and surprise(part) < _WORD:
+        if part.isalpha() and len(part) > 1 and surprise(part) < _WORD:
             missing -= 1
             if missing <= 0:
                 return True

@@ -14,12 +14,13 @@ _CODE = compiled(
     | [A-Za-z_][\w$]*(?:(?:\.|->|::|\?\.)\#?[A-Za-z_][\w$]*)+   # settings.password, self->key,
       (?:$|=[a-z]|[)\]};,]{1,3}[\w.]*(?:$|[(.]))                # and what follows it in code without spaces
     | [\w.]+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
-    | https?: | \w+:// | [./~]{0,2}/ | [A-Za-z]+/[A-Za-z/]+   # links and paths
+    | https?: | \w+:// | [.~]{1,2}/                            # links and paths
     | --?\w | [!@]\w | [\#&|] | \$[\w({]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
     | data:[\w/+.-]+[;,]                                       # an embedded file
     """
 )
+_PLACE = compiled(r"/|[A-Za-z]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _DEEPEST = 8  # brackets that are taken off: more are no sentence
@@ -74,7 +75,7 @@ def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
     words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
     if words and not (chosen and sure and _is_passphrase(value)):
         return False
-    if _is_code(value) or shapes.is_reference(value) or shapes.is_placeholder(value, bits):
+    if _is_code(value, bits) or shapes.is_reference(value) or shapes.is_placeholder(value, bits):
         return False
     if words:
         return True
@@ -124,8 +125,8 @@ def _is_made_up(value: str, *, sure: bool) -> bool:
     return sure or sum(map(str.isdigit, value)) != 1
 
 
-def _is_code(value: str) -> bool:
-    if _CODE.match(value) or value.endswith(_CONVERSIONS):
+def _is_code(value: str, bits: float) -> bool:
+    if _CODE.match(value) or value.endswith(_CONVERSIONS) or (bits < _RANDOM and _PLACE.match(value)):
         return True
     return _OPERATOR.search(value.rstrip("=")) is not None
 

@@ -1,0 +1,120 @@
+"""Secrets of every making are found in every surrounding in which people tell them."""
+
+import base64
+import random
+import string
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from keepmum_scanner import scan
+from keepmum_scanner.drawn import is_drawn
+
+ROUNDS = 60
+ALNUM = string.ascii_letters + string.digits
+WORDS = "winter tiger coffee dragon purple monkey garden bridge rocket silver planet orange castle thunder".split()
+
+
+def drawn(chance: random.Random, letters: str, size: int) -> str:
+    return "".join(chance.choices(letters, k=size))
+
+
+SECRETS: dict[str, Callable[[random.Random], str]] = {
+    "hexadecimal": lambda c: drawn(c, "0123456789abcdef", c.choice((32, 40, 64))),
+    "UUID": lambda c: str(uuid.UUID(int=c.getrandbits(128), version=4)),
+    "letters and digits": lambda c: drawn(c, ALNUM, c.randint(20, 40)),
+    "small letters and digits": lambda c: drawn(c, string.ascii_lowercase + string.digits, c.randint(24, 40)),
+    "base64": lambda c: base64.b64encode(c.randbytes(c.randint(20, 48))).decode(),
+    "a word, a year, a sign": lambda c: c.choice(WORDS).title() + str(c.randint(1950, 2030)) + c.choice("!$*"),
+}
+PLACES = (
+    "- ACME_API_KEY={}",
+    "ACME_PASSWORD={}",
+    "export ACME_SECRET='{}'",
+    'Password for the acme account is "{}".',
+    "User asked me to remember the acme api key: {}",
+    "acme:\n  client_secret: {}\n",
+    '[acme]\npassword = "{}"',
+    '{{"token": "{}"}}',
+    "curl -H 'Authorization: Bearer {}' https://acme.example/",
+    "| acme | api key | {} |",
+    "```\ntoken: {}\n```",
+    "The acme token is {} and the job reads it.",
+    "Use {} as the API key for acme.",
+    "acme --token {} --verbose",
+)
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_found_wherever_it_is_told(name: str) -> None:
+    chance = random.Random(name)
+    missed = [
+        (place, round_) for place in PLACES for round_ in range(ROUNDS) if not scan(place.format(SECRETS[name](chance)))
+    ]
+    assert missed == []
+
+
+def test_most_passwords_with_every_sign_are_found_however_they_are_quoted() -> None:
+    """Of ten, nine: one of the rest begins as an expression does, another reads as a call."""
+    chance = random.Random(20261121)
+    letters = ALNUM + string.punctuation
+    texts = [place.format(drawn(chance, letters, chance.randint(14, 24))) for place in PLACES[:8] for _ in range(100)]
+    assert sum(bool(scan(text)) for text in texts) > 0.85 * len(texts)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "get(a['X1'])&&b",
+        "^[A-Z]{3}\\d+$",
+        "this.key=t.Key2(1)",
+        "deDupeKeys[0]",
+        "{{ .Values.Token2 }}",
+        "a1.B2->c[D3]",
+        "Some words, and 2 more!",
+    ],
+)
+def test_code_and_expressions_are_not_drawn(code: str) -> None:
+    assert not is_drawn(code)
+
+
+# Put together here, since together they look like what they stand for.
+UNNAMED = ("dip" + "Pr16Gg!", "123P4" + "ssW0rd@@", "xM98l" + "Zh20vZs", "Tr0ub" + "4dor&3x")
+TELLING = ("use {} for staging", "it works again since {}", "(`{}`)", "staging: {}.")
+
+
+@pytest.mark.parametrize("place", TELLING)
+@pytest.mark.parametrize("secret", UNNAMED)
+def test_what_is_spelled_as_only_secrets_are_needs_no_name(secret: str, place: str) -> None:
+    text = place.format(secret)
+    assert [text[one.start : one.end] for one in scan(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["Python3!", "actions/Checkout@v4", "HEAD~12", "Repo#1234", "a%20B%2Fc1", "**Bold2Text3**", "User1@Host2.example"],
+)
+def test_what_has_a_sign_for_other_reasons_passes(word: str) -> None:
+    assert scan(f"see {word} there") == []
+
+
+def test_the_last_name_of_a_chain_is_given_the_value() -> None:
+    value = drawn(random.Random(3), "0123456789abcdef", 8) + "-713c-4555-8"
+    text = f"- AZURE_API_KEY=AZURE_CLIENT_ID={value}"
+    assert [text[one.start : one.end] for one in scan(text)] == [value]
+
+
+def test_one_word_in_quotes_is_the_password_that_a_sentence_tells() -> None:
+    assert scan("The password of that account is `Superintendent`.") != []
+
+
+@pytest.mark.parametrize("word", ["Unencrypted", "Configurable", "Obligatory"])
+def test_a_property_in_quotes_is_no_password(word: str) -> None:
+    assert scan(f"The password of that account is `{word}`.") == []
+
+
+def test_a_key_to_a_table_is_no_key_and_one_to_a_service_named_so_is() -> None:
+    value = drawn(random.Random(5), "0123456789abcdef", 32)
+    assert scan(f"table key: {value}") == []
+    assert scan(f"Airtable key: {value}") != []
