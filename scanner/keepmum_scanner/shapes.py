@@ -151,6 +151,9 @@ def is_fingerprint(token: str) -> bool:
 _FINGERPRINT = compiled(r"(?:0x)?(?:[0-9A-F]{40}|[0-9A-F]{16}|[0-9A-F]{8})|0x(?:[0-9a-f]{40}|[0-9a-f]{16}|[0-9a-f]{8})")
 
 
+_PARTS = 4  # of a path, from which on one letter is a name too: base64 has a slash in sixty characters
+
+
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     if "/" not in token:
@@ -162,7 +165,7 @@ def is_path(token: str) -> bool:
         return True
     missing = len(parts) // 2
     for part in parts:
-        if part.isalpha() and len(part) > 1 and surprise(part) < _WORD:
+        if part.isalpha() and (len(part) > 1 or len(parts) > _PARTS) and surprise(part) < _WORD:
             missing -= 1
             if missing <= 0:
                 return True
