@@ -154,6 +154,7 @@ class Filter:
     until: int | None = None
     statuses: tuple[Status, ...] = ("active",)
     keys: str | None = None  # a pattern that the key must fit (`keepmum.keys`)
+    tier: Tier | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -404,6 +404,16 @@ def test_a_memory_at_every_limit_is_kept_whole(store: Store) -> None:
     assert store.get([memory.id]) == [memory]
 
 
+def test_a_pattern_of_keys_and_a_tier_narrow_a_listing(store: Store) -> None:
+    put(store, a_memory("1", key="deploy.pool", tier="long", at=NOW + 3), a_memory("2", key="deploy", at=NOW + 2))
+    put(store, a_memory("3", key="a.deploy.pool", at=NOW + 1), a_memory("4"))
+    later = {"now": NOW + 5}
+    assert texts(store.browse(wanted(keys="deploy.*", **later))) == ["1"]
+    assert texts(store.browse(wanted(keys="*deploy*", **later))) == ["1", "2", "3"]
+    assert texts(store.browse(wanted(keys="deploy.?ool", **later))) == []
+    assert texts(store.browse(wanted(tier="long", **later))) == ["1"]
+
+
 # -- history and activity
 
 

@@ -24,6 +24,7 @@ from keepmum.memory import (
     Memory,
     Scope,
     Status,
+    Tier,
     space_of,
 )
 from keepmum.service.embedding import Embeddings
@@ -60,6 +61,7 @@ class Wanted(TypedDict, total=False):
     statuses: tuple[Status, ...]
     project: str | None  # the name or id of one project, instead of the one here
     keys: str | None  # a pattern that the key must fit (`keepmum.keys`)
+    tier: Tier | None
 
 
 class Context:
@@ -132,6 +134,7 @@ class Context:
             until=given.get("until"),
             statuses=given.get("statuses", ("active",)),
             keys=given.get("keys"),
+            tier=given.get("tier"),
         )
 
     @property

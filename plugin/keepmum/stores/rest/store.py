@@ -547,7 +547,12 @@ def _is_asked(wanted: Filter) -> bool:
 def _looks_inside(wanted: Filter) -> bool:
     """Whether a filter needs more of a memory than a search tells."""
     return bool(
-        wanted.kinds or wanted.keys or wanted.since or wanted.until or (len(wanted.tags) > 1 and not wanted.all_tags)
+        wanted.kinds
+        or wanted.keys
+        or wanted.tier
+        or wanted.since
+        or wanted.until
+        or (len(wanted.tags) > 1 and not wanted.all_tags)
     )
 
 

@@ -79,6 +79,7 @@ def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
             parameters += values
     for column, comparison, value in (
         ("m.agent", "=", wanted.agent),
+        ("m.tier", "=", wanted.tier),
         ("m.updated_at", ">=", wanted.since),
         ("m.updated_at", "<", wanted.until),
         ("m.key", "GLOB", None if wanted.keys is None else keys.to_glob(wanted.keys)),

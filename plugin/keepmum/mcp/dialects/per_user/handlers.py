@@ -7,7 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from keepmum import intake
 from keepmum.errors import InvalidInput
@@ -15,9 +15,9 @@ from keepmum.mcp.dialects import per_user
 from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso, open_service
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.surface import Context
-from keepmum.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Status
+from keepmum.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
 from keepmum.retention import DAY_MS
-from keepmum.service import MemoryService
+from keepmum.service import MemoryService, Wanted
 from keepmum.when import parse_when
 
 __all__ = ["PerUserHandlers", "open_handlers"]
@@ -28,6 +28,8 @@ _SEARCHED = 200  # matches of a query that filters and ranking choose from
 _WEEK_MS = 7 * DAY_MS
 _FADED = 0.1  # an importance below which a memory is archived
 _SIMILAR = 3
+_SUMMED_UP = 3  # memories of each category that a summary needs at most
+_EVERYWHERE: Wanted = {"scope": "all"}
 _FOCUS = {
     "communication": ("preference", "relationship", "personality", "instruction"),
     "technical": ("skill", "fact", "project"),
@@ -93,7 +95,7 @@ class PerUserHandlers(JsonHandlers):
             arguments["content"],
             supersedes=arguments.get("supersedes"),
             kind=category,
-            tier=None if tier is None else ("long" if tier == "long-term" else "mid"),
+            tier=None if tier is None else _tier(tier),
             importance=_clamped(arguments.get("importance")),
             confidence=_clamped(arguments.get("confidence")),
             tags=tags or None,
@@ -133,7 +135,7 @@ class PerUserHandlers(JsonHandlers):
             "query": query or None,
             "memories": [_recalled(memory, fit, now, arguments) for memory, fit in best],
             "totalMatches": len(found),
-            "personalitySummary": profile.summary(list(self._memories())),
+            "personalitySummary": self._summary(),
         }
 
     def _forget_of(self, user: str, arguments: dict[str, Any]) -> JsonValue:  # noqa: ARG002 - the form of a tool
@@ -199,7 +201,7 @@ class PerUserHandlers(JsonHandlers):
         }
 
     def _export(self, user: str, _: dict[str, Any]) -> JsonValue:
-        memories = list(self._memories(STATUSES))
+        memories = list(self._memories(statuses=STATUSES))
         return {
             "userId": user,
             "exportedAt": iso(self._service.now()),
@@ -210,16 +212,26 @@ class PerUserHandlers(JsonHandlers):
     def _erase(self, user: str, arguments: dict[str, Any]) -> JsonValue:
         if arguments["confirm"] != user:
             raise InvalidInput("confirm", "is not the userId; nothing was erased. Ask the user, then give it once more")
-        memories = [memory.id for memory in self._memories(STATUSES)]
+        memories = [memory.id for memory in self._memories(statuses=STATUSES)]
         erased = self._service.erase(memories) if memories else 0
         return {"userId": user, "status": "erased", "erasedCount": erased}
 
     # -- what is read
 
-    def _memories(self, statuses: tuple[Status, ...] = ("active",)) -> Iterator[Memory]:
-        """Everything of the user, latest first, whatever project it was written in."""
+    def _summary(self) -> str | None:
+        """The user in one line, made of no more memories than it needs."""
+        weighty: list[Memory] = []
+        for category in profile.SUMMED_UP:
+            kinds = views.kinds_of(category)
+            found = self._service.recall(None, scope="all", order="importance", limit=_SUMMED_UP, kinds=kinds)
+            weighty += [match.memory for match in found]
+        return profile.summary(weighty)
+
+    def _memories(self, **wanted: Unpack[Wanted]) -> Iterator[Memory]:
+        """Everything of the user that passes, latest first, whatever project it was written in."""
         for offset in itertools.count(step=_PAGE):
-            page = self._service.recall(None, scope="all", limit=_PAGE, offset=offset, statuses=statuses)
+            everywhere: Wanted = {**_EVERYWHERE, **wanted}
+            page = self._service.recall(None, limit=_PAGE, offset=offset, **everywhere)
             yield from (match.memory for match in page)
             if len(page) < _PAGE:
                 return
@@ -230,11 +242,13 @@ class PerUserHandlers(JsonHandlers):
         A query looks among what is archived as well; what is only browsed is not archived.
         """
         now = self._service.now()
+        wanted = _wanted(arguments)
         matches: list[Match]
         if query:
-            matches = self._service.recall(query, scope="all", limit=_SEARCHED, statuses=("active", "archived"))
+            wanted["statuses"] = ("active", "archived")
+            matches = self._service.recall(query, limit=_SEARCHED, **wanted)
         else:
-            matches = [Match(memory, 1.0, "latest") for memory in self._memories()]
+            matches = [Match(memory, 1.0, "latest") for memory in self._memories(**wanted)]
         passed = [match for match in matches if _passes(match.memory, arguments)]
         fits = [(match.memory, min(1.0, max(0.0, match.score))) for match in passed]
 
@@ -261,9 +275,8 @@ class PerUserHandlers(JsonHandlers):
     def _let_fade(self) -> None:
         """Lower what was not used for a week or more, and archive what has faded."""
         now = self._service.now()
-        stale = self._service.recall(None, scope="all", limit=1000, until=now - _WEEK_MS)
         faded = []
-        for memory in (match.memory for match in stale):
+        for memory in list(self._memories(tier="mid", until=now - _WEEK_MS)):
             left = views.weekly_decay(memory, now)
             if left is None:
                 continue
@@ -273,6 +286,23 @@ class PerUserHandlers(JsonHandlers):
                 self._service.revise(memory.id, memory.text, importance=left)
         if faded:
             self._service.forget(faded, mode="archive")
+
+
+def _wanted(arguments: dict[str, Any]) -> Wanted:
+    """The filters of a call that the store applies; the others are for what it gives."""
+    paths = [_checked_path(path) for path in _listed(arguments.get("categories"))]
+    wanted: Wanted = {
+        **_EVERYWHERE,
+        "kinds": [kind for path in paths for kind in views.kinds_of(path.partition("/")[0])],
+        "tags": _listed(arguments.get("tags")),
+    }
+    if tier := arguments.get("tier"):
+        wanted["tier"] = _tier(tier)
+    return wanted
+
+
+def _tier(named: str) -> Tier:
+    return "long" if named == "long-term" else "mid"
 
 
 def _recalled(memory: Memory, fit: float, now: int, arguments: dict[str, Any]) -> JsonValue:

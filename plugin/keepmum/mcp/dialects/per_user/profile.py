@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from keepmum.mcp.dialects.per_user.views import category_of
 from keepmum.memory import JsonValue, Memory
 
-__all__ = ["confidence", "profile", "summary"]
+__all__ = ["SUMMED_UP", "confidence", "profile", "summary"]
+
+SUMMED_UP = ("fact", "skill", "preference", "project")
 
 _AVOIDS = re.compile(
     r"\b(?:don['\u2019]?t|doesn['\u2019]?t|do not|does not|avoid\w*|dislike\w*|hate[sd]?|never)\b", re.IGNORECASE

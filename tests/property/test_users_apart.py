@@ -1,0 +1,66 @@
+"""Whatever users store, correct, forget and ask for, none of them ever sees a word of another."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialect_calls import Caller, opened
+from keepmum.errors import KeepmumError
+
+USERS = ("ada", "bob", "eve")
+# Words that tell whose they are: each memory holds the name of its user, in capitals.
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(USERS),
+        st.sampled_from(["store", "supersede", "recall", "forget", "archive", "list", "reflect", "erase"]),
+        st.integers(0, 5),
+    ),
+    min_size=4,
+    max_size=14,
+)
+
+
+@settings(max_examples=20)
+@given(told=steps)
+def test_no_user_ever_sees_a_word_of_another(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str, int]]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("KEEPMUM_HOME", str(home))
+        patch.chdir(home)
+        with opened("per-user") as tools:
+            names: list[str] = []
+            for user, action, number in told:
+                answer = _do(tools, names, user, action, number)
+                others = [other.upper() for other in USERS if other != user]
+                assert not any(other in answer for other in others), (user, action)
+
+
+def _do(tools: Caller, names: list[str], user: str, action: str, number: int) -> str:
+    """What a tool says; ids of every user are tried by every other."""
+    content = f"{user.upper()} likes thing {number}"
+    some = names[number % len(names)] if names else "mem_nothing"
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "store": ("MemoryStore", {"content": content, "category": "project"}),
+        "supersede": ("MemoryStore", {"content": content, "category": "fact", "supersedes": some}),
+        "recall": ("MemoryRecall", {"query": f"likes thing {number}", "includeContext": True}),
+        "forget": ("MemoryForget", {"memoryId": some}),
+        "archive": ("MemoryForget", {"query": "likes thing", "mode": "archive"}),
+        "list": ("MemoryList", {}),
+        "reflect": ("MemoryReflect", {"includeMemories": True}),
+        "erase": ("MemoryErase", {"confirm": user}),
+    }
+    tool, arguments = calls[action]
+    try:
+        answer = tools.text(tool, userId=user, **arguments)
+    except KeepmumError as error:
+        return str(error)
+    if tool == "MemoryStore":
+        names.append(json.loads(answer)["memoryId"])
+    return answer
