@@ -106,16 +106,17 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _search(self, arguments: dict[str, Any]) -> JsonValue:
         limit, query = arguments.get("limit", _LISTED), arguments["query"]
+        levels = {name: arguments[name] for name in ("minImportance", "maxVerbosity") if name in arguments}
         wanted = self._wanted(scope=arguments.get("scope"))
         stated = expression.parse(query)
         if stated is None:
-            found = [match.memory for match in self._service.recall(query, limit=_SEARCHED, **wanted)]
+            most = _SEARCHED if levels else limit
+            found = [match.memory for match in self._service.recall(query, limit=most, **wanted)]
         elif stated.words:
             matches = self._service.recall(stated.words, limit=_SEARCHED, **wanted)
             found = [match.memory for match in matches if stated.fits(_said(match.memory))]
         else:
             found = [memory for memory in self._browse(wanted, _MOST) if stated.fits(_said(memory))]
-        levels = {name: arguments[name] for name in ("minImportance", "maxVerbosity") if name in arguments}
         return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
 
     def _smart_resume(self, arguments: dict[str, Any]) -> JsonValue:

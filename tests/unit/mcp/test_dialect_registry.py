@@ -1,0 +1,47 @@
+"""The dialects as a whole: what a settings file may name is what is served, and only that is imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from keepmum.mcp.dialects import DIALECTS
+from keepmum.settings import SETTINGS
+
+
+def test_a_settings_file_may_name_each_of_them() -> None:
+    assert SETTINGS["dialect"].choices == tuple(DIALECTS)
+
+
+@pytest.mark.parametrize("name", tuple(DIALECTS))
+def test_no_two_of_its_tools_answer_to_one_name(name: str) -> None:
+    surface = DIALECTS[name][0]
+    names = [tool.name for tool in surface.tools]
+    assert len({*names, *surface.aliases}) == len(names) + len(surface.aliases)
+    assert set(surface.aliases.values()) <= set(names)
+
+
+@pytest.mark.parametrize("name", tuple(DIALECTS))
+def test_a_session_pays_little_for_its_tools(name: str) -> None:
+    offered = [tool.to_wire() for tool in DIALECTS[name][0].tools]
+    assert len(json.dumps(offered, separators=(",", ":"))) <= 8500  # bytes that every session's model reads
+
+
+@pytest.mark.parametrize("name", tuple(DIALECTS))
+def test_the_one_that_is_served_imports_no_other_and_no_handlers(root: Path, bare_python: list[str], name: str) -> None:
+    folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
+    code = f"""
+import sys
+sys.path[:0] = {folders!r}
+from keepmum.mcp import serve
+serve.DIALECTS[{name!r}]
+print(*sorted(name for name in sys.modules if name.startswith("keepmum.mcp.dialects.")))
+print(*(name for name in ("typing", "dataclasses", "pathlib", "sqlite3") if name in sys.modules))
+"""
+    told = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout
+    own, heavy = told.splitlines()
+    assert own == f"keepmum.mcp.dialects.{name.replace('-', '_')}"
+    assert heavy == ""
