@@ -149,7 +149,7 @@ def similar_line(similar: Similar) -> str:
 
 
 def _sections(project: str, entries: list[tuple[Memory, str]], activity: Sequence[Activity], tokens: int) -> str:
-    """Entries under their headings, in the order given, as many as fit.
+    """Entries under their headings, in the order given, as many as fit; one that is too long in a line, for `load`.
 
     What holds comes first, and leaves room for open work and the last activity: a project of a hundred decisions would
     else be gone on with by someone who does not know what was being done.
@@ -172,11 +172,12 @@ def _sections(project: str, entries: list[tuple[Memory, str]], activity: Sequenc
     for some, spared in ((lasting, claimed), (work, 0), (entries, 0)):
         for memory, line in some:
             heading = next(heading for heading, kinds in _HEADINGS if kinds is None or memory.kind in kinds)
-            cost = _cost(line) + (0 if sections[heading] else _OF_HEADING)
-            if memory.id not in shown and cost <= left - spared:
-                sections[heading].append(line)
+            room = left - spared - (0 if sections[heading] else _OF_HEADING)
+            said = next((form for form in (line, index_line(memory)) if _cost(form) <= room), "")
+            if said and memory.id not in shown:
+                left -= _cost(said) + (0 if sections[heading] else _OF_HEADING)
+                sections[heading].append(said)
                 shown.add(memory.id)
-                left -= cost
     lines = [line for heading, _ in _HEADINGS if sections[heading] for line in (f"{heading}:", *sections[heading])]
     if lines and events:
         lines += ["Last activity:", *events]

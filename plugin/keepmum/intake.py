@@ -100,7 +100,8 @@ def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line
     size = len(text) if text.isascii() or not in_bytes else len(text.encode())
     if size > limit:
         unit = "bytes" if in_bytes else "characters"
-        raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; keep one concept a memory")
+        advice = "keep one concept a memory" if name == "text" else "shorten it"
+        raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; {advice}")
     return text
 
 

@@ -191,5 +191,11 @@ def _forget(arguments: argparse.Namespace) -> int:
 
 def _resume(arguments: argparse.Namespace) -> int:
     with console.Memory() as memory:
-        console.say(memory.resume(arguments.tokens) or "Nothing is remembered for this project yet.")
+        told = memory.resume(arguments.tokens)
+        known = memory.count()
+    if told:
+        console.say(told)
+    else:
+        fits = f"nothing of what is known fits into {arguments.tokens} tokens; --tokens takes more"
+        console.tell(fits if known else "nothing is remembered for this project yet")
     return 0

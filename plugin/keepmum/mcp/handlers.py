@@ -186,7 +186,9 @@ class MemoryHandlers:
         )
 
     def _resume(self, arguments: dict[str, Any]) -> str:
-        return self._service.resume(arguments.get("tokens", _RESUME_TOKENS)) or _NOTHING_YET
+        tokens = arguments.get("tokens", _RESUME_TOKENS)
+        nothing = f"Nothing of what is known fits into {tokens} tokens." if self._service.count() else _NOTHING_YET
+        return self._service.resume(tokens) or nothing
 
 
 def _kept(answer: Remembered) -> str:

@@ -166,6 +166,17 @@ def test_what_is_counted_agrees_with_its_number(count: int, said: str) -> None:
     assert console.memories(count) == said
 
 
+def test_a_budget_that_is_too_small_is_not_taken_for_an_empty_memory(keepmum: Command) -> None:
+    assert "nothing is remembered" in keepmum("resume").err
+    keepmum("remember", "Use tabs")
+    assert "fits into 1 tokens" in keepmum("resume", "--tokens", "1").err
+
+
+def test_the_advice_on_what_is_too_long_fits_the_field(keepmum: Command) -> None:
+    assert "shorten it" in keepmum("remember", "--title", "t" * 200, "text").err
+    assert "keep one concept a memory" in keepmum("remember", stdin=b"two words " * 6600).err
+
+
 def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
     assert "is not UTF-8" in keepmum("remember", stdin=b"\xff\xfe").err
 

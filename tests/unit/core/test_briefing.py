@@ -81,7 +81,14 @@ def test_a_briefing_fills_its_budget() -> None:
 
 def test_a_memory_that_is_too_long_leaves_room_for_the_others() -> None:
     shown = briefing.resume("Alpha", [a_memory("word " * 5000), a_memory("short")], [], 300)
-    assert "short" in shown
+    assert "- short (" in shown
+
+
+def test_what_is_too_long_is_told_in_a_line_for_load() -> None:
+    long = a_memory("The release checklist\n\n" + "word " * 5000, kind="instruction")
+    shown = briefing.resume("Alpha", [long], [], 300)
+    assert f"- The release checklist ({long.id}, " in shown
+    assert "word" not in shown
 
 
 def test_a_briefing_is_the_same_bytes_on_another_day(service: MemoryService, clock: Clock) -> None:
