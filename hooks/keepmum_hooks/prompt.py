@@ -9,6 +9,6 @@ from __future__ import annotations
 __all__ = ["CAPTURE"]
 
 CAPTURE = (
-    "Keepmum: use the keepmum:memory skill to capture what the latest turns taught that will still matter, "
+    "Keepmum: use its memory skill (keepmum:memory) to capture what the latest turns taught that will still matter, "
     "then stop; if nothing will, just stop."
 )

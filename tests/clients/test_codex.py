@@ -301,7 +301,7 @@ def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_remi
         terminal.wait_for("Ask Codex to do anything")
         terminal.type("hi")
         terminal.wait_for("done", count=2)  # the answer, and what the reminder led to
-        assert terminal.text.count("use the keepmum:memory skill") == 1
+        assert terminal.text.count("use its memory skill (keepmum:memory)") == 1
     # The client asks its model for a title meanwhile, so it is not told which request is which.
     assert sum(CAPTURE in model.news(number) for number in range(len(model.requests))) == 1
 
