@@ -121,6 +121,9 @@ def _say_memories(options: Options, machine: Machine, voice: Voice) -> None:
         voice.say(f"Memories, backups and settings are gone: {leftovers.purge(machine)} files.")
     elif leftovers.memories(machine):
         voice.say(f"Memories and settings stay in {machine.home}; --uninstall --purge removes them too.")
+    shared = os.path.join(machine.user_home, ".koi", "registry.json")
+    if os.path.isfile(shared):
+        voice.say(f"{shared} stays: it lists projects with Markdown memories, and Koi reads it, too.")
     if outside:
         voice.say(f"The memories in {outside} stay: your settings put them outside Keepmum's home.")
 

@@ -74,6 +74,17 @@ def test_second_installation_calls_nothing(install: Callable[..., int], heard: H
     assert "Nothing to do" in heard.out.getvalue()
 
 
+def test_a_list_of_projects_that_koi_reads_too_stays_and_is_named(
+    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, home: Path
+) -> None:
+    install()
+    (home / ".koi").mkdir()
+    (home / ".koi" / "registry.json").write_text("{}", encoding="utf-8")
+    assert uninstall() == 0
+    assert (home / ".koi" / "registry.json").exists()
+    assert f"{home}/.koi/registry.json stays" in heard.out.getvalue()
+
+
 def test_dry_run_changes_nothing(install: Callable[..., int], claude: FakeClaude, home: Path) -> None:
     before = _tree(home)
     assert install(dry_run=True) == 0
