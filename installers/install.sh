@@ -51,6 +51,8 @@ candidates() {
 	for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
 		command -v "$name"
 	done
+	# The launcher of Windows, which knows installations that are not on PATH.
+	command -v py >/dev/null 2>&1 && py -3 -I -c 'import sys; sys.stdout.write(sys.executable + "\n")' 2>/dev/null
 	for path in /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3 \
 		"${HOME:-}"/.local/bin/python3.1[1-9] \
 		"${HOME:-}"/.local/share/uv/python/*/bin/python3 \

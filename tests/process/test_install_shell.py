@@ -87,6 +87,15 @@ def test_empty_machine_gets_everything_and_sees_the_main_job(
     assert stat.S_IMODE((home / ".keepmum").stat().st_mode) == 0o700
 
 
+def test_the_launcher_of_windows_finds_what_a_stub_hides(run: Run, shell: Shell, programs: Path, home: Path) -> None:
+    _python(programs, script="exit 49")
+    _python(programs, "py", f'[ "$1" = -3 ] || exit 2; shift; exec {shlex.quote(sys.executable)} "$@"')
+    done = run(shell, "--no-runtime")
+    assert (done.returncode, done.stderr) == (0, "")
+    command = (home / ".keepmum" / "bin" / "keepmum").read_text(encoding="utf-8")
+    assert sys._base_executable in command  # type: ignore[attr-defined]  # of every CPython since 3.7
+
+
 def test_search_by_meaning_is_planned_unless_it_is_not_wanted(run: Run, sh: Shell, programs: Path) -> None:
     _python(programs)
     wanted, unwanted = run(sh, "--dry-run"), run(sh, "--dry-run", "--no-semantic")

@@ -21,9 +21,12 @@ _SECONDS = 20
 _WEEK = 7 * 24 * 3600
 
 
-def interpreter(client: str, machine: Machine) -> Finding:
-    """Whether `python3` starts: the manifests can name no path, since they are the same on every machine."""
-    about, path = f"{client} python3", machine.find("python3")
+def interpreter(client: str, machine: Machine, named: str | None = None) -> Finding:
+    """Whether `python3` starts: the manifests can name no path, since they are the same on every machine.
+
+    `named` is the path in a plugin that was made for this machine.
+    """
+    about, path = f"{client} python3", named or machine.find("python3")
     if path is None:
         return problem(about, "hooks and server start as `python3`, which is not on PATH", "Put python3 on PATH.")
     done = machine.run((path, "-I", "-S", "-c", _SAY_VERSION), _SECONDS)

@@ -96,7 +96,7 @@ def test_client_is_found_where_its_own_installer_puts_it(
     place.mkdir(parents=True)
     (place / "claude").symlink_to(claude.program)
     claude.program = str(place / "claude")
-    assert len(registration.plan(wish, without_client).steps) == 2
+    assert len(_arguments(wish, without_client)) == 2
 
 
 def test_old_client_is_told_what_it_lacks(wish: Wish, machine: Machine, claude: FakeClaude) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files
 from keepmum_installers.clients.checks import heartbeat, interpreter
-from keepmum_installers.clients.claude import command_line, places
+from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
@@ -31,7 +31,9 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield absent(_NAME, "Claude Code")
         return
     yield _version(claude, machine)
-    yield interpreter(_NAME, machine)
+    usual = interpreter(_NAME, machine)
+    named = None if usual.level == "ok" else staging.python(machine)
+    yield interpreter(_NAME, machine, named) if named else usual
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
     for event, word in {**places.EVENTS, "guard": GUARD}.items():

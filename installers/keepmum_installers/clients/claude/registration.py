@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter
-from keepmum_installers.clients.claude import command_line, places
+from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Call, Plan
+from keepmum_installers.plan import Call, Change, Plan
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source, folder, github, parse_source
 
@@ -28,8 +29,12 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     source, claude = source_of(wish, machine), command_line.program(machine)
     if claude is None:
         raise InstallError("Claude Code was not found on PATH, so the plugin is not registered yet", _by_hand(source))
+    code, own = source, tuple[Change, ...]()
+    if source.kind == "directory" and interpreter(places.NAME, machine).level != "ok":
+        own = tuple(staging.changes(wish, source.where, machine))
+        source = Source("directory", os.path.realpath(staging.folder(machine)))
     calls = (*_marketplace_calls(claude, source, machine), *_plugin_calls(claude, source, wish, machine))
-    return Plan(calls, tuple(_notes(claude, source, machine)))
+    return Plan((*own, *calls), tuple(_notes(claude, code, machine)))
 
 
 def source_of(wish: Wish, machine: Machine) -> Source:
@@ -109,7 +114,9 @@ def _notes(claude: str, source: Source, machine: Machine) -> Iterator[str]:
     if source.kind == "directory":
         yield f"It reads the plugin from {source.where}: keep that folder."
     python = interpreter(places.NAME, machine)
-    if python.level != "ok":
+    if python.level != "ok" and source.kind == "directory":
+        yield f"{python.says[:1].upper()}{python.says[1:]}; so the plugin names the Python that this installer runs on."
+    elif python.level != "ok":
         yield f"Before that: {python.says}. {python.next_step}"
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE
     if version is not None and version < whole:

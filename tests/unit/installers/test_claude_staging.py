@@ -1,0 +1,104 @@
+"""Where `python3` is no Python that works, the plugin names one that does; everywhere else it stays portable."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fake_claude import FakeClaude
+from keepmum_installers import apply
+from keepmum_installers.clients.claude import health, registration, staging
+from keepmum_installers.clients.client import Wish
+from keepmum_installers.journal import Journal
+from keepmum_installers.machine import Machine, Outcome
+from keepmum_installers.plan import Call, Change
+
+STUB = Outcome(49)  # what the store's stub on Windows ends with, without a word
+PYTHON = sys._base_executable  # type: ignore[attr-defined]  # of every CPython since 3.7
+
+
+@pytest.fixture
+def stub(claude: FakeClaude) -> FakeClaude:
+    """A `python3` on PATH that runs nothing."""
+    claude.python = STUB
+    return claude
+
+
+def carry_out(wish: Wish, machine: Machine) -> None:
+    Path(machine.home).mkdir(exist_ok=True)
+    apply.carry_out(registration.plan(wish, machine).steps, Journal(machine.home), machine)
+
+
+def place(machine: Machine) -> Path:
+    return Path(staging.folder(machine))
+
+
+def test_a_python3_that_works_leaves_the_plugin_where_it_is(wish: Wish, machine: Machine) -> None:
+    assert all(isinstance(step, Call) for step in registration.plan(wish, machine).steps)
+
+
+def test_a_stub_is_found_by_running_it(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    assert stub.python == STUB
+    carry_out(wish, machine)
+    assert stub.changes[0] == f"plugin marketplace add {place(machine).resolve()}"
+
+
+def test_server_and_hooks_name_interpreter_and_code_in_full(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    carry_out(wish, machine)
+    assert stub.changes
+    (server,) = json.loads((place(machine) / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values()
+    assert (server["command"], server["args"][2]) == (PYTHON, f"{wish.root}/plugin/launch.py")
+    groups = json.loads((place(machine) / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"].values()
+    hooks = [hook for group in groups for entry in group for hook in entry["hooks"]]
+    assert {hook["command"] for hook in hooks} == {PYTHON}
+    assert {hook["args"][2] for hook in hooks} == {f"{wish.root}/hooks/run.py"}
+
+
+def test_the_folder_is_a_whole_plugin(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    carry_out(wish, machine)
+    assert stub.changes
+    manifest = json.loads((place(machine) / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert (place(machine) / manifest["skills"] / "memory" / "SKILL.md").is_file()
+
+
+def test_a_second_plan_is_empty(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    carry_out(wish, machine)
+    assert stub.changes
+    assert registration.plan(wish, machine).steps == ()
+
+
+def test_uninstalling_removes_the_folder(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    carry_out(wish, machine)
+    journal = Journal(machine.home)
+    done = apply.undo(journal, machine, lambda _: stub.program, lambda _: True)
+    assert [each.problem for each in done if each.problem] == []
+    assert not place(machine).exists()
+
+
+def test_the_user_is_told_which_python_it_is(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    assert stub.python == STUB
+    assert any(
+        "names the Python that this installer runs on" in line for line in registration.plan(wish, machine).notes
+    )
+
+
+def test_the_doctor_looks_at_the_named_interpreter(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    carry_out(wish, machine)
+
+    def run(argv: Sequence[str], seconds: float) -> Outcome:
+        return Outcome(0, out="3.11\n") if argv[0] == PYTHON else stub.run(argv, seconds)
+
+    findings = health.checks(dataclasses.replace(machine, run=run), wish.product)
+    (finding,) = [each for each in findings if each.about.endswith("python3")]
+    assert (finding.level, finding.says) == ("ok", f"3.11 at {PYTHON}")
+
+
+def test_a_plugin_from_a_repository_stays_portable(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+    assert stub.python == STUB
+    plan = registration.plan(dataclasses.replace(wish, source="team/keepmum"), machine)
+    assert not any(isinstance(step, Change) for step in plan.steps)
