@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
 from bench import (
+    backends_start,
     embedding_bench,
     guard_bench,
     hooks_bench,
@@ -76,6 +77,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "store_crash": store_crash.rows,
     "rest_recall": rest_recall.rows,
     "markdown": markdown_figures.rows,
+    "backends": backends_start.rows,
 }
 
 

@@ -105,6 +105,8 @@ class SharedHandlers(MemoryHandlers):
 
     def _delete(self, arguments: dict[str, Any]) -> str:
         forgotten = self._service.forget([arguments["id"]])
+        if not forgotten.memories:
+            raise NotFound("the memory was deleted before")
         return _done(arguments["id"], "deleted", forgotten.queued)
 
     def _config(self, _: dict[str, Any]) -> str:
@@ -136,9 +138,10 @@ class SharedHandlers(MemoryHandlers):
         found: dict[str, Memory] = {}
         for reference in references[:_MOST]:
             try:
-                found |= {memory.id: memory for memory in self._service.load([reference])}
+                loaded = self._service.load([reference])
             except (NotFound, Ambiguous):
                 continue
+            found |= {memory.id: memory for memory in loaded if memory.status != "trashed"}  # deleted, in this dialect
         return list(found.values())
 
     def _name(self, memory: Memory) -> str:
