@@ -10,6 +10,7 @@ import pytest
 from keepmum.errors import StoreReadOnly
 from keepmum.memory import LIMITS
 from keepmum.stores.markdown import MarkdownStore
+from keepmum.stores.markdown.folder import Folder, Unreadable
 from unit.markdown.markdown_parts import SEED, a_memory, day, file_of, found, keep, opened, put, texts
 
 BAD = [
@@ -152,3 +153,18 @@ def test_folders_that_are_no_days_are_passed_over(store: MarkdownStore, folder: 
 def test_unseen_characters_of_a_file_reach_nobody(store: MarkdownStore, folder: Path) -> None:
     put(folder, SEED.replace("Needed", "Nee\u202eded\U000e0041"))
     assert "Needed stateless" in found(store, "oauth2")[0]
+
+
+def test_files_read_in_order_are_those_of_their_own_days_and_no_descriptor_is_left(tmp_path: Path) -> None:
+    place = Folder(str(tmp_path / ".memories"))
+    paths = [f"2026-01-{day:02}/{name}.md" for day in (1, 2) for name in ("a", "b")]
+    for path in paths:
+        assert place.create(path, path.encode())
+    before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+    with place.in_order():
+        assert [place.read(path) for path in (*paths, paths[0])] == [path.encode() for path in (*paths, paths[0])]
+        with pytest.raises(Unreadable):
+            place.read("2026-01-03/a.md")
+        assert place.read(paths[0]) == paths[0].encode()
+    after = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+    assert after == before

@@ -150,12 +150,13 @@ class Catalogue:
     def _read_in(self, paths: Sequence[str], marks: dict[str, str], *, anew: bool) -> None:
         rows: list[Row] = []
         found: dict[str, tuple[Memory, str]] = {}  # by id: the memory and its path
-        for path in paths:
-            row, memory = self._read(path, marks.get(path, ""), anew=anew)
-            if memory is not None:
-                memory, row = self._with_own_id(memory, row, found)
-                found[memory.id] = (memory, path)
-            rows.append(row)
+        with self.folder.in_order():
+            for path in paths:
+                row, memory = self._read(path, marks.get(path, ""), anew=anew)
+                if memory is not None:
+                    memory, row = self._with_own_id(memory, row, found)
+                    found[memory.id] = (memory, path)
+                rows.append(row)
         changes, keyless = self._changes({name: memory for name, (memory, _) in found.items()})
         self._commit([*self._left(rows, found), *changes])
         problem = "has the key of another file that is newer, and is found without it; give it a key of its own"

@@ -43,6 +43,7 @@ class Folder:
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
+        self._held: tuple[str, int] | None = None  # a day, and the descriptor of its folder
 
     @property
     def problem(self) -> str:
@@ -182,6 +183,28 @@ class Folder:
                         os.unlink(entry.path)
 
     @contextlib.contextmanager
+    def in_order(self) -> Iterator[None]:
+        """Files that are read in the order of their paths inside this block cost one look at each folder of a day."""
+        self._held = ("", -1)
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            if held[1] >= 0:
+                os.close(held[1])
+
+    def _hold(self, day: str) -> int | None:
+        """The folder of a day as a descriptor that stays open for the next file; None where none is held."""
+        if self._held is None or not _RELATIVE:
+            return None
+        if self._held[0] != day:
+            former, opened = self._held[1], _opened_day(self.path, day)
+            self._held = (day, opened)
+            if former >= 0:
+                os.close(former)
+        return self._held[1]
+
+    @contextlib.contextmanager
     def _day_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
         """The folder of a file's day as a descriptor, and the file's name; where there are none, the whole path."""
         day, name = split_path(path)
@@ -194,17 +217,30 @@ class Folder:
                 raise Unreadable("lies behind a symbolic link")
             yield None, os.path.join(self.path, day, name)
             return
-        opened: list[int] = []
+        held = self._hold(day)
+        if held is not None:
+            yield held, name
+            return
+        opened = _opened_day(self.path, day)
         try:
-            try:
-                opened.append(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _NO_FOLLOW))
-                opened.append(os.open(day, os.O_RDONLY | os.O_DIRECTORY | _NO_FOLLOW, dir_fd=opened[0]))
-            except OSError as error:
-                raise Unreadable(f"lies in a folder that cannot be opened ({error.strerror})") from None
-            yield opened[1], name
+            yield opened, name
         finally:
-            for descriptor in opened:
-                os.close(descriptor)
+            os.close(opened)
+
+
+def _opened_day(path: str, day: str) -> int:
+    """The folder of a day as a descriptor, which the caller closes.
+
+    Raises: Unreadable when one of the folders is a link, or cannot be opened.
+    """
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_FOLLOW)
+        try:
+            return os.open(day, os.O_RDONLY | os.O_DIRECTORY | _NO_FOLLOW, dir_fd=folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise Unreadable(f"lies in a folder that cannot be opened ({error.strerror})") from None
 
 
 def split_path(path: str) -> tuple[str, str]:
