@@ -100,6 +100,7 @@ def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     scan = commands.add_parser("scan", help="look for secrets in files or standard input; stores nothing")
     scan.add_argument("paths", nargs="*", metavar="FILE", help="files and folders; standard input when missing")
     scan.add_argument("--staged", action="store_true", help="what is staged for the next commit: its new lines")
+    scan.add_argument("--no-ignore", action="store_true", help="of a folder, also the files that git ignores")
     scan.add_argument("--json", action="store_true", help="every place, for programs")
     scan.add_argument("--sarif", action="store_true", help="the same as SARIF, for code hosts")
 

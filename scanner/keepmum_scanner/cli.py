@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 CLEAN, FOUND, ERROR = 0, 1, 2
 
 USAGE = """\
-usage: {program} [--json | --sarif] [--staged | FILE ...]
+usage: {program} [--json | --sarif] [--staged | [--no-ignore] FILE ...]
 
 Looks for secrets in each FILE, in all files of a folder, in standard input when there is none (or for "-"), or in what
 is staged for the next commit (--staged: of its lines, the new ones).
+Of a folder inside a git work tree, files that git ignores are passed over; --no-ignore looks at them too.
 Prints file:line:column and the rule, never the text; --json and --sarif print one document.
 Exit code: 0 clean, 1 found, 2 something could not be scanned.
 """
-_OPTIONS = ("--json", "--sarif", "--staged")
+_OPTIONS = ("--json", "--sarif", "--staged", "--no-ignore")
 
 
 def main(arguments: list[str], judge: Scan = scan, program: str = "python3 scanner") -> int:
@@ -57,9 +58,9 @@ def _chosen(options: set[str], names: list[str]) -> Iterable[Input]:
     if {"--json", "--sarif"} <= options:
         raise Unreadable("--json or --sarif, not both")
     if "--staged" not in options:
-        return inputs(names or [STDIN])
-    if names:
-        raise Unreadable("--staged takes no FILE")
+        return inputs(names or [STDIN], ignored="--no-ignore" in options)
+    if names or "--no-ignore" in options:
+        raise Unreadable("--staged takes no FILE and no --no-ignore: what is staged is looked at")
     from keepmum_scanner.staged import staged  # starts programs, which nothing else here does
 
     return staged()

@@ -36,11 +36,14 @@ class Input:
         self.lines = lines  # those that count, or None for all
 
 
-def inputs(names: Iterable[str]) -> Iterator[Input]:
-    """What each name stands for; a folder for its files, without links, binaries and what version control keeps."""
+def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:
+    """What each name stands for; a folder for its files, without links, binaries and what version control keeps.
+
+    Inside a git work tree files that git ignores are passed over, unless `ignored` is asked for too.
+    """
     for name in names:
         if name != STDIN and os.path.isdir(name):
-            found = map(_input, _files(name))
+            found = map(_input, _files(name) if ignored else _listed(name))
             yield from (one for one in found if one.problem != BINARY)
         else:
             yield _input(name)
@@ -63,16 +66,38 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
+def _listed(folder: str) -> Iterator[str]:
+    """Files of `folder` as git lists them, where it does; all of them elsewhere, and in a folder that git ignores."""
+    from keepmum_scanner import worktree  # starts programs, which nothing else here does
+
+    paths = worktree.files(folder)
+    if paths is None:
+        yield from _files(folder)
+        return
+    for path in paths:
+        if _is_folder(path):
+            yield from _listed(path)
+        elif _is_file(path):
+            yield path
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False  # it went away meanwhile
+
+
 def _files(folder: str) -> Iterator[str]:
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         for name in sorted(names):
             path = os.path.join(top, name)
-            try:
-                is_file = stat.S_ISREG(os.lstat(path).st_mode)
-            except OSError:
-                continue  # it went away meanwhile
-            if is_file:
+            if _is_file(path):
                 yield path
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,52 @@ def test_sarif_holds_places_and_no_text(note: Path, capsys: pytest.CaptureFixtur
     assert location["physicalLocation"]["artifactLocation"]["uri"] == note.as_uri()
     assert run["invocations"][0]["executionSuccessful"] is False
     assert not [GITHUB[start : start + 5] for start in range(4, len(GITHUB) - 4) if GITHUB[start : start + 5] in said]
+
+
+# Names that the schema has for what we write; it allows no others, and those in front are required.
+# Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json, read 2026-11-21
+SARIF = {
+    "": ("version runs", "$schema"),
+    "runs": ("tool", "results columnKind invocations"),
+    "tool": ("driver", ""),
+    "driver": ("name", "rules informationUri"),
+    "rules": ("id", ""),
+    "invocations": ("executionSuccessful", "toolExecutionNotifications"),
+    "toolExecutionNotifications": ("message", "level"),
+    "results": ("message", "ruleId ruleIndex level locations"),
+    "message": ("text", ""),
+    "locations": ("", "physicalLocation"),
+    "physicalLocation": ("artifactLocation", "region"),
+    "artifactLocation": ("uri", ""),
+    "region": ("startLine startColumn", ""),
+}
+URI = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=@:/-]|%[0-9A-F]{2})+")
+
+
+def against_schema(value: object, name: str = "") -> list[str]:
+    """What the schema would not take in the value of `name`, by the names on the way to it."""
+    if isinstance(value, list):
+        return [one for item in value for one in against_schema(item, name)]
+    if not isinstance(value, dict):
+        return []
+    required, more = (set(names.split()) for names in SARIF[name])
+    wrong = [f"{name}: {one}" for one in (required - set(value)) | (set(value) - required - more)]
+    return wrong + [one for key, item in value.items() for one in against_schema(item, key)]
+
+
+@pytest.mark.parametrize("name", ["note.md", "a b#c?.md", "x:y.md", "ä.md"])
+def test_sarif_is_what_its_schema_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    note = tmp_path / name
+    note.write_text(f"one\ntwo {GITHUB}\n", encoding="utf-8")
+    main(["--sarif", str(note), str(tmp_path / "none")])
+    document = json.loads(capsys.readouterr().out)
+    assert against_schema(document) == []
+    (result,) = document["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert URI.fullmatch(place["artifactLocation"]["uri"])
+    assert (document["version"], result["level"]) == ("2.1.0", "error")
+    assert place["region"]["startLine"] >= 1 <= place["region"]["startColumn"]
+    assert document["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
 def test_what_a_judge_allows_is_not_told(note: Path) -> None:
