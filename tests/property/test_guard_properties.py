@@ -150,3 +150,63 @@ def _with(secret: str, value: object) -> st.SearchStrategy[object]:
             secret,
         ]
     )
+
+
+@given(SECRET, VALUES, st.data())
+def test_a_secret_anywhere_in_an_answer_is_masked_and_nothing_else(
+    secret: str, value: object, data: st.DataObject
+) -> None:
+    held = data.draw(_with(secret, value))
+    where = data.draw(st.sampled_from(["content", "structuredContent", "contents", "messages"]))
+    said = data.draw(
+        st.sampled_from([{"result": {where: held, "nextCursor": secret[4:]}}, {"error": {"message": held, "code": 1}}])
+    )
+    answer = {"jsonrpc": "2.0", "id": 7, "more": value, **said}
+    line = json.dumps(answer, ensure_ascii=data.draw(st.booleans())).encode("utf-8", "replace") + b"\n"
+    out = masked(line)
+    assert secret.encode() not in out
+    cursor = said.get("result", {}).get("nextCursor", "")
+    told = out.replace(b'"nextCursor":"' + cursor.encode() + b'"', b"") if cursor else out
+    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5].encode() in told]
+    assert json.loads(out) == _replaced(json.loads(line), secret)
+
+
+def _replaced(value: object, secret: str) -> object:
+    """The value with the secret in each text and each name replaced as redaction does."""
+    if isinstance(value, str):
+        return value.replace(secret, "[github.token removed]")
+    if isinstance(value, list):
+        return [_replaced(item, secret) for item in value]
+    if isinstance(value, dict):
+        return {_replaced(name, secret): _replaced(item, secret) for name, item in value.items()}
+    return value
+
+
+@given(SECRET, st.sampled_from(["result", "\\u0072esult", "r\\u0065sul\\u0074"]))
+def test_an_answer_is_known_however_its_letters_are_escaped(secret: str, name: str) -> None:
+    line = f'{{"id":1,"{name}":{{"content":[{{"text":"{secret}"}}]}}}}\n'.encode()
+    assert secret.encode() not in masked(line)
+
+
+@given(SECRET)
+def test_a_value_that_a_second_one_of_its_name_hides_is_masked(secret: str) -> None:
+    line = f'{{"id":1,"result":{{"content":[{{"text":"{secret}","text":"x"}}]}}}}\n'.encode()
+    assert masked(line) == b'{"id":1,"result":{"content":[{"text":"x"}]}}\n'
+
+
+@given(SECRET, st.sampled_from([b"\xff", b"\xc3(", b"\xed\xa0\x80"]))
+def test_bytes_beyond_utf8_hide_no_secret(secret: str, odd: bytes) -> None:
+    line = b'{"id":1,"result":{"content":[{"text":"' + odd + secret.encode() + b'"}]}}\n'
+    assert secret.encode() not in masked(line)
+
+
+@given(SECRET)
+def test_what_is_no_number_of_json_stops_no_answer(secret: str) -> None:
+    line = f'{{"id":1,"result":{{"score":NaN,"content":[{{"text":"see {secret}"}}]}}}}\n'.encode()
+    assert masked(line) == b'{"id":1,"result":{"score":NaN,"content":[{"text":"see [github.token removed]"}]}}\n'
+
+
+def test_an_answer_that_is_nested_too_deep_is_masked_too() -> None:
+    secret = _token(1)
+    line = f'{{"id":1,"result":{{"content":{"[" * 90_000}"{secret}"{"]" * 90_000}}}}}\n'.encode()
+    assert secret.encode() not in masked(line)

@@ -4,49 +4,75 @@ from __future__ import annotations
 
 import json
 
-from keepmum.mcp import rpc
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Json = dict[str, object]
+    Pairs = list[tuple[str, object]]
 
 __all__ = ["masked"]
 
-# Where results carry what a model reads: of tools, of resources, of prompts.
+# Where results carry what a model reads: of tools, of resources, of prompts. A cursor looks like a key and is none.
 _READ_BY_MODELS = ("content", "structuredContent", "contents", "messages")
+# One of them is in the line of every answer, however its letters are escaped.
+_ANSWERS = (b'"result"', b'"error"', b"\\u")
 
 
 def masked(line: bytes) -> bytes:
-    """The line with each secret in its results replaced by the name of its rule; the very same bytes without any.
+    """The line with each secret in its answers replaced by the name of its rule; the very same bytes without any.
 
-    What is no answer, no JSON, or longer than the guard reads comes back as it is.
+    What is no answer, or no JSON, comes back as it is.
     """
-    if b'"result"' not in line or len(line) > rpc.MAX_LINE:
+    if not any(word in line for word in _ANSWERS):
         return line
+    text = line.decode("utf-8", "replace")  # as clients read it
+    twice: list[Pairs] = []
+
+    def as_object(pairs: Pairs) -> dict[str, object]:
+        one = dict(pairs)
+        if len(one) < len(pairs):
+            twice.append(pairs)
+        return one
+
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = json.loads(text, object_pairs_hook=as_object)
+        clean = [_answer(one) for one in value] if isinstance(value, list) else _answer(value)
+        if clean == value and all(map(_is_clean, twice)):
+            return line
+        return json.dumps(clean, separators=(",", ":")).encode("ascii") + b"\n"  # with one value for each name
+    except ValueError:
         return line
-    clean = [_answer(one) for one in value] if isinstance(value, list) else _answer(value)
-    return line if clean == value else rpc.encode(clean)
+    except RecursionError:  # too deep for us, perhaps not for the client
+        return _redacted(text).encode("utf-8")
 
 
 def _answer(message: object) -> object:
-    result = message.get("result") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(result, dict):
+    if not isinstance(message, dict):
         return message
-    clean = {name: _clean(value) if name in _READ_BY_MODELS else value for name, value in result.items()}
-    return {**message, "result": clean}
+    answer = dict(message)
+    result = message.get("result")
+    if isinstance(result, dict):
+        answer["result"] = {name: _clean(value) if name in _READ_BY_MODELS else value for name, value in result.items()}
+    if "error" in message:
+        answer["error"] = _clean(message["error"])
+    return answer
+
+
+def _is_clean(pairs: Pairs) -> bool:
+    given = [list(pair) for pair in pairs]
+    return _clean(given) == given
 
 
 def _clean(value: object) -> object:
     if isinstance(value, str):
-        from keepmum.guard.judging import scan
-        from keepmum_scanner import redact
-
-        return redact(value, scan(value))
+        return _redacted(value)
     if isinstance(value, list):
         return [_clean(item) for item in value]
     if isinstance(value, dict):
-        return {name: _clean(item) for name, item in value.items()}
+        return {_redacted(name): _clean(item) for name, item in value.items()}
     return value
+
+
+def _redacted(text: str) -> str:
+    from keepmum.guard.judging import scan
+    from keepmum_scanner import redact
+
+    return redact(text, scan(text))
