@@ -24,6 +24,7 @@ def _token(seed: int) -> str:
     return "gh" + "p_" + "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=36))
 
 
+CURSOR = "".join(random.Random(0).choices(string.ascii_letters, k=40))  # looks like a key, and is a place in a list
 SECRET = st.integers(0, 1 << 32).map(_token)
 TEXTS = st.text(max_size=40)
 VALUES = st.recursive(
@@ -159,15 +160,12 @@ def test_a_secret_anywhere_in_an_answer_is_masked_and_nothing_else(
     held = data.draw(_with(secret, value))
     where = data.draw(st.sampled_from(["content", "structuredContent", "contents", "messages"]))
     said = data.draw(
-        st.sampled_from([{"result": {where: held, "nextCursor": secret[4:]}}, {"error": {"message": held, "code": 1}}])
+        st.sampled_from([{"result": {where: held, "nextCursor": CURSOR}}, {"error": {"message": held, "code": 1}}])
     )
     answer = {"jsonrpc": "2.0", "id": 7, "more": value, **said}
     line = json.dumps(answer, ensure_ascii=data.draw(st.booleans())).encode("utf-8", "replace") + b"\n"
     out = masked(line)
-    assert secret.encode() not in out
-    cursor = said.get("result", {}).get("nextCursor", "")
-    told = out.replace(b'"nextCursor":"' + cursor.encode() + b'"', b"") if cursor else out
-    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5].encode() in told]
+    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5].encode() in out]
     assert json.loads(out) == _replaced(json.loads(line), secret)
 
 
