@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
 
+_LINES, _WIDTH = 4, 60  # of a file in base64: its lines at least, and their characters
 _BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
 
 
@@ -46,9 +47,21 @@ def _fingerprint(secret: str, key: bytes) -> str:
 def _suspects(text: str) -> list[Suspect]:
     context = Context(text)
     found = _open(tokens(text), context.blocks)
+    more = _bodies(found, context)
+    found = _open(found, more)
+    context.blocks += more
     stated = [*_stated(context, found), *_encoded(found, context)]
     scores = scored.find(found, context, {(start, end) for _, start, end, _ in stated})
     return [*stated, *unnamed.passwords(text), *unnamed.keys(found, context), *scores]
+
+
+def _bodies(found: list[Token], context: Context) -> list[Block]:
+    """The files in lines of base64 that `found` makes likely."""
+    if len(found) < _LINES or sum(len(token.text) >= _WIDTH for token in found) < _LINES:
+        return []
+    from keepmum_scanner.bodies import bodies  # a module that few texts need
+
+    return bodies(context)
 
 
 def _open(found: list[Token], blocks: list[Block]) -> list[Token]:
