@@ -21,7 +21,10 @@ __all__ = ["clear", "elsewhere", "memories", "purge", "set_aside"]
 
 _STATE = ("heartbeat", "sessions", "briefings")
 _STORE = "memory.db"
-_OWN_WORDS = ("config.toml", "credentials.toml")
+_OUTBOX = ("outbox.db", "outbox-")  # what waits for a server, and whose turn it is to send that
+_OWN_WORDS = ("config.toml", "credentials.toml", "allow.toml", "fingerprint.key")
+_CACHES = ("pycache", "images", "vectors-", "packed-")  # beginnings of names; all of it is made anew where it lacks
+_COPIES = ("servers", os.path.join("cache", "markdown"))  # what this machine knows of memories that lie elsewhere
 
 
 def clear(machine: Machine) -> None:
@@ -29,7 +32,8 @@ def clear(machine: Machine) -> None:
 
     Raises: InstallError when something may not be removed.
     """
-    caches = [os.path.join(machine.home, "cache", name) for name in ("pycache", "images")]
+    cache = os.path.join(machine.home, "cache")
+    caches = [os.path.join(cache, name) for name in _names(cache) if name.startswith(_CACHES)]
     trees = [*caches, *(machine.state(name) for name in _STATE)]
     runtime = os.path.join(machine.home, "runtime")
     if os.path.isfile(os.path.join(runtime, "pyvenv.cfg")):
@@ -38,8 +42,9 @@ def clear(machine: Machine) -> None:
     trees += [os.path.join(models, name) for name in _names(models) if name.startswith(MINILM.name)]
     for tree in trees:
         _remove_tree(tree)
-    with contextlib.suppress(OSError):
-        os.unlink(os.path.join(models, "lock"))
+    for path in (os.path.join(models, "lock"), machine.state("swept"), machine.state("live.json")):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
     for folder in ("cache", "bin", "state", "models"):
         _remove_if_empty(os.path.join(machine.home, folder))
     _remove_if_empty(machine.home)
@@ -62,7 +67,9 @@ def purge(machine: Machine) -> int:
     except OSError as error:
         raise _kept_back(error) from None
     _remove_tree(machine.state("backups"))
-    for folder in ("backups", "state"):
+    for copies in _COPIES:
+        _remove_tree(os.path.join(machine.home, copies))
+    for folder in ("backups", "state", "cache"):
         _remove_if_empty(os.path.join(machine.home, folder))
     _remove_if_empty(machine.home)
     return len(doomed)
@@ -86,12 +93,15 @@ def elsewhere(machine: Machine) -> str | None:
 
 def _kept(machine: Machine) -> Iterator[str]:
     for name in _names(machine.home):
-        if name.startswith(_STORE) or name in _OWN_WORDS:
+        if name.startswith((_STORE, *_OUTBOX)) or name in _OWN_WORDS:
             yield os.path.join(machine.home, name)
     folder = os.path.join(machine.home, "backups")
     for name in _names(folder):
         if name.startswith("memory-"):
             yield os.path.join(folder, name)
+    for copies in _COPIES:
+        for top, _, names in os.walk(os.path.join(machine.home, copies)):
+            yield from (os.path.join(top, name) for name in names)
 
 
 def _names(folder: str) -> list[str]:

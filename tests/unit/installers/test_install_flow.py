@@ -290,6 +290,50 @@ def test_purge_leaves_nothing(install: Callable[..., int], uninstall: Callable[.
     assert not os.path.exists(machine.home)
 
 
+_WRITTEN_LATER = (
+    "allow.toml",
+    "fingerprint.key",
+    "outbox.db",
+    "outbox-aed17f668cdd206e.turn",
+    "servers/memory.example.db",
+    "servers/memory.example.db-wal",
+    "cache/markdown/a17dcfb2bc7ae369/memory.db",
+    "cache/vectors-2497ee7d08ebc781/rows-1",
+    "cache/packed-03d8301a992517fc/packed.bin",
+    "state/swept",
+    "state/live.json",
+)
+
+
+def _use(machine: Machine) -> None:
+    """Leave behind what days of use write, beside the store."""
+    for name in _WRITTEN_LATER:
+        path = Path(machine.home) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"of a memory")
+
+
+def test_purge_leaves_no_copy_of_a_memory(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
+) -> None:
+    install()
+    _use(machine)
+    assert uninstall(purge=True, yes=True) == 0
+    assert not os.path.exists(machine.home)
+
+
+def test_what_can_be_made_anew_goes_and_what_waits_for_a_server_stays(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
+) -> None:
+    install()
+    _use(machine)
+    uninstall()
+    made_anew = ("cache/vectors-", "cache/packed-", "state/")
+    assert sorted(_tree(Path(machine.home))) == sorted(
+        name for name in _WRITTEN_LATER if not name.startswith(made_anew)
+    )
+
+
 def test_purge_spares_what_is_not_ours(
     install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
 ) -> None:
