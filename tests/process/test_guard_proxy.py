@@ -8,13 +8,14 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from guard_process import LIMIT, environment, guarded, run, script
+from guard_process import LIMIT, ROOT, environment, guarded, run, script
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals and pipes")
 
@@ -118,6 +119,23 @@ def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
     assert token.encode() in plain.stdout
     assert token.encode() not in masked.stdout
     assert masked.stdout.endswith(b"\nrest")
+
+
+def test_last_words_that_take_long_to_mask_are_not_lost(tmp_path: Path) -> None:
+    # The scanner is loaded for the first word, and takes longer than a server's end is waited for here.
+    answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "last words"}]}})
+    server = script(f"sys.stdin.readline(); print({answer!r})")
+    shorter = "from keepmum.guard import main, proxy; proxy._DRAIN = 0.02; sys.exit(main.main(sys.argv[1:]))"
+    code = f"import sys; sys.path[:0] = {[str(ROOT / name) for name in ('plugin', 'scanner', 'hooks')]!r}; {shorter}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", "-c", code, "--results", "--", *server],
+        input=PING,
+        capture_output=True,
+        env=environment(tmp_path),
+        timeout=LIMIT,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, answer.encode() + b"\n")
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, 255])

@@ -62,6 +62,8 @@ class _Proxy:
         self._input_ended = False
         self._ended: Final = _locked()
         self._drained: Final = _locked()
+        self._heard = 0  # chunks of the server's output
+        self._at_work = True  # whether the last of them is still being passed on; at first, what does that is loaded
 
     def carry_in(self) -> None:
         """From the client to the server: line by line, since only a whole line can be judged."""
@@ -98,7 +100,7 @@ class _Proxy:
         """The server's exit status; whoever still waits for an answer of it is told that it ended."""
         status = self._server.wait()
         self._ended.release()
-        self._drained.acquire(timeout=_DRAIN)
+        self._drain()
         try:
             if status or not self._input_ended:
                 self._answer_for(status)
@@ -106,6 +108,12 @@ class _Proxy:
         except OSError:
             pass  # the client went first
         return status
+
+    def _drain(self) -> None:
+        """Return when all is passed on, or when nothing more came for a while; masking may take longer than that."""
+        heard = -1
+        while not self._drained.acquire(timeout=_DRAIN) and (self._at_work or self._heard != heard):
+            heard = self._heard
 
     def _pass_in(self, line: bytes) -> None:
         from keepmum.guard.gate import judge
@@ -119,13 +127,20 @@ class _Proxy:
     def _pass_out(self) -> None:
         write = self._masking() if self._mask else self._output.write
         warmed = False
-        while chunk := _read(self._server.out):
+        while chunk := self._next():
             write(chunk)
             self._pending.hear(chunk)
             if not warmed:
                 warmed = True
                 _thread.start_new_thread(_warm, ())
         write(b"")
+
+    def _next(self) -> bytes:
+        self._at_work = False
+        chunk = _read(self._server.out)
+        self._heard += 1
+        self._at_work = True
+        return chunk
 
     def _masking(self) -> Callable[[bytes], None]:
         """A way to write that holds a line back until it is whole, and clean; no bytes stand for the end."""
