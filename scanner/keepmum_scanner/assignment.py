@@ -49,28 +49,26 @@ _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and 
 
 # Of a text with more names than any note or source has, the rest is searched for what stands behind a sign and has a
 # digit and a letter before a digit or a sign, as chosen and issued secrets have.
-_CROWD = 256
-_CROWD_EACH = 128  # characters that add one
 _ANY = (
     r"[\"'`]?(?P<value>(?=[^\s\"'`,;<>|\\=0-9]{0,64}[0-9])"
     r"(?=[^\s\"'`,;<>|\\=A-Za-z]{0,64}[A-Za-z]{1,64}[^A-Za-z\s()<>{}\[\]/._:-])[^\s\"'`,;<>|\\]{6,256})"
 )
 _ANY_SIGNED = rf"[=:>(](?![=:>(])[ \t]{{0,16}}{_ANY}"
 _ANY_TOLD = rf" (?:is|was|to) {_ANY}"
+_ANY_USED = rf"[ \t]{_ANY}[\"'`]? as "
 
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for values that the text gives to a credential's name."""
-    most = _CROWD + len(context.text) // _CROWD_EACH
     if context.mentions:
-        yield from _given(context, context.mentions[:most])
-    if len(context.mentions) > most:
-        yield from _given_in_crowd(context, context.mentions[most][0])
+        yield from _given(context, context.mentions[: context.crowd])
+    if len(context.mentions) > context.crowd:
+        yield from _given_in_crowd(context, context.mentions[context.crowd][0])
 
 
 def _given_in_crowd(context: Context, start: int) -> Iterator[Suspect]:
     """Suspects for any value behind `start` that is given near a credential's name."""
-    for expression in (_ANY_SIGNED, _ANY_TOLD):
+    for expression in (_ANY_SIGNED, _ANY_TOLD, _ANY_USED):
         for match in compiled(expression).finditer(context.text, start):
             place, end = match.span("value")
             if context.is_near(place, end):

@@ -12,12 +12,16 @@ BEFORE = 72  # characters before a candidate that can name it: "Password for the
 AFTER = 36  # … and behind it: "… as the deploy token"
 
 _LONGEST_WORD = 16  # characters of a credential word
-_MANY = 64  # mentions of credentials
+_LONG = 8192  # characters of a text, longer than a note
 
 # Places of a text that are looked at closely. Notes and sources stay below; a text that is made of borderline cases
 # would cost its reader half a second a megabyte, and what follows there is judged by its coarse look alone.
 _LOOKS = 96
 _LOOKS_EACH = 1024  # characters that add one
+# Mentions of credentials, or phrases of one kind, that no note and no source has; from there on a text is searched for
+# anything that is given near a credential's name.
+_CROWD = 256
+_CROWD_EACH = 128  # characters that add one
 
 UNNAMED = 0  # nothing names the place a credential
 NEAR = 1  # a credential word stands in the window
@@ -42,6 +46,7 @@ _LONGEST_ID = 24  # characters of such a name and the signs behind it
 _IDS = tuple("id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge h".split())
 _SIGNS = " \t\r\n\u1680\u2028\u2029\"'`:=-"  # what may stand between such a name and its value …
 _DIGITS = "0123456789"  # … and end it
+_ID_ENDS = frozenset([*_DIGITS, *(name[-1] for name in _IDS)])
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
 # What stands right before a link or a digest, and the dashes before a boundary (those of a PEM mark are five).
 _TELLING = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
@@ -69,17 +74,18 @@ if TYPE_CHECKING:
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_bisect", "_ends", "blocks", "looks", "lower", "mentions", "text")
+    __slots__ = ("_bisect", "_ends", "blocks", "crowd", "looks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left, for all detectors together
+        self.crowd = _CROWD + len(text) // _CROWD_EACH
         self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
         self.blocks = _blocks(text)
         self._ends = [mention[0] for mention in self.mentions]
         self._bisect: Callable[[list[int], int], int] = _bisect_right
-        if len(self.mentions) > _MANY:
+        if len(text) > _LONG:
             from bisect import bisect_right  # faster, but to load it takes longer than a note has use for it
 
             self._bisect = bisect_right
@@ -147,7 +153,8 @@ class Context:
     def named_id(self, start: int) -> bool:
         """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
         first = max(0, start - _LONGEST_ID)
-        if not self.lower[first:start].rstrip(_SIGNS).rstrip(_DIGITS).endswith(_IDS):
+        before = self.lower[first:start].rstrip(_SIGNS)
+        if before[-1:] not in _ID_ENDS or not before.rstrip(_DIGITS).endswith(_IDS):
             return False  # most do not, and the expression costs more
         return _ID.search(self.lower, first, start) is not None
 

@@ -28,22 +28,27 @@ _ISSUED = compiled(
 )
 _TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
 _STEPS = 2  # slashes of a path
+_DUMP = 500  # suspects, after which a text has so many secrets that nothing is asked which could clear the next one
 _WORD = 5.5  # bits; below this a name is made of words
 
 
 def find(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     """Suspects among tokens, near a credential word more of them than elsewhere."""
     issued, turns, is_near = _ISSUED.search, _TURNS.search, context.is_near
+    suspects = 0
     for token in found:
         look = token.plain[:LONGEST] if token.plain else token.look
-        if is_near(token.start, token.end):
-            suspect = turns(look) is not None and (look.count("/") < _STEPS or issued(look) is not None)
-        else:
-            match = issued(look)
-            suspect = match is not None and not (
-                (match.lastgroup and surprise(look) < _WORD) or _names_thing(look, token.start, context)
+        match = issued(look)
+        if match is not None and suspects < _DUMP:
+            is_clear = not is_near(token.start, token.end) and (
+                (match.lastgroup is not None and surprise(look) < _WORD) or _names_thing(look, token.start, context)
             )
-        if suspect and not context.is_told_apart(token.start):
+        elif match is None:
+            is_clear = turns(look) is None or look.count("/") >= _STEPS or not is_near(token.start, token.end)
+        else:
+            is_clear = False
+        if not is_clear and not context.is_told_apart(token.start):
+            suspects += 1
             yield ("secret.unnamed", token.start, token.end, THRESHOLD)
 
 

@@ -64,8 +64,13 @@ def _changed(characters: set[str]) -> dict[str, str]:
     """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
-    forms = [normalize("NFKC", character) for character in characters]  # a text can hold fifty thousand different ones
-    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and len(plain) <= _LONGEST}
+    changed = {"\0": ""} if "\0" in characters else {}
+    characters.discard("\0")
+    joined = "\0".join(characters)  # a text can hold fifty thousand; a null changes none, and is changed by none
+    forms = normalize("NFKC", joined)
+    if forms != joined:
+        pairs = zip(characters, forms.split("\0"))
+        changed.update((one, plain) for one, plain in pairs if plain != one and len(plain) <= _LONGEST)
     unprintable = [character for character in characters if not character.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))

@@ -59,7 +59,9 @@ _SENTENCE = 280  # characters of "use … as"
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for every phrase in the text."""
-    for start, end in dict.fromkeys((*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower))):
+    for start, end in dict.fromkeys(
+        (*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower, context.crowd))
+    ):
         value = trimmed(context.text[start:end])
         context.looks -= 1
         if is_secret(value, chosen=True, sure=False) if context.looks >= 0 else looks_secret(value, chosen=True):
@@ -96,12 +98,15 @@ def _is_told(lower: str, place: int, programs: tuple[str, ...]) -> bool:
     return called >= 0 and not any(end in lower[called:place] for end in "\n|;")
 
 
-def _used(lower: str) -> Iterator[Span]:
-    """Where values are said to be used as a password."""
+def _used(lower: str, most: int) -> Iterator[Span]:
+    """Where values are said to be used as a password, `most` times; each names a credential, and these have a crowd."""
     if " as " not in lower:
         return
     for place in places(" as ", lower):
         if compiled(_NAME).match(lower, place + 4):
+            most -= 1
+            if most < 0:
+                return
             start = max(0, place - _SENTENCE)
             match = compiled(_USED).search(lower[start:place])
             if match:

@@ -57,14 +57,15 @@ def begins_key(text: str, start: int) -> bool:
 def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
     """Suspects among the tokens of `text` for which a provider's fact holds."""
     count = 0
+    begins = text.startswith
     for token in found:
         if token.text[:2] not in FACTS and token.text.isalnum():
             continue  # one stretch of characters, and it begins like no key
         done = 0
         for start in _START.finditer(token.text):
-            place = token.start + start.start()
-            if place >= done and text.startswith(_prefixes_of(start.group()), place):
-                suspect = _match(text, place, start.group(), flooded=count >= FLOOD)
+            group, place = start.group(), token.start + start.start()
+            if place >= done and begins(_prefixes.get(group) or _prefixes_of(group), place):
+                suspect = _match(text, place, group, flooded=count >= FLOOD)
                 if suspect:
                     count += 1
                     done = suspect[2]
@@ -76,8 +77,9 @@ def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | Non
         if text.startswith(prefix, start):
             tail = _TAILS[alphabet].match(text, start + len(prefix))
             assert tail is not None  # the expression also matches nothing
-            fits = fewest <= len(tail.group()) <= (most or len(text))
-            if fits and (flooded or not _is_words(tail.group(), exact=len(tail.group()) == fewest)):
+            length = tail.end() - tail.start()
+            fits = fewest <= length <= (most or length)
+            if fits and (flooded or not _is_words(tail.group(), exact=length == fewest)):
                 proved = bool(check) and not flooded and _is_proved(check, tail.group())
                 return (rule, start, tail.end(), 0.99 if proved else 0.9)
     return None

@@ -213,8 +213,8 @@ def is_slug(token: str) -> bool:
     parts = _JOINTS.split(_SIZE.sub("", token))
     if len(token) > _LONGEST_SHAPE or not all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]):
         return False
-    words = sum(part.isalpha() and len(part) > 2 and surprise(part) < _WORD for part in parts)
-    return words > 1 and _ends_slug(parts[-1])
+    letters = [part for part in parts if part.isalpha() and len(part) > 2]
+    return len(letters) > 1 and _ends_slug(parts[-1]) and sum(surprise(part) < _WORD for part in letters) > 1
 
 
 def _ends_slug(part: str) -> bool:

@@ -19,7 +19,7 @@ def merged(suspects: list[Suspect]) -> list[Suspect]:
     for suspect in sorted(suspects, key=lambda one: (one[1], -one[3])):
         if result and suspect[1] < result[-1][2]:
             last = result[-1]
-            best = max(last, suspect, key=lambda one: one[3])
+            best = last if last[3] >= suspect[3] else suspect
             result[-1] = (best[0], last[1], max(last[2], suspect[2]), best[3])
         else:
             result.append(suspect)
