@@ -39,21 +39,19 @@ def find(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     for token in found:
         look = token.plain[:LONGEST] if token.plain else token.look
         match = issued(look)
-        if match is not None and suspects < _DUMP:
+        if match is None:
+            is_clear = turns(look) is None or look.count("/") >= _STEPS or not is_near(token.start, token.end)
+        elif suspects < _DUMP:
             is_clear = not is_near(token.start, token.end) and (
                 (match.lastgroup is not None and surprise(look) < _WORD) or _names_thing(look, token.start, context)
             )
-        elif match is None:
-            is_clear = turns(look) is None or look.count("/") >= _STEPS or not is_near(token.start, token.end)
         else:
             is_clear = False
-        if not is_clear and not context.is_told_apart(token.start):
+        if not (is_clear or context.is_told_apart(token.start) or (not look.isalnum() and shapes.is_integrity(look))):
             suspects += 1
             yield ("secret.unnamed", token.start, token.end, THRESHOLD)
 
 
 def _names_thing(look: str, start: int, context: Context) -> bool:
-    """Whether a token that no credential word stands near is an id, a digest or a place."""
-    if not look.isalnum() and (shapes.is_integrity(look) or shapes.is_path(look)):
-        return True
-    return shapes.is_identity(look) or context.in_link(start) or context.named_id(start)
+    """Whether a token that no credential word stands near is an id or a place."""
+    return shapes.is_identity(look) or shapes.is_path(look) or context.in_link(start) or context.named_id(start)

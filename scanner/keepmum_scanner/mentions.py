@@ -67,7 +67,9 @@ _KEY_TO = tuple(
     "idempotence index issue json locale lookup map memo message natural object option partition primary public query "
     "react registry row routing schema sequence shard sort surrogate table translation unique version".split()
 )
-_KEY_TO_ENDS = frozenset(thing[-1] for thing in _KEY_TO)
+_KEY_TO_BY_END = {
+    end: tuple(thing for thing in _KEY_TO if thing[-1] == end) for end in {thing[-1] for thing in _KEY_TO}
+}
 
 
 def mentions(text: str, lower: str) -> list[Mention]:
@@ -109,7 +111,7 @@ def _is_key(text: str, lower: str, start: int, end: int) -> bool:
     if not _is_word(text, lower, start, end):
         return False
     joint = start - (lower[start - 1 : start] in _JOINTS)
-    if lower[joint - 1 : joint] not in _KEY_TO_ENDS or not lower.endswith(_KEY_TO, 0, joint):
+    if not lower.endswith(_KEY_TO_BY_END.get(lower[joint - 1 : joint], ()), 0, joint):
         return True
     begins = [joint - len(thing) for thing in _KEY_TO if lower.endswith(thing, 0, joint)]
     return not any(text[begin].isupper() or not text[begin - 1 : begin].isalpha() for begin in begins)

@@ -10,6 +10,11 @@ from keepmum_scanner.expressions import compiled
 
 _UNUSUAL = compiled(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
 _USUAL = frozenset(map(chr, (9, 10, 13, *range(0x20, 0x7F))))
+# Of the letters of Chinese, Korean, Yi and old scripts each is what it seems, and a text can hold fifty thousand.
+_STEADY = compiled(
+    "[\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua48c\uac00-\ud7a3\ue000-\uf8ff"
+    "\U00012000-\U0001342f\U00014400-\U00016fdf\U00017000-\U0001bbff\U00020000-\U0002f7ff\U00030000-\U000dffff]+"
+)
 
 # Rendered as nothing, though Unicode files them as letters and marks: joiners, fillers, variation selectors.
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10))))
@@ -51,9 +56,7 @@ def normalise(text: str) -> View:
     """A view of `text` in NFKC without invisible and control characters; line breaks and tabs stay."""
     if _UNUSUAL.search(text) is None:
         return View(text)
-    characters = set(text)
-    characters -= _USUAL
-    changed = _changed(characters)
+    changed = _changed(set(_STEADY.sub("", text)) - _USUAL)
     if not changed:
         return View(text)
     sizes = {character: len(plain) for character, plain in changed.items() if len(plain) != 1}
@@ -64,13 +67,8 @@ def _changed(characters: set[str]) -> dict[str, str]:
     """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
-    changed = {"\0": ""} if "\0" in characters else {}
-    characters.discard("\0")
-    joined = "\0".join(characters)  # a text can hold fifty thousand; a null changes none, and is changed by none
-    forms = normalize("NFKC", joined)
-    if forms != joined:
-        pairs = zip(characters, forms.split("\0"))
-        changed.update((one, plain) for one, plain in pairs if plain != one and len(plain) <= _LONGEST)
+    forms = [normalize("NFKC", character) for character in characters]  # a text can hold fifty thousand different ones
+    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and len(plain) <= _LONGEST}
     unprintable = [character for character in characters if not character.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))

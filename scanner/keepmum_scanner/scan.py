@@ -8,7 +8,7 @@ from keepmum_scanner.decode import decoded
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.normalise import normalise
 from keepmum_scanner.suspect import merged
-from keepmum_scanner.tokens import tokens
+from keepmum_scanner.tokens import Token, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from keepmum_scanner.pem import Block
     from keepmum_scanner.suspect import Suspect
-    from keepmum_scanner.tokens import Token
 
 _LINES, _WIDTH = 4, 60  # of a file in base64: its lines at least, and their characters
 _BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
@@ -92,8 +91,13 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
 
     What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
     """
+    left = outer.crowd
     for token in found:
-        token.plain = decoded(token.text)
+        if (
+            left or "%" in token.text
+        ):  # the look of a crowd says what a secret in base64 is as well, of other codes less
+            token.plain = decoded(token.text)
+            left -= token.plain is not None and "%" not in token.text
     speaking = [(token, token.plain) for token in found if token.plain]
     if not speaking:
         return
@@ -104,7 +108,7 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
     context = Context(text)
     context.looks = min(context.looks, outer.looks)
-    suspects = _stated(context, tokens(text))
+    suspects = _stated(context, [Token(text, 0)])
     outer.looks = context.looks
     for rule, start, _, confidence in suspects:
         token = speaking[bisect_right(starts, start) - 1][0]

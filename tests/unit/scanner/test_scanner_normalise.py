@@ -2,7 +2,7 @@
 
 import pytest
 
-from keepmum_scanner.normalise import normalise
+from keepmum_scanner.normalise import _STEADY, _changed, normalise
 
 
 def test_plain_text_is_its_own_view() -> None:
@@ -42,3 +42,9 @@ def test_places_lead_back_across_expanded_characters() -> None:
     assert view.text == "xfiy"
     assert text[slice(*view.origin_span(3, 4))] == "y"
     assert text[slice(*view.origin_span(1, 2))] == "\ufb01"
+
+
+def test_letters_that_are_passed_over_are_as_they_seem() -> None:
+    letters = list(filter(_STEADY.fullmatch, map(chr, range(0x110000))))
+    assert len(letters) > 50_000
+    assert _changed(set(letters)) == {}
