@@ -24,8 +24,9 @@ class InstallError(KeepmumError):
 class NotPlainJson(InstallError):
     """The text is not plain JSON with an object at its root, so an edit could harm it."""
 
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"line {line}: {reason}")
+    def __init__(self, line: int, reason: str, column: int | None = None) -> None:
+        place = f"line {line}" if column is None else f"line {line}, column {column}"
+        super().__init__(f"{place}: {reason}")
         self.line = line
         self.reason = reason
 

@@ -149,7 +149,7 @@ def parse(text: str) -> dict[str, object]:
     try:
         value = _decode(text.removeprefix(_BYTE_ORDER_MARK))
     except json.JSONDecodeError as error:
-        raise NotPlainJson(error.lineno, "not plain JSON (a comment, a trailing comma?)") from None
+        raise NotPlainJson(error.lineno, "not plain JSON (a comment, a trailing comma?)", error.colno) from None
     except RecursionError:
         raise NotPlainJson(1, "nested too deeply") from None
     if not isinstance(value, dict):

@@ -117,8 +117,7 @@ def edit_keys(
     except UnicodeDecodeError:
         raise _by_hand(path, "not UTF-8 text", [*wanted, *_masked(secrets)], items) from None
     except NotPlainJson as error:
-        reason = f"line {error.line}: {error.reason}"
-        raise _by_hand(path, reason, [*wanted, *_masked(secrets)], items) from None
+        raise _by_hand(path, str(error), [*wanted, *_masked(secrets)], items) from None
     if text == original:
         return None
     return Change(path, files.digest(before), text.encode(), why, undo=tuple(undo))

@@ -46,8 +46,9 @@ def parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r"line (\d+)", str(error))
-        raise NotPlainJson(int(found[1]) if found else text.count("\n") + 1, "not TOML") from None
+        found = re.search(r"line (\d+), column (\d+)", str(error))
+        line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, None)
+        raise NotPlainJson(line, "not TOML", column) from None
 
 
 def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | None]:

@@ -199,7 +199,7 @@ def test_damaged_toml_is_named_with_its_line(home: Path, machine: Machine) -> No
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text('a = 1\nb = "x\n', encoding="utf-8")
-    with pytest.raises(InstallError, match="line 2: not TOML"):
+    with pytest.raises(InstallError, match=r"line 2, column [0-9]+: not TOML"):
         guarding.add(Wanted("codex", "memory"), machine, Voice())
 
 
