@@ -8,6 +8,7 @@ from keepmum_scanner import shapes
 from keepmum_scanner.decode import spells_text
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD
+from keepmum_scanner.suspect import FLOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,13 +68,17 @@ def _is_password(word: str) -> bool:
 
 def keys(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     """Suspects among the short tokens: drawn from letters of both cases and digits, and neither place nor id."""
+    suspects = 0
     for token in found:
-        if len(token.text) < _LONG and _DRAWN.fullmatch(token.text) and _is_key(token, context):
+        if len(token.text) >= _LONG or _DRAWN.fullmatch(token.text) is None:
+            continue
+        if len(_SWITCH.findall(token.text)) >= _KEY_SWITCHES and (suspects >= FLOOD or _is_key(token, context)):
+            suspects += 1
             yield ("secret.unnamed", token.start, token.end, THRESHOLD)
 
 
 def _is_key(token: Token, context: Context) -> bool:
-    if len(_SWITCH.findall(token.text)) < _KEY_SWITCHES or context.is_near(token.start, token.end):
+    if context.is_near(token.start, token.end):
         return False
     if context.is_told_apart(token.start) or context.in_link(token.start) or context.named_id(token.start):
         return False
