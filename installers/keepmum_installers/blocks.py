@@ -48,7 +48,8 @@ class Block:
 
 def put(text: str, block: Block) -> tuple[str, Mark | None]:
     """The text with the block at its end, or in the place of an older one; the same text and None when it has it."""
-    line_end = "\r\n" if "\r\n" in text else "\n"
+    # Behind a lone carriage return a line feed would make a line end that the text did not have.
+    line_end = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
     whole = line_end.join((block.first, *block.lines.split("\n"), block.last))
     mark = Mark(block.first, block.last)
     place = _place(text, mark)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from keepmum_installers.blocks import Block, Mark, put, take_out
@@ -23,6 +23,7 @@ def test_taking_out_gives_the_bytes_back(text: str) -> None:
 
 
 @given(TEXTS)
+@example("\r")
 def test_a_second_time_changes_nothing(text: str) -> None:
     once, _ = put(text, BLOCK)
     assert put(once, BLOCK) == (once, None)
