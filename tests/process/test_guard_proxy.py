@@ -112,6 +112,16 @@ def test_a_call_with_a_secret_reaches_no_server(tmp_path: Path, token: str) -> N
     assert token[8:].encode() not in done.stdout + done.stderr
 
 
+def test_an_answer_whose_masking_outlives_the_server_is_not_lost(tmp_path: Path, token: str) -> None:
+    """Two megabytes take the scanner longer than the guard waits for the last words of a server that has ended."""
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token} " * 40_000}]}}
+    (tmp_path / "answer").write_text(json.dumps(answer) + "\n", encoding="utf-8")
+    server = script(f"sys.stdin.readline(); print(open({str(tmp_path / 'answer')!r}).read(), end='')")
+    masked = run(server, PING, tmp_path, ["--results"])
+    assert token.encode() not in masked.stdout
+    assert masked.stdout.count(b"[github.token removed]") == 40_000
+
+
 def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token}"}]}}
     server = script(f"sys.stdin.readline(); print({json.dumps(answer)!r}); print('rest', end='')")
