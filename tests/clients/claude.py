@@ -1,16 +1,10 @@
-"""The real Claude Code, in a home of its own, talking to a mock model and to nobody else.
-
-The client comes from npm, once for a clone, into `.cache/clients`. npm needs to run no script for it: the program
-is a file of the package for this platform.
-"""
+"""The real Claude Code, in a home of its own, talking to a mock model and to nobody else."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import selectors
-import shutil
 import subprocess
 import sys
 import time
@@ -22,49 +16,12 @@ from typing import IO, Any
 import pexpect
 import pyte
 
-__all__ = ["LIMIT", "VERSION", "Claude", "Conversation", "Terminal", "Unavailable", "installed"]
+__all__ = ["LIMIT", "Claude", "Conversation", "Terminal"]
 
-VERSION = "2.1.329"
 LIMIT = 60  # seconds for one step of the client, which takes about one
 _KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client wants one; nobody checks it
 
 Json = dict[str, Any]
-
-
-class Unavailable(Exception):
-    """Why the client cannot be had here."""
-
-
-def installed(cache: Path) -> Path:
-    """The client's program, fetched from npm when this clone does not have it yet.
-
-    Raises: Unavailable when npm is missing or cannot fetch it.
-    """
-    folder = cache / f"claude-code-{VERSION}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _programs(folder):
-            _fetch(folder, cache / "npm")
-        programs = _programs(folder)
-    if not programs:
-        raise Unavailable(f"npm has no Claude Code {VERSION} for this platform")
-    return programs[0]
-
-
-def _programs(folder: Path) -> list[Path]:
-    return sorted(folder.glob("node_modules/@anthropic-ai/claude-code-*/claude"))
-
-
-def _fetch(folder: Path, npm_cache: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Unavailable("npm is not on this machine, and Claude Code comes from there")
-    command = [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    command += ["--prefix", str(folder), "--cache", str(npm_cache), f"@anthropic-ai/claude-code@{VERSION}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode != 0:
-        raise Unavailable(f"npm could not fetch Claude Code {VERSION}: {done.stderr.strip()[-200:]}")
 
 
 class Claude:

@@ -1,15 +1,9 @@
-"""The real Codex, in a home of its own, talking to a mock model and to nobody else.
-
-The client comes from npm, once for a clone, into `.cache/clients`. npm needs to run no script for it: the program
-is a file of the package for this platform.
-"""
+"""The real Codex, in a home of its own, talking to a mock model and to nobody else."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -20,53 +14,20 @@ from typing import Any
 
 import pexpect
 
-from clients.claude import Terminal, Unavailable
+from clients.claude import Terminal
 from keepmum_installers.clients.codex import staging
 from keepmum_installers.live.model import Model
 from keepmum_installers.live.responses import Responses
 from keepmum_installers.product import read
 
-__all__ = ["DEFERRING", "LIMIT", "PLUGIN", "POINTER", "VERSION", "Codex", "CodexModel", "Conversation", "installed"]
+__all__ = ["DEFERRING", "LIMIT", "PLUGIN", "POINTER", "Codex", "CodexModel", "Conversation"]
 
-VERSION = "0.169.0"
 LIMIT = 60  # seconds for one step of the client, which takes about one
 PLUGIN = "keepmum@keepmum"
 POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"  # before a prompt, and before what is chosen
 DEFERRING = "gpt-5.5-codex"  # a model for which the client lists no tools of servers, and which may patch files
 
 Json = dict[str, Any]
-
-
-def installed(cache: Path) -> Path:
-    """The client's program, fetched from npm when this clone does not have it yet.
-
-    Raises: Unavailable when npm is missing or cannot fetch it.
-    """
-    folder = cache / f"codex-{VERSION}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _programs(folder):
-            _fetch(folder, cache / "npm")
-        programs = _programs(folder)
-    if not programs:
-        raise Unavailable(f"npm has no Codex {VERSION} for this platform")
-    return programs[0]
-
-
-def _programs(folder: Path) -> list[Path]:
-    return sorted(folder.glob("node_modules/@openai/codex-*/vendor/*/bin/codex"))
-
-
-def _fetch(folder: Path, npm_cache: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Unavailable("npm is not on this machine, and Codex comes from there")
-    command = [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    command += ["--prefix", str(folder), "--cache", str(npm_cache), f"@openai/codex@{VERSION}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode != 0:
-        raise Unavailable(f"npm could not fetch Codex {VERSION}: {done.stderr.strip()[-200:]}")
 
 
 class CodexModel(Model):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients import claude as claude_code
-from clients import codex, npm
+from clients import npm
 from clients.claude import Claude
 from clients.mock_model import MockModel
 
@@ -19,26 +18,13 @@ from clients.mock_model import MockModel
 @pytest.fixture(scope="session")
 def claude_program(root: Path) -> Path:
     """The real Claude Code; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return claude_code.installed(root / ".cache" / "clients")
-    except claude_code.Unavailable as reason:
-        pytest.skip(str(reason))
+    return _of_npm(root, "@anthropic-ai/claude-code", npm.CLAUDE_CODE, "@anthropic-ai/claude-code-*/claude")
 
 
 @pytest.fixture(scope="session")
 def codex_program(root: Path) -> Path:
-    """The real Codex; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return codex.installed(root / ".cache" / "clients")
-    except claude_code.Unavailable as reason:
-        pytest.skip(str(reason))
-
-
-def _of_npm(root: Path, package: str, version: str, program: str) -> Path:
-    try:
-        return npm.fetched(root / ".cache" / "clients", package, version, program)
-    except claude_code.Unavailable as reason:
-        pytest.skip(str(reason))
+    """The real Codex; skipped likewise."""
+    return _of_npm(root, "@openai/codex", npm.CODEX, "@openai/codex-*/vendor/*/bin/codex")
 
 
 @pytest.fixture(scope="session")
@@ -50,10 +36,8 @@ def copilot_program(root: Path) -> Path:
 @pytest.fixture(scope="session")
 def gemini_program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real Gemini CLI, which is a script for node; skipped likewise."""
+    node = _node()
     script = _of_npm(root, "@google/gemini-cli", npm.GEMINI_CLI, "@google/gemini-cli/bundle/gemini.js")
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not on this machine, and Gemini CLI runs on it")
     program = tmp_path_factory.mktemp("gemini") / "gemini"
     program.write_text(f'#!/bin/sh\nexec "{node}" "{script}" "$@"\n', encoding="utf-8")
     program.chmod(0o755)
@@ -64,6 +48,27 @@ def gemini_program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def opencode_program(root: Path) -> Path:
     """The real OpenCode; skipped likewise."""
     return _of_npm(root, "opencode-ai", npm.OPENCODE, "opencode-*/bin/opencode")
+
+
+@pytest.fixture(scope="session")
+def server_memory(root: Path) -> list[str]:
+    """The command of the official memory server, which is a script for node; skipped likewise."""
+    name = "@modelcontextprotocol/server-memory"
+    return [_node(), str(_of_npm(root, name, npm.SERVER_MEMORY, f"{name}/dist/index.js"))]
+
+
+def _of_npm(root: Path, package: str, version: str, program: str) -> Path:
+    try:
+        return npm.fetched(root / ".cache" / "clients", package, version, program)
+    except npm.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def _node() -> str:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not on this machine, and the program runs on it")
+    return node
 
 
 @pytest.fixture

@@ -7,43 +7,49 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from clients.claude import Unavailable
+__all__ = ["CLAUDE_CODE", "CODEX", "COPILOT_CLI", "GEMINI_CLI", "OPENCODE", "SERVER_MEMORY", "Unavailable", "fetched"]
 
-__all__ = ["COPILOT_CLI", "GEMINI_CLI", "OPENCODE", "fetched"]
-
+CLAUDE_CODE = "2.1.329"
+CODEX = "0.169.0"
 COPILOT_CLI = "1.0.102"
 GEMINI_CLI = "0.61.0"
 OPENCODE = "1.18.33"
+SERVER_MEMORY = "2026.8.31"
+
+_INSTALL = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+# npm waits 10 s and then 60 s before it asks a registry again that it cannot reach, once for each program
+_IMPATIENT = ["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000", "--fetch-timeout=30000"]
 
 
-def fetched(cache: Path, package: str, version: str, program: str) -> Path:
+class Unavailable(Exception):
+    """Why a program cannot be had here."""
+
+
+def fetched(cache: Path, package: str, version: str, program: str, *, limit: float = 600) -> Path:
     """The program, a pattern below `node_modules`, of the package; fetched when this clone does not have it yet.
 
-    Raises: Unavailable when npm is missing, cannot fetch it, or has none for this platform.
+    Raises: Unavailable when npm is missing, cannot fetch it within `limit` seconds, or has none for this platform.
     """
     folder = cache / f"{package.rpartition('/')[2]}-{version}"
     folder.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:  # test runs may be started side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not any(folder.glob(f"node_modules/{program}")):
-            _fetch(folder, cache / "npm", f"{package}@{version}")
+            _fetch(folder, cache / "npm", f"{package}@{version}", limit)
     programs = sorted(folder.glob(f"node_modules/{program}"))
     if not programs:
         raise Unavailable(f"npm has no {package} {version} for this platform")
     return programs[0]
 
 
-def _fetch(folder: Path, npm_cache: Path, package: str) -> None:
+def _fetch(folder: Path, npm_cache: Path, package: str, limit: float) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise Unavailable(f"npm is not on this machine, and {package} comes from there")
-    command = [npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run(
-        [*command, "--prefix", str(folder), "--cache", str(npm_cache), package],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    command = [npm, *_INSTALL, *_IMPATIENT, "--prefix", str(folder), "--cache", str(npm_cache), package]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"npm did not fetch {package} within {limit:.0f} s") from None
     if done.returncode != 0:
         raise Unavailable(f"npm could not fetch {package}: {done.stderr.strip()[-200:]}")

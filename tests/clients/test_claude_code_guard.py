@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clients import memory_server
-from clients.claude import Claude, Unavailable
+from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request
 from clients.other_memory import SERVER
 
@@ -87,12 +86,8 @@ def test_what_holds_no_secret_reaches_another_memory_server(agent: Agent) -> Non
     assert "They go through the pool." in agent.kept.read_text(encoding="utf-8")
 
 
-def test_a_secret_does_not_reach_the_official_memory_server(root: Path, agent: Agent) -> None:
-    try:
-        command = memory_server.installed(root / ".cache" / "clients")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    agent.has_server(*command, MEMORY_FILE_PATH=str(agent.kept))
+def test_a_secret_does_not_reach_the_official_memory_server(server_memory: list[str], agent: Agent) -> None:
+    agent.has_server(*server_memory, MEMORY_FILE_PATH=str(agent.kept))
     entity = {"name": "deploys", "entityType": "topic", "observations": ["They go through the pool."]}
     (after,) = agent.does(Call(ENTITIES, {"entities": [entity]}))
     assert after.errors() == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.claude import Claude, Unavailable, installed
+from clients.claude import Claude
 from clients.git_server import served
 from clients.mock_model import Call, MockModel, Say
 
@@ -179,9 +179,3 @@ def test_a_folder_that_is_not_trusted_runs_nothing(team: Team, model: MockModel)
     team.second.ask("hello", folder=team.clone)
     assert REMEMBER not in model.requests[-1].tools
     assert not team.second.memories.exists()
-
-
-def test_without_npm_there_is_a_reason_and_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unavailable, match="npm is not on this machine"):
-        installed(tmp_path / "cache")

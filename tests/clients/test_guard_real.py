@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from clients import memory_server
-from clients.claude import Claude, Unavailable
+from clients.claude import Claude
 from clients.mock_model import Call, MockModel
 from guard_process import environment, guarded
 
@@ -20,15 +19,6 @@ pytestmark = pytest.mark.clients
 LIMIT = 60  # seconds; node starts slowly on a busy machine
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}}
 HARMLESS = {"name": "deploys", "entityType": "practice", "observations": ["Deploys go through the blue pool first."]}
-
-
-@pytest.fixture(scope="session")
-def memory(root: Path) -> list[str]:
-    """The command of the official server; the test is skipped, with the reason, where it cannot be had."""
-    try:
-        return memory_server.installed(root / ".cache" / "clients")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture
@@ -61,22 +51,24 @@ def talk(command: list[str], home: Path, *calls: tuple[str, object]) -> list[byt
     return lines
 
 
-def test_harmless_calls_are_answered_with_the_same_bytes(memory: list[str], tmp_path: Path) -> None:
+def test_harmless_calls_are_answered_with_the_same_bytes(server_memory: list[str], tmp_path: Path) -> None:
     calls: tuple[tuple[str, object], ...] = (
         ("create_entities", {"entities": [HARMLESS]}),
         ("search_nodes", {"query": "blue"}),
         ("no_such_tool", {}),
         ("read_graph", {}),
     )
-    bare = talk(memory, tmp_path / "bare", *calls)
-    assert talk(guarded(*memory), tmp_path / "guarded", *calls) == bare
+    bare = talk(server_memory, tmp_path / "bare", *calls)
+    assert talk(guarded(*server_memory), tmp_path / "guarded", *calls) == bare
     assert b"blue pool" in bare[-1]
 
 
-def test_an_entity_with_a_secret_is_refused_and_in_no_file(memory: list[str], tmp_path: Path, token: str) -> None:
+def test_an_entity_with_a_secret_is_refused_and_in_no_file(
+    server_memory: list[str], tmp_path: Path, token: str
+) -> None:
     bad = {"name": "deploy key", "entityType": "note", "observations": ["fine", f"The deploy token is {token}"]}
     lines = talk(
-        guarded(*memory),
+        guarded(*server_memory),
         tmp_path / "home",
         ("create_entities", {"entities": [HARMLESS]}),
         ("create_entities", {"entities": [bad]}),
@@ -92,20 +84,22 @@ def test_an_entity_with_a_secret_is_refused_and_in_no_file(memory: list[str], tm
     assert token[8:28].encode() not in b"".join(lines)
 
 
-def test_results_with_an_old_secret_are_masked_on_the_way_out(memory: list[str], tmp_path: Path, token: str) -> None:
+def test_results_with_an_old_secret_are_masked_on_the_way_out(
+    server_memory: list[str], tmp_path: Path, token: str
+) -> None:
     home = tmp_path / "home"
     bad = {"name": "key", "entityType": "note", "observations": [f"The deploy token is {token}"]}
-    talk(memory, home, ("create_entities", {"entities": [bad]}))
-    *_, graph = talk(guarded(*memory, options=["--results"]), home, ("read_graph", {}))
+    talk(server_memory, home, ("create_entities", {"entities": [bad]}))
+    *_, graph = talk(guarded(*server_memory, options=["--results"]), home, ("read_graph", {}))
     assert token.encode() not in graph
     assert b"[github.token removed]" in graph
 
 
 def test_claude_code_is_refused_a_write_into_a_foreign_memory(  # noqa: PLR0917 - fixtures are arguments
-    newcomer: Claude, model: MockModel, memory: list[str], product: Path, project: Path, token: str
+    newcomer: Claude, model: MockModel, server_memory: list[str], product: Path, project: Path, token: str
 ) -> None:
     graph = newcomer.home / "graph.json"
-    server = {"command": memory[0], "args": memory[1:], "env": {"MEMORY_FILE_PATH": str(graph)}}
+    server = {"command": server_memory[0], "args": server_memory[1:], "env": {"MEMORY_FILE_PATH": str(graph)}}
     newcomer.run("mcp", "add-json", "--scope", "user", "memory", json.dumps(server), folder=project)
     own = newcomer.config / ".claude.json"
     before = json.loads(own.read_text(encoding="utf-8"))["mcpServers"]
