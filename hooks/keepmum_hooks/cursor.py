@@ -143,7 +143,7 @@ def _folder(payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     roots = payload.get("workspace_roots")
     first = _text(roots[0]) if isinstance(roots, list) and roots else ""
     if sys.platform == "win32" and first[2:3] == ":":
-        first = first[1:]  # the editor writes `/c:/work`
+        first = first[1:]  # the editor writes `/c:/shop`
     return first or environ.get("CURSOR_PROJECT_DIR", "")
 
 

@@ -67,7 +67,7 @@ def _path(uri: str) -> str:
         return ""
     path = unquote(parts.path)
     if os.name == "nt":
-        path = path.lstrip("/").replace("/", "\\")  # file:///C:/work
+        path = path.lstrip("/").replace("/", "\\")  # file:///C:/shop
     return "" if "\0" in path else path
 
 

@@ -36,7 +36,7 @@ from keepmum.remote_url import folder_id, remote_id
     ],
 )
 def test_every_spelling_of_a_remote_gives_one_id(url: str) -> None:
-    assert remote_id(url, "/work") == "github.com/acme/api"
+    assert remote_id(url, "/shop") == "github.com/acme/api"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_every_spelling_of_a_remote_gives_one_id(url: str) -> None:
     ],
 )
 def test_an_id_is_host_and_path(url: str, expected: str | None) -> None:
-    assert remote_id(url, "/work") == expected
+    assert remote_id(url, "/shop") == expected
 
 
 def test_case_matters_where_the_host_may_care() -> None:
@@ -85,7 +85,7 @@ def test_case_matters_where_the_host_may_care() -> None:
     ],
 )
 def test_what_cannot_be_read_with_certainty_has_no_id(url: str) -> None:
-    assert remote_id(url, "/work") is None
+    assert remote_id(url, "/shop") is None
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_what_cannot_be_read_with_certainty_has_no_id(url: str) -> None:
     ],
 )
 def test_every_spelling_of_a_local_remote_gives_one_id(url: str) -> None:
-    assert remote_id(url, "/work") == folder_id("/srv/git/api")
+    assert remote_id(url, "/shop") == folder_id("/srv/git/api")
 
 
 @pytest.mark.parametrize(
     "url", ["C:\\git\\api", "c:/git/api", "C:/Git/API/", "C:\\git\\api\\.git", "file:///C:/git/api"]
 )
 def test_every_spelling_of_a_windows_path_gives_one_id(url: str) -> None:
-    assert remote_id(url, "/work") == folder_id("c:/git/api")
+    assert remote_id(url, "/shop") == folder_id("c:/git/api")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_every_spelling_of_a_windows_path_gives_one_id(url: str) -> None:
     ["\\\\Server\\share\\api", "//server/share/api", "file://server/share/api", "file://me:word@SERVER/share/api"],
 )
 def test_every_spelling_of_a_network_share_gives_one_id(url: str) -> None:
-    assert remote_id(url, "/work") == folder_id("//server/share/api")
+    assert remote_id(url, "/shop") == folder_id("//server/share/api")
 
 
 def test_a_path_does_not_show_in_an_id() -> None:

@@ -14,7 +14,7 @@ from keepmum_hooks.event import SESSION_START, STOP, Event
 STOPPED: dict[str, Any] = {
     "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
     "transcript_path": "/h/.claude/projects/p/38732f8f.jsonl",
-    "cwd": "/work",
+    "cwd": "/home/ada/shop",
     "prompt_id": "70b03ea6-3ae0-477c-a351-fc009cf395d6",
     "permission_mode": "default",
     "effort": {"level": "medium"},
@@ -26,7 +26,7 @@ STOPPED: dict[str, Any] = {
 }
 STARTED: dict[str, Any] = {
     "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
-    "cwd": "/work",
+    "cwd": "/home/ada/shop",
     "hook_event_name": "SessionStart",
     "source": "startup",
 }
@@ -43,7 +43,7 @@ def test_a_stop_names_session_folder_and_prompt() -> None:
     assert (event.kind, event.session, event.cwd, event.prompt) == (
         STOP,
         STOPPED["session_id"],
-        "/work",
+        "/home/ada/shop",
         STOPPED["prompt_id"],
     )
 
@@ -152,7 +152,7 @@ def test_a_start_is_answered_with_context_in_every_version() -> None:
 
 CALLED: dict[str, Any] = {
     "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
-    "cwd": "/work",
+    "cwd": "/home/ada/shop",
     "hook_event_name": "PreToolUse",
     "tool_name": "Bash",
     "tool_input": {"command": "ls", "description": "List"},
@@ -168,7 +168,7 @@ def called(tool: str, given: dict[str, object]) -> Call:
 
 def test_a_call_names_tool_session_and_folder() -> None:
     call = called("Bash", {"command": "ls"})
-    assert (call.tool, call.session, call.cwd) == ("Bash", CALLED["session_id"], "/work")
+    assert (call.tool, call.session, call.cwd) == ("Bash", CALLED["session_id"], "/home/ada/shop")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ TURN = "01a1fca9-6313-7061-b942-ac8342c70cbc"
 COMMON: dict[str, Any] = {
     "session_id": "01a1fca9-62e3-7070-8f01-1f0c9759b819",
     "transcript_path": None,
-    "cwd": "/work",
+    "cwd": "/home/ada/shop",
     "model": "gpt-5.5-codex",
     "permission_mode": "default",
 }
@@ -58,7 +58,7 @@ def called(tool: str, given: dict[str, object]) -> Call:
 
 def test_a_stop_names_session_folder_and_turn() -> None:
     event = stopped()
-    assert (event.session, event.cwd, event.prompt) == (COMMON["session_id"], "/work", TURN)
+    assert (event.session, event.cwd, event.prompt) == (COMMON["session_id"], "/home/ada/shop", TURN)
 
 
 def test_a_start_names_its_reason() -> None:

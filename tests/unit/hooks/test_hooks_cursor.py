@@ -20,7 +20,7 @@ COMMON: dict[str, Any] = {
     "model": "unknown",
     "session_id": "agent-1f0e",
     "cursor_version": "3.18.25",
-    "workspace_roots": ["/work"],
+    "workspace_roots": ["/home/ada/shop"],
     "user_email": None,
     "transcript_path": None,
 }
@@ -34,7 +34,13 @@ MCP = {
     "mcp_server_name": "memory",
     "command": "npx server-memory",
 }
-SHELL = {**COMMON, "hook_event_name": "beforeShellExecution", "command": "ls", "cwd": "/work/deep", "sandbox": False}
+SHELL = {
+    **COMMON,
+    "hook_event_name": "beforeShellExecution",
+    "command": "ls",
+    "cwd": "/home/ada/shop/deep",
+    "sandbox": False,
+}
 WRITE = {
     **COMMON,
     "hook_event_name": "preToolUse",
@@ -66,7 +72,7 @@ def called(payload: dict[str, Any], /, **changes: object) -> Call:
 
 def test_a_stop_names_conversation_folder_and_generation() -> None:
     event = stopped()
-    assert (event.kind, event.session, event.cwd, event.prompt) == (STOP, "agent-1f0e", "/work", "gen-7")
+    assert (event.kind, event.session, event.cwd, event.prompt) == (STOP, "agent-1f0e", "/home/ada/shop", "gen-7")
 
 
 @pytest.mark.parametrize(("kind", "name"), [(STOP, "Stop"), (SESSION_START, "SessionStart")])
@@ -114,7 +120,7 @@ def test_without_any_folder_there_is_none() -> None:
 
 def test_a_windows_folder_loses_the_slash_before_its_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    assert stopped(workspace_roots=["/c:/work"]).cwd == "c:/work"
+    assert stopped(workspace_roots=["/c:/shop"]).cwd == "c:/shop"
 
 
 def test_a_background_agent_is_not_attended() -> None:
@@ -169,12 +175,12 @@ def test_an_input_that_is_no_object_is_looked_at_as_text(given: str) -> None:
 
 def test_a_command_is_read_with_its_folder() -> None:
     call = called(SHELL)
-    assert (call.tool, call.command, call.cwd) == ("Shell", "ls", "/work/deep")
+    assert (call.tool, call.command, call.cwd) == ("Shell", "ls", "/home/ada/shop/deep")
 
 
 def test_a_write_names_its_file() -> None:
     call = called(WRITE)
-    assert (call.tool, call.paths, call.cwd) == ("Write", ("AGENTS.md",), "/work")
+    assert (call.tool, call.paths, call.cwd) == ("Write", ("AGENTS.md",), "/home/ada/shop")
 
 
 def test_an_edit_may_take_a_secret_out() -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-COPILOT: Json = {"session_id": "871978cf", "timestamp": "2026-11-21T10:57:44.650Z", "cwd": "/work"}
+COPILOT: Json = {"session_id": "871978cf", "timestamp": "2026-11-21T10:57:44.650Z", "cwd": "/home/ada/shop"}
 GEMINI: Json = {**COPILOT, "transcript_path": "/h/chat.json"}
-OPENCODE: Json = {"session_id": "ses_1", "cwd": "/work"}
+OPENCODE: Json = {"session_id": "ses_1", "cwd": "/home/ada/shop"}
 CLI = {"COPILOT_CLI": "1"}
 
 STOPS: list[Any] = [
@@ -52,7 +52,7 @@ def event(client: Client, kind: str, payload: Json, environ: dict[str, str] | No
 @pytest.mark.parametrize(("client", "payload"), STOPS)
 def test_a_stop_names_session_folder_and_what_tells_it_from_others(client: Client, payload: Json) -> None:
     stop = event(client, STOP, payload)
-    assert (stop.session, stop.cwd, stop.ends_turn) == (payload["session_id"], "/work", True)
+    assert (stop.session, stop.cwd, stop.ends_turn) == (payload["session_id"], "/home/ada/shop", True)
     assert stop.prompt in {payload.get("timestamp"), payload.get("prompt_id")}
 
 
@@ -159,19 +159,19 @@ def refused(hint: str, payload: Json, tmp_path: Path) -> bool:
 
 SECRET = token()
 CALLS: list[Any] = [
-    ("copilot", of_copilot("Write", {"path": "/work/AGENTS.md", "file_text": SECRET}), True),
-    ("copilot", of_copilot("Write", {"path": "/work/main.py", "file_text": SECRET}), False),
-    ("copilot", of_copilot("Edit", {"path": "/work/AGENTS.md", "old_str": SECRET, "new_str": "x"}), False),
+    ("copilot", of_copilot("Write", {"path": "/home/ada/shop/AGENTS.md", "file_text": SECRET}), True),
+    ("copilot", of_copilot("Write", {"path": "/home/ada/shop/main.py", "file_text": SECRET}), False),
+    ("copilot", of_copilot("Edit", {"path": "/home/ada/shop/AGENTS.md", "old_str": SECRET, "new_str": "x"}), False),
     ("copilot", of_copilot("Bash", {"command": f"echo {SECRET} >> AGENTS.md"}), True),
     ("copilot", of_copilot("Bash", {"command": f"echo {SECRET}"}), False),
     ("copilot", of_copilot("memory-add_observations", {"note": SECRET}), True),
     ("copilot", of_copilot("browser-click", {"note": SECRET}), False),
     ("copilot", of_copilot("mcp_memory_add", {"note": SECRET}), True),
-    ("copilot", of_copilot("create_file", {"filePath": "/work/AGENTS.md", "content": SECRET}), True),
+    ("copilot", of_copilot("create_file", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
     ("copilot", of_copilot("run_in_terminal", {"command": f"echo {SECRET} > CLAUDE.md"}), True),
-    ("copilot", of_copilot("apply_patch", {"input": f"*** Update File: /work/AGENTS.md\n+{SECRET}"}), True),
-    ("gemini-cli", of_gemini("write_file", {"file_path": "/work/GEMINI.md", "content": SECRET}), True),
-    ("gemini-cli", of_gemini("write_file", {"file_path": "/work/main.py", "content": SECRET}), False),
+    ("copilot", of_copilot("apply_patch", {"input": f"*** Update File: /home/ada/shop/AGENTS.md\n+{SECRET}"}), True),
+    ("gemini-cli", of_gemini("write_file", {"file_path": "/home/ada/shop/GEMINI.md", "content": SECRET}), True),
+    ("gemini-cli", of_gemini("write_file", {"file_path": "/home/ada/shop/main.py", "content": SECRET}), False),
     ("gemini-cli", of_gemini("replace", {"file_path": "GEMINI.md", "old_string": SECRET, "new_string": ""}), False),
     ("gemini-cli", of_gemini("save_memory", {"fact": SECRET}), True),
     ("gemini-cli", of_gemini("run_shell_command", {"command": f"echo {SECRET} > AGENTS.md"}), True),
@@ -179,8 +179,8 @@ CALLS: list[Any] = [
     ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "mem0"}}, True),
     ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "web"}}, False),
     ("gemini-cli", {**of_gemini("mcp_x_remember", {"n": SECRET}), "mcp_context": {"server_name": "keepmum"}}, False),
-    ("opencode", of_opencode("write", {"filePath": "/work/AGENTS.md", "content": SECRET}), True),
-    ("opencode", of_opencode("write", {"filePath": "/work/main.py", "content": SECRET}), False),
+    ("opencode", of_opencode("write", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
+    ("opencode", of_opencode("write", {"filePath": "/home/ada/shop/main.py", "content": SECRET}), False),
     ("opencode", of_opencode("edit", {"filePath": "AGENTS.md", "oldString": SECRET, "newString": ""}), False),
     ("opencode", of_opencode("bash", {"command": f"echo {SECRET} > AGENTS.md"}), True),
     ("opencode", of_opencode("memory_create_entities", {"note": SECRET}), True),

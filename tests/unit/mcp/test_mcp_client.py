@@ -31,11 +31,11 @@ def test_batches_belong_to_the_first_two_versions(version: str, batches: bool) -
 @pytest.mark.parametrize(
     ("uri", "paths"),
     [
-        pytest.param("file:///home/me/work", ("/home/me/work",), id="a folder"),
-        pytest.param("file://localhost/work", ("/work",), id="this machine by name"),
+        pytest.param("file:///home/ada/shop", ("/home/ada/shop",), id="a folder"),
+        pytest.param("file://localhost/shop", ("/shop",), id="this machine by name"),
         pytest.param("file:///my%20w%C3%B6rk", ("/my wörk",), id="percent signs"),
-        pytest.param("file://elsewhere/work", (), id="another machine"),
-        pytest.param("https://example.com/work", (), id="no file"),
+        pytest.param("file://elsewhere/shop", (), id="another machine"),
+        pytest.param("https://example.com/shop", (), id="no file"),
         pytest.param("file:///a%00b", (), id="NUL"),
         pytest.param("file://[half", (), id="half an address"),
         pytest.param("file://", (), id="nowhere"),

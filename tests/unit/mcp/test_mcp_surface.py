@@ -49,7 +49,7 @@ def test_on_the_wire_each_has_the_fields_of_the_protocol(
 
 
 def test_a_context_without_a_client_serves_a_handler_as_well() -> None:
-    context = Context(agent="me", roots=("/work",))
+    context = Context(agent="me", roots=("/home/ada/shop",))
     context.progress(1, 2, "half")
     context.log("error", "trouble")
-    assert (context.agent, context.roots, context.meta, context.cancelled()) == ("me", ("/work",), {}, False)
+    assert (context.agent, context.roots, context.meta, context.cancelled()) == ("me", ("/home/ada/shop",), {}, False)
