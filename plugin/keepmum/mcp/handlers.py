@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from keepmum import application, briefing
@@ -14,7 +14,7 @@ from keepmum.memory import Memory
 from keepmum.service import MemoryService, Remembered
 from keepmum.when import parse_when
 
-__all__ = ["MemoryHandlers", "open_handlers"]
+__all__ = ["MemoryHandlers", "open_handlers", "open_service"]
 
 _RESUME_TOKENS = 1500
 _ACTIVITY = 50
@@ -34,18 +34,34 @@ def open_handlers(context: Context) -> MemoryHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    service = application.open_memory(os.environ, context.agent, context.roots, session=context.session)
+    return MemoryHandlers(open_service(context), context)
+
+
+def open_service(context: Context, *, session: str = "", routes: Sequence[str] = ()) -> MemoryService:
+    """The memory of the place that this process was started in, with who asked noted.
+
+    `session` is for a client that names none; `routes` say which store a new memory goes to, as the settings else do.
+
+    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    """
+    told = context.session or session
+    service = application.open_memory(os.environ, context.agent, context.roots, session=told, routes=routes)
     introduction.note(context, os.environ)
-    handlers = MemoryHandlers(service)
-    handlers.heed_switch(context)
-    return handlers
+    return service
 
 
 class MemoryHandlers:
-    """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
+    """The default tools over one service (see `keepmum.mcp.surface.Handlers`).
 
-    def __init__(self, service: MemoryService) -> None:
+    `routes` and `session` are those that the service was opened with, for the places that the client moves to.
+    """
+
+    def __init__(
+        self, service: MemoryService, context: Context, *, routes: Sequence[str] = (), session: str = ""
+    ) -> None:
         self._service = service
+        self._routes = routes
+        self._own_session = session
         self._off_by = ""  # the place that switches Keepmum off where the session works
         self._told: set[str] = set()  # notices that the client has had
         self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
@@ -55,14 +71,17 @@ class MemoryHandlers:
             "forget": self._forget,
             "resume": self._resume,
         }
+        self._heed_switch(context)
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
         """The text that a tool answers with, and below it what the user has to know of the store, once.
 
         Raises: KeepmumError as the service does, and where Keepmum is switched off.
         """
-        if self._off_by:
-            raise SwitchedOff(self._off_by)
+        self._refuse_where_off()
+        return self._answer(name, arguments, context)
+
+    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         return self._with_news(self._tools[name](arguments), context)
 
     def _with_news(self, text: str, context: Context) -> str:
@@ -75,11 +94,25 @@ class MemoryHandlers:
         return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in news)])
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
-        """A resource as Markdown, with news below it as a tool's answer has them."""
+        """A resource, in most cases Markdown, with news below it as a tool's answer has them.
+
+        Raises: KeepmumError as `call`; NotFound when nothing goes by that URI.
+        """
+        self._refuse_where_off()
+        return self._content(uri, context)
+
+    def _content(self, uri: str, context: Context) -> tuple[str, str]:
         return "text/markdown", self._with_news(self._resource(uri), context)
 
     def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
-        """The text of a prompt."""
+        """The text of a prompt.
+
+        Raises: KeepmumError as `call`.
+        """
+        self._refuse_where_off()
+        return self._prompted(name, arguments)
+
+    def _prompted(self, name: str, arguments: dict[str, str]) -> str:
         if name == "capture":
             return prompts.CAPTURE
         parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or _NOTHING_YET]
@@ -89,12 +122,13 @@ class MemoryHandlers:
 
     def roots_changed(self, context: Context) -> None:
         """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
+        session = context.session or self._own_session
         self._service = application.moved(
-            self._service, os.environ, context.agent, context.roots, session=context.session
+            self._service, os.environ, context.agent, context.roots, session=session, routes=self._routes
         )
-        self.heed_switch(context)
+        self._heed_switch(context)
 
-    def heed_switch(self, context: Context) -> None:
+    def _heed_switch(self, context: Context) -> None:
         """Learn whether Keepmum is off where the session works.
 
         Where the client starts a server in the session's folder that is known before the handshake, and no tool is
@@ -102,6 +136,14 @@ class MemoryHandlers:
         """
         chosen = application.survey(os.environ, context.roots, context.session)[0] if context.session else None
         self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
+
+    def _refuse_where_off(self) -> None:
+        """Nothing, unless Keepmum is switched off where the session works.
+
+        Raises: SwitchedOff.
+        """
+        if self._off_by:
+            raise SwitchedOff(self._off_by)
 
     def close(self) -> None:
         """Leave everything on disk and let go."""

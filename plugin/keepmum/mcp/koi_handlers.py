@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from keepmum import application, ids
+from keepmum import ids
 from keepmum.errors import NotFound
+from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers
+from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import JsonValue, Memory
 from keepmum.service import MemoryService, Wanted
@@ -28,8 +27,7 @@ def open_handlers(context: Context) -> KoiHandlers:
 
     Raises: KeepmumError when settings are wrong or a store cannot be opened.
     """
-    service = application.open_memory(os.environ, context.agent, context.roots, session=context.session, routes=_ROUTES)
-    return KoiHandlers(service)
+    return KoiHandlers(open_service(context, routes=_ROUTES), context)
 
 
 def tag(text: str) -> str:
@@ -37,61 +35,42 @@ def tag(text: str) -> str:
     return re.sub(r"[^\w-]", "", re.sub(r"[\s_]+", "-", text.strip().lower())).strip("-")
 
 
-class KoiHandlers:
-    """Koi's tools over one service (see `keepmum.mcp.surface.Handlers`)."""
+class KoiHandlers(JsonHandlers):
+    """Koi's tools over one service: an object for `remember`, an array for `recall`."""
 
-    def __init__(self, service: MemoryService) -> None:
-        self._service = service
-        self._told: set[str] = set()  # notices that the client's log has had
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        answers: Mapping[str, Answer] = {
+            "remember": lambda arguments: self._kept(**arguments),
+            "recall": lambda arguments: self._found(**arguments),
+        }
+        super().__init__(service, context, answers, routes=_ROUTES)
 
-    def call(self, name: str, arguments: dict[str, Any], context: Context) -> str:
-        """What a tool answers with: an object for `remember`, an array for `recall`, as JSON and nothing around it."""
-        answer = self._remember(**arguments) if name == "remember" else self._recall(**arguments)
-        for notice in filter(None, (*self._service.notices(), self._service.caveat())):
-            if notice not in self._told:
-                self._told.add(notice)
-                context.log("warning", notice)
-        return answer
+    def _spelled(self, answer: JsonValue) -> str:
+        """An array has a line for each memory, as people read it too."""
+        if not isinstance(answer, list):
+            return super()._spelled(answer)
+        return "[" + ",\n ".join(map(super()._spelled, answer)) + "]"
 
-    def read(self, uri: str, context: Context) -> tuple[str, str]:  # noqa: ARG002 - the protocol's
-        """Nothing: the dialect has no resources."""
-        raise NotFound("this server has no resources")
-
-    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:  # noqa: ARG002 - the protocol's
-        """Nothing: the dialect has no prompts."""
-        raise NotFound("this server has no prompts")
-
-    def roots_changed(self, context: Context) -> None:
-        """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
-        self._service = application.moved(
-            self._service, os.environ, context.agent, context.roots, session=context.session, routes=_ROUTES
-        )
-
-    def close(self) -> None:
-        """Leave everything on disk and let go."""
-        self._service.close()
-
-    def _remember(self, content: str, tags: list[str] | None = None) -> str:
+    def _kept(self, content: str, tags: list[str] | None = None) -> JsonValue:
         kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project").memory
         name, path = self._service.filed(kept) or (kept.id, "")
-        return json.dumps({"id": name, "path": path}, ensure_ascii=False)
+        return {"id": name, "path": path}
 
-    def _recall(
+    def _found(
         self,
         query: str = "",
         tags: list[str] | None = None,
         since: str | None = None,
         limit: int = _LIMIT,
         scope: str = "project",
-    ) -> str:
+    ) -> JsonValue:
         wanted: Wanted = {"scope": "project" if scope == "project" else "all", "tags": _tags(tags)}
         if since is not None:
             wanted["since"] = parse_when("since", since, self._service.now())
         found = self._named(query.strip()) if _ID.fullmatch(query.strip().lower()) else []
         if not found:
             found = [match.memory for match in self._service.recall(query, limit=limit, order="created", **wanted)]
-        rows = [json.dumps(self._shown(memory, told=scope == "global"), ensure_ascii=False) for memory in found]
-        return "[" + ",\n ".join(rows) + "]"
+        return [self._shown(memory, told=scope == "global") for memory in found]
 
     def _named(self, name: str) -> list[Memory]:
         """The memories that an id means, as files give it or as it is."""

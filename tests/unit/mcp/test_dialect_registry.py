@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from keepmum.mcp.dialects import DIALECTS
+from keepmum.mcp.surface import Context
 from keepmum.settings import SETTINGS
+from keepmum_hooks import places
 
 
 def test_a_settings_file_may_name_each_of_them() -> None:
@@ -45,3 +48,13 @@ print(*(name for name in ("typing", "dataclasses", "pathlib", "sqlite3") if name
     own, heavy = told.splitlines()
     assert own == f"keepmum.mcp.dialects.{name.replace('-', '_')}"
     assert heavy == ""
+
+
+@pytest.mark.parametrize("name", tuple(DIALECTS))
+def test_the_doctor_learns_which_client_opened_the_memory(
+    name: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with contextlib.closing(DIALECTS[name][1](Context(agent="codex", agent_version="7", client_name="codex-mcp"))):
+        noted = Path(places.heartbeat_file(str(home / ".keepmum"), "codex", "server")).read_text(encoding="utf-8")
+    assert json.loads(noted) == {"name": "codex-mcp", "version": "7"}

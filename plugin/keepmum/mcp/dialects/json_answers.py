@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from keepmum import application
-from keepmum.errors import SwitchedOff
-from keepmum.mcp import introduction
 from keepmum.mcp.handlers import MemoryHandlers
 from keepmum.mcp.surface import Context
 from keepmum.memory import JsonValue
 from keepmum.service import MemoryService
 
-__all__ = ["Answer", "JsonHandlers", "iso", "open_service"]
+__all__ = ["Answer", "JsonHandlers", "iso"]
 
 Answer = Callable[[dict[str, Any]], JsonValue]
-
-
-def open_service(context: Context, *, session: str = "") -> MemoryService:
-    """The memory of the place that this process was started in, with who asked noted.
-
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
-    """
-    told = context.session or session
-    service = application.open_memory(os.environ, context.agent, context.roots, session=told)
-    introduction.note(context, os.environ)
-    return service
 
 
 def iso(milliseconds: int | None) -> str | None:
@@ -43,20 +28,25 @@ def iso(milliseconds: int | None) -> str | None:
 class JsonHandlers(MemoryHandlers):
     """Tools that answer with JSON; what a user has to know of the store goes to the client's log, once."""
 
-    def __init__(self, service: MemoryService, answers: Mapping[str, Answer]) -> None:
-        super().__init__(service)
+    def __init__(
+        self,
+        service: MemoryService,
+        context: Context,
+        answers: Mapping[str, Answer],
+        *,
+        routes: Sequence[str] = (),
+        session: str = "",
+    ) -> None:
+        super().__init__(service, context, routes=routes, session=session)
         self._answers = answers
 
-    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
-        """What a tool answers with, as JSON.
-
-        Raises: KeepmumError as the service does, and where Keepmum is switched off.
-        """
-        if self._off_by:
-            raise SwitchedOff(self._off_by)
-        answer = json.dumps(self._answers[name](arguments), ensure_ascii=False)
+    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
+        answer = self._spelled(self._answers[name](arguments))
         for notice in filter(None, (*self._service.notices(), self._service.caveat())):
             if notice not in self._told:
                 self._told.add(notice)
                 context.log("warning", notice)
         return answer
+
+    def _spelled(self, answer: JsonValue) -> str:
+        return json.dumps(answer, ensure_ascii=False)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from keepmum import application, ids
 from keepmum.errors import Ambiguous, InvalidInput, NotFound
-from keepmum.mcp import introduction
-from keepmum.mcp.handlers import MemoryHandlers
+from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.handlers import MemoryHandlers, open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import Match, Memory
 from keepmum.retention import DAY_MS
@@ -28,17 +27,14 @@ def open_handlers(context: Context) -> SharedHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    service = application.open_memory(os.environ, context.agent, context.roots, session=context.session)
-    introduction.note(context, os.environ)
-    return SharedHandlers(service, context.agent)
+    return SharedHandlers(open_service(context), context)
 
 
 class SharedHandlers(MemoryHandlers):
     """Seven tools over one service; what has to be said of the store stands below an answer, as in our own dialect."""
 
-    def __init__(self, service: MemoryService, agent: str) -> None:
-        super().__init__(service)
-        self._agent = agent
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        super().__init__(service, context)
         self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
             "store_memory": self._store,
             "search_memory": self._search,
@@ -94,7 +90,7 @@ class SharedHandlers(MemoryHandlers):
         found = self._service.recall(None, order="created", limit=limit, **_where(arguments.get("project")))
         recent = [match.memory for match in found if match.memory.created_at >= oldest]
         lines = [
-            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {_iso(memory.created_at)}\n{_title(memory)}"
+            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}\n{_title(memory)}"
             for number, memory in enumerate(recent, 1)
         ]
         return "\n".join(lines) or "No recent memories."
@@ -115,7 +111,7 @@ class SharedHandlers(MemoryHandlers):
         lines = (
             ("Memory API", api),
             ("Collection", collection),
-            ("Default Agent", self._agent),
+            ("Default Agent", self._service.agent),
             ("Default Project", place.name or place.project or "default"),
             ("Model Ready", str(ready).lower()),
         )
@@ -130,7 +126,7 @@ class SharedHandlers(MemoryHandlers):
     def _full(self, number: int, memory: Memory) -> str:
         return (
             f"[{number}] [{memory.agent}/{self._name(memory)}]\nID: {_uuid(memory)}\nTitle: {_title(memory)}\n"
-            f"{memory.text}\nTags: {', '.join(memory.tags)} | Created: {_iso(memory.created_at)}"
+            f"{memory.text}\nTags: {', '.join(memory.tags)} | Created: {iso(memory.created_at)}"
         )
 
     def _loaded(self, references: Sequence[str]) -> list[Memory]:
@@ -177,8 +173,3 @@ def _title(memory: Memory) -> str:
 
 def _uuid(memory: Memory) -> str:
     return ids.to_uuid(memory.id)
-
-
-def _iso(milliseconds: int) -> str:
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound, SwitchedOff
+from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.mcp.dialects import hackathon
 from keepmum.mcp.dialects.hackathon import picture, views
 from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
 from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
-from keepmum.mcp.dialects.json_answers import iso, open_service
-from keepmum.mcp.handlers import MemoryHandlers
+from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.handlers import MemoryHandlers, open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import Activity, Kind, Memory
 from keepmum.retention import DAY_MS
@@ -39,16 +39,14 @@ def open_handlers(context: Context) -> HackathonHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    handlers = HackathonHandlers(open_service(context))
-    handlers.heed_switch(context)
-    return handlers
+    return HackathonHandlers(open_service(context), context)
 
 
 class HackathonHandlers(MemoryHandlers):
     """Eleven tools over one service; new memories are global, since the design has one memory for all of a user."""
 
-    def __init__(self, service: MemoryService) -> None:
-        super().__init__(service)
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        super().__init__(service, context)
         self._rate = Rate()
         self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
             "remember": self._remember_under,
@@ -64,23 +62,21 @@ class HackathonHandlers(MemoryHandlers):
             "cleanup": self._clean_up,
         }
 
-    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
+    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         """What a tool answers; JSON has nothing below it, and what the user has to know goes to the client's log.
 
-        Raises: KeepmumError as the service does, after too many calls, and where Keepmum is switched off.
+        Raises: KeepmumError after too many calls.
         """
-        if self._off_by:
-            raise SwitchedOff(self._off_by)
         self._rate.count()
         answer = self._tools[name](arguments)
         told = self._with_news(answer, context)
         return answer if answer[:1] == "{" else told
 
-    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:  # noqa: ARG002 - there is one
+    def _prompted(self, name: str, arguments: dict[str, str]) -> str:  # noqa: ARG002 - there is one
         """The briefing of a session."""
         return picture.session(self._known(), arguments.get("focus"))
 
-    def read(self, uri: str, context: Context) -> tuple[str, str]:
+    def _content(self, uri: str, context: Context) -> tuple[str, str]:
         """A resource: Markdown, or one memory as JSON."""
         if uri in {hackathon.CONTEXT, hackathon.ACTIVITY, hackathon.QUEUE, hackathon.CHANGELOG}:
             return "text/markdown", self._with_news(self._resource(uri), context)

@@ -12,8 +12,9 @@ from typing import Any, Unpack
 from keepmum import intake
 from keepmum.errors import InvalidInput
 from keepmum.mcp.dialects import per_user
-from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso, open_service
+from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso
 from keepmum.mcp.dialects.per_user import profile, views
+from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
 from keepmum.retention import DAY_MS
@@ -47,17 +48,16 @@ def open_handlers(context: Context) -> PerUserHandlers:
 
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
-    handlers = PerUserHandlers(open_service(context))
-    handlers.heed_switch(context)
-    return handlers
+    return PerUserHandlers(open_service(context), context)
 
 
 class PerUserHandlers(JsonHandlers):
     """Seven tools over one service. What is stored belongs to a user and to no project."""
 
-    def __init__(self, service: MemoryService) -> None:
+    def __init__(self, service: MemoryService, context: Context) -> None:
         super().__init__(
             service,
+            context,
             {
                 "MemoryStore": self._as_user(self._store),
                 "MemoryRecall": self._as_user(self._recall_of),

@@ -9,9 +9,10 @@ from typing import Any
 
 from keepmum import application, ids
 from keepmum.errors import InvalidInput, KeepmumError, SecretFound, StoreError
-from keepmum.mcp.dialects.json_answers import JsonHandlers, open_service
+from keepmum.mcp.dialects.json_answers import JsonHandlers
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
+from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import SCOPES, JsonValue, Memory
 from keepmum.retention import DAY_MS
@@ -38,17 +39,16 @@ def open_handlers(context: Context) -> TokenSaverHandlers:
     home = places.home(os.environ)
     if home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    handlers = TokenSaverHandlers(open_service(context, session=own_session), Options(home), home, own_session)
-    handlers.heed_switch(context)
-    return handlers
+    return TokenSaverHandlers(open_service(context, session=own_session), context, home, own_session)
 
 
 class TokenSaverHandlers(JsonHandlers):
     """Nine tools over one service."""
 
-    def __init__(self, service: MemoryService, options: Options, home: str, own_session: str) -> None:
+    def __init__(self, service: MemoryService, context: Context, home: str, own_session: str) -> None:
         super().__init__(
             service,
+            context,
             {
                 "write_memory": self._write,
                 "read_memory": self._read,
@@ -60,16 +60,10 @@ class TokenSaverHandlers(JsonHandlers):
                 "export_memories": self._export,
                 "import_memories": self._import,
             },
+            session=own_session,
         )
-        self._options = options
+        self._options = Options(home)
         self._home = home
-        self._own_session = own_session
-
-    def roots_changed(self, context: Context) -> None:
-        """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
-        session = context.session or self._own_session
-        self._service = application.moved(self._service, os.environ, context.agent, context.roots, session=session)
-        self.heed_switch(context)
 
     # -- tools
 

@@ -1,0 +1,64 @@
+"""Where Keepmum is switched off for the folder that a session works in, no dialect keeps, finds or shows anything."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keepmum.errors import SwitchedOff
+from keepmum.mcp.dialects import DIALECTS
+from keepmum.mcp.surface import Context, Handlers
+
+EVERY = pytest.mark.parametrize("dialect", tuple(DIALECTS))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that is switched off; the server was started elsewhere."""
+    (tmp_path / "off" / ".git").mkdir(parents=True)
+    (tmp_path / "off" / ".keepmum.toml").write_text("enabled = false\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "off"
+
+
+@pytest.fixture
+def context(folder: Path) -> Context:
+    return Context(agent="codex", session="one", roots=(str(folder),))
+
+
+@contextlib.contextmanager
+def opened(dialect: str, context: Context) -> Iterator[Handlers]:
+    with contextlib.closing(DIALECTS[dialect][1](context)) as handlers:
+        yield handlers
+
+
+@EVERY
+def test_no_tool_works_for_a_session_that_was_there_when_the_memory_was_opened(dialect: str, context: Context) -> None:
+    with opened(dialect, context) as handlers:
+        for tool in DIALECTS[dialect][0].tools:
+            with pytest.raises(SwitchedOff, match=r"\.keepmum\.toml:1"):
+                handlers.call(tool.name, {}, context)
+
+
+@EVERY
+def test_no_tool_works_for_a_session_that_comes_later(dialect: str, context: Context) -> None:
+    with opened(dialect, Context(agent="codex")) as handlers:
+        handlers.roots_changed(context)
+        for tool in DIALECTS[dialect][0].tools:
+            with pytest.raises(SwitchedOff, match=r"\.keepmum\.toml:1"):
+                handlers.call(tool.name, {}, context)
+
+
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if DIALECTS[name][0].resources])
+def test_nothing_can_be_read_or_asked_for_by_its_name(dialect: str, context: Context) -> None:
+    surface = DIALECTS[dialect][0]
+    with opened(dialect, context) as handlers:
+        for resource in surface.resources:
+            with pytest.raises(SwitchedOff):
+                handlers.read(resource.uri, context)
+        for prompt in surface.prompts:
+            with pytest.raises(SwitchedOff):
+                handlers.prompt(prompt.name, {}, context)
