@@ -113,7 +113,7 @@ def _resources() -> Iterator[str]:
     from keepmum.mcp.resources import RESOURCES, TEMPLATES
 
     rows = [(f"`{resource.uri}`", resource.description) for resource in RESOURCES]
-    rows += [(f"`{template.uri_template}`", template.description) for template in TEMPLATES]
+    rows += [(f"`{template.uri}`", template.description) for template in TEMPLATES]
     rows += [(f"prompt `{prompt.name}`", prompt.description) for prompt in PROMPTS]
     yield "\n".join(_table(("name", "what it gives"), rows))
 
@@ -129,7 +129,7 @@ def _dialects() -> Iterator[str]:
         yield f"### `{dialect}`"
         rows = [(f"`{tool.name}`", _parameters(tool.parameters), tool.description) for tool in surface.tools]
         rows += [(f"`{one.uri}`", "", one.description) for one in surface.resources]
-        rows += [(f"`{one.uri_template}`", "", one.description) for one in surface.templates]
+        rows += [(f"`{one.uri}`", "", one.description) for one in surface.templates]
         rows += [(f"prompt `{one.name}`", "", one.description) for one in surface.prompts]
         yield "\n".join(_table(("name", "arguments", "what it does"), rows))
 

@@ -29,6 +29,7 @@ __all__ = [
     "Surface",
     "Template",
     "Tool",
+    "parameters",
 ]
 
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -72,6 +73,7 @@ class Resource:
     """A text that can be read under a fixed URI."""
 
     __slots__ = ("description", "mime_type", "name", "title", "uri")
+    _URI = "uri"  # what the protocol calls it
 
     def __init__(
         self, uri: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
@@ -83,35 +85,16 @@ class Resource:
         self.title: Final = title
 
     def to_wire(self) -> Json:
-        """The resource as `resources/list` shows it."""
-        return _present(
-            uri=self.uri, name=self.name, title=self.title, description=self.description, mimeType=self.mime_type
-        )
+        """What `resources/list`, or `resources/templates/list`, shows of it."""
+        facts = _present(name=self.name, title=self.title, description=self.description, mimeType=self.mime_type)
+        return {self._URI: self.uri, **facts}
 
 
-class Template:
+class Template(Resource):
     """A family of texts, each under a URI that fits an RFC 6570 template."""
 
-    __slots__ = ("description", "mime_type", "name", "title", "uri_template")
-
-    def __init__(
-        self, uri_template: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
-    ) -> None:
-        self.uri_template: Final = uri_template
-        self.name: Final = name
-        self.description: Final = description
-        self.mime_type: Final = mime_type
-        self.title: Final = title
-
-    def to_wire(self) -> Json:
-        """The template as `resources/templates/list` shows it."""
-        return _present(
-            uriTemplate=self.uri_template,
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            mimeType=self.mime_type,
-        )
+    __slots__ = ()
+    _URI = "uriTemplate"
 
 
 class PromptArgument:
@@ -243,6 +226,12 @@ class Handlers(Protocol):
 
     def close(self) -> None:
         """Called once at the end; it must not wait for anything slow, since the client waits for the process."""
+
+
+def parameters(required: Sequence[str] = (), /, **properties: object) -> Json:
+    """The JSON schema of a tool's parameters: these properties and no others."""
+    needs = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needs, "additionalProperties": False}
 
 
 def _present(**fields: object) -> Json:

@@ -6,7 +6,7 @@ The whole list is sent to the model in every session, so each word here is paid 
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Tool
+from keepmum.mcp.surface import Tool, parameters
 
 __all__ = ["INSTRUCTIONS", "TOOLS"]
 
@@ -29,15 +29,6 @@ _TEXTS = {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItem
 _READS = {"readOnlyHint": True, "openWorldHint": False}
 
 
-def _object(properties: dict[str, object], required: list[str] | None = None) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        **({"required": required} if required else {}),
-        "additionalProperties": False,
-    }
-
-
 def _text(description: str, longest: int, **more: object) -> dict[str, object]:
     return {"type": "string", "description": description, "maxLength": longest, **more}
 
@@ -49,26 +40,24 @@ TOOLS = (
         "that worked, how a thing is run. Call it unasked when such a thing comes up, and when the user says "
         "to remember. Not for what the code or git already says, passing state, guesses, or secrets (refused). "
         "Search with `recall` first; the same `key` replaces.",
-        _object(
-            {
-                "text": {"type": "string", "minLength": 1, "description": "One concept, understandable on its own"},
-                "title": _text("Short headline; default: first line", 120),
-                "key": _text("Stable name, e.g. db.choice; writing to it again replaces", 255),
-                "kind": {"type": "string", "enum": _KINDS},
-                "why": _text("Reason, or alternative rejected", 5000),
-                "tags": _TEXTS,
-                "scope": {
-                    "type": "string",
-                    "enum": ["project", "global", "session", "shared"],
-                    "description": "Default project; global: about the user, everywhere",
-                },
-                "importance": {"type": "number", "minimum": 0, "maximum": 1},
-                "supersedes": _text("Id or key of the memory this replaces", 255),
-                "ttl_days": {"type": "number", "minimum": 0.001, "maximum": 36500, "description": "Forget after"},
-                "source": _text("Where it is from: URL, file:line", 2000),
-                "data": {"type": "object", "description": "Structured extras"},
-            },
+        parameters(
             ["text"],
+            text={"type": "string", "minLength": 1, "description": "One concept, understandable on its own"},
+            title=_text("Short headline; default: first line", 120),
+            key=_text("Stable name, e.g. db.choice; writing to it again replaces", 255),
+            kind={"type": "string", "enum": _KINDS},
+            why=_text("Reason, or alternative rejected", 5000),
+            tags=_TEXTS,
+            scope={
+                "type": "string",
+                "enum": ["project", "global", "session", "shared"],
+                "description": "Default project; global: about the user, everywhere",
+            },
+            importance={"type": "number", "minimum": 0, "maximum": 1},
+            supersedes=_text("Id or key of the memory this replaces", 255),
+            ttl_days={"type": "number", "minimum": 0.001, "maximum": 36500, "description": "Forget after"},
+            source=_text("Where it is from: URL, file:line", 2000),
+            data={"type": "object", "description": "Structured extras"},
         ),
         {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
         meta={"anthropic/alwaysLoad": True},
@@ -79,27 +68,25 @@ TOOLS = (
         "Search the memory with a question or keywords; one line a memory, best first. Call it before you "
         "explore code, choose a library, repeat a fix, or ask the user what they may have said before. "
         "Without a query: the latest.",
-        _object(
-            {
-                "query": _text("Question or keywords", 1000),
-                "kinds": {"type": "array", "items": {"type": "string", "enum": _KINDS}},
-                "tags": {**_TEXTS, "description": "Any of these"},
-                "scope": {
-                    "type": "string",
-                    "enum": ["project", "global", "session", "shared", "all"],
-                    "description": "Default: this project and global; all: every project",
-                },
-                "agent": _text("Written by this agent", 200),
-                "since": _text("2026-01-31, today, yesterday, 12h, 7d, 2w", 40),
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Default 10"},
-                "tokens": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 100_000,
-                    "description": "Stop before loading all would cost more",
-                },
-                "explain": {"type": "boolean", "description": "Say what decided"},
-            }
+        parameters(
+            query=_text("Question or keywords", 1000),
+            kinds={"type": "array", "items": {"type": "string", "enum": _KINDS}},
+            tags={**_TEXTS, "description": "Any of these"},
+            scope={
+                "type": "string",
+                "enum": ["project", "global", "session", "shared", "all"],
+                "description": "Default: this project and global; all: every project",
+            },
+            agent=_text("Written by this agent", 200),
+            since=_text("2026-01-31, today, yesterday, 12h, 7d, 2w", 40),
+            limit={"type": "integer", "minimum": 1, "maximum": 50, "description": "Default 10"},
+            tokens={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100_000,
+                "description": "Stop before loading all would cost more",
+            },
+            explain={"type": "boolean", "description": "Say what decided"},
         ),
         _READS,
         meta={"anthropic/alwaysLoad": True},
@@ -108,7 +95,7 @@ TOOLS = (
     Tool(
         "load",
         "Read memories in full, by the ids or keys that `recall` listed.",
-        _object({"ids": {**_TEXTS, "description": "Ids, beginnings of ids, or keys"}}, ["ids"]),
+        parameters(["ids"], ids={**_TEXTS, "description": "Ids, beginnings of ids, or keys"}),
         _READS,
         title="Load",
     ),
@@ -117,17 +104,15 @@ TOOLS = (
         "Remove memories that are wrong or no longer wanted: by id at once; by query, tags or age they are listed "
         "first and removed when called again with `confirm`. Not for outdated facts: `remember` the new one instead. "
         "Kept 30 days; `undo` brings back the memory, or its value before the last change.",
-        _object(
-            {
-                "ids": {**_TEXTS, "description": "Ids or keys"},
-                "query": _text("Every word must occur", 1000),
-                "tags": {**_TEXTS, "description": "All of these"},
-                "older_than": _text("Not changed since: date, 30d, 12w", 40),
-                "archive": {"type": "boolean", "description": "Keep, but no longer recall"},
-                "dry_run": {"type": "boolean"},
-                "confirm": _text("The code the listing gave", 40),
-                "undo": {"type": "boolean", "description": "Bring `ids` back"},
-            }
+        parameters(
+            ids={**_TEXTS, "description": "Ids or keys"},
+            query=_text("Every word must occur", 1000),
+            tags={**_TEXTS, "description": "All of these"},
+            older_than=_text("Not changed since: date, 30d, 12w", 40),
+            archive={"type": "boolean", "description": "Keep, but no longer recall"},
+            dry_run={"type": "boolean"},
+            confirm=_text("The code the listing gave", 40),
+            undo={"type": "boolean", "description": "Bring `ids` back"},
         ),
         {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": False},
         title="Forget",
@@ -136,7 +121,7 @@ TOOLS = (
         "resume",
         "What is needed to go on where the last session or another agent stopped: instructions, decisions, open work, "
         "last activity. Call it when the user says continue, or the context was lost.",
-        _object({"tokens": {"type": "integer", "minimum": 100, "maximum": 20000, "description": "Default 1500"}}),
+        parameters(tokens={"type": "integer", "minimum": 100, "maximum": 20000, "description": "Default 1500"}),
         _READS,
         title="Resume",
     ),

@@ -5,7 +5,7 @@ There is no tool to forget: what is kept is kept, the repository's history and t
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool
+from keepmum.mcp.surface import Context, Surface, Tool, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,15 +34,11 @@ SURFACE = Surface(
             "whoever comes next starts from it. Write Markdown and be specific: what was done or decided, why (limits, "
             "trade-offs), which files, what to watch out for. Tags help to filter later. Branch, commit and changed "
             "files are added. Secrets are refused.",
-            {
-                "type": "object",
-                "properties": {
-                    "content": {"type": "string", "minLength": 1, "description": "The memory, in Markdown"},
-                    "tags": {**_TAGS, "description": "For filtering; lower case, words joined by hyphens"},
-                },
-                "required": ["content"],
-                "additionalProperties": False,
-            },
+            parameters(
+                ["content"],
+                content={"type": "string", "minLength": 1, "description": "The memory, in Markdown"},
+                tags={**_TAGS, "description": "For filtering; lower case, words joined by hyphens"},
+            ),
             {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
         ),
         Tool(
@@ -51,21 +47,17 @@ SURFACE = Surface(
             "have been worked on before. Without arguments: the latest of this project. For a report on all projects: "
             'scope "global" with since "yesterday". The answers are notes of other sessions: check what they say of '
             "files that have changed since.",
-            {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "maxLength": 1000, "description": "Words, or an id"},
-                    "tags": {**_TAGS, "description": "Memories with any of these"},
-                    "since": {
-                        "type": "string",
-                        "maxLength": 40,
-                        "description": "12h, 1d, 1w, today, yesterday or a date such as 2026-01-31",
-                    },
-                    "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Default 10"},
-                    "scope": {"type": "string", "enum": ["project", "global"], "description": "Default project"},
+            parameters(
+                query={"type": "string", "maxLength": 1000, "description": "Words, or an id"},
+                tags={**_TAGS, "description": "Memories with any of these"},
+                since={
+                    "type": "string",
+                    "maxLength": 40,
+                    "description": "12h, 1d, 1w, today, yesterday or a date such as 2026-01-31",
                 },
-                "additionalProperties": False,
-            },
+                limit={"type": "integer", "minimum": 1, "maximum": 100, "description": "Default 10"},
+                scope={"type": "string", "enum": ["project", "global"], "description": "Default project"},
+            ),
             {"readOnlyHint": True, "openWorldHint": False},
         ),
     ),

@@ -7,7 +7,7 @@ Source: https://github.com/nihalnihalani/agent-memory (design document, src/tool
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Surface, Template, Tool
+from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Surface, Template, Tool, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ _KEY = {"type": "string", "minLength": 1, "maxLength": 255}
 _NUMBER = {"type": "integer", "minimum": 1}
 
 
-def _object(required: tuple[str, ...] = (), /, **properties: object) -> dict[str, object]:
-    schema: dict[str, object] = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**schema, "required": list(required)} if required else schema
-
-
 def _text(description: str, longest: int) -> dict[str, object]:
     return {"type": "string", "maxLength": longest, "description": description}
 
@@ -52,7 +47,7 @@ _TOOLS = (
         "remember",
         "Store a memory under a key that any agent can recall later: a decision, a preference, a task, a snippet, a "
         "note. The same key replaces its value; what you leave out stays. Say why in `context`.",
-        _object(
+        parameters(
             ("key", "value"),
             key={**_KEY, "description": "As in project-db-schema"},
             value={"type": "string", "minLength": 1, "description": "Text, code, JSON; at most 10240 bytes"},
@@ -66,7 +61,7 @@ _TOOLS = (
     Tool(
         "recall",
         "Search the memories by a question or keywords, best first, with who stored each and when.",
-        _object(
+        parameters(
             ("query",),
             query={**_text("Question or keywords", 1000), "minLength": 1},
             tags={**_TAGS, "description": "With any of these"},
@@ -79,13 +74,13 @@ _TOOLS = (
     Tool(
         "forget",
         "Delete a memory by its key; it can be brought back for 30 days.",
-        _object(("key",), key=_KEY),
+        parameters(("key",), key=_KEY),
         _REMOVES,
     ),
     Tool(
         "list_memories",
         "Browse memories, latest first, with the latest activity, as JSON.",
-        _object(
+        parameters(
             tags={**_TAGS, "description": "With any of these"},
             type=_TYPE,
             limit={"type": "integer", "description": "1 to 50; default 10"},
@@ -96,7 +91,7 @@ _TOOLS = (
     Tool(
         "handoff",
         "Hand your task to the next agent, when you are stuck, done with your part, or another would do it better.",
-        _object(
+        parameters(
             ("summary", "next_steps"),
             summary={**_text("What was worked on, and what is done", 5000), "minLength": 1},
             next_steps={**_text("Exactly what to do next", 5000), "minLength": 1},
@@ -109,19 +104,19 @@ _TOOLS = (
     Tool(
         "pickup",
         "Take over work that another agent handed off, with all that it needs. Left out `handoff_id`: the newest.",
-        _object(handoff_id=_NUMBER),
+        parameters(handoff_id=_NUMBER),
         _WRITES,
     ),
     Tool(
         "complete-handoff",
         "Mark work that you picked up as done.",
-        _object(("handoff_id",), handoff_id=_NUMBER, result=_text("What was accomplished", 5000)),
+        parameters(("handoff_id",), handoff_id=_NUMBER, result=_text("What was accomplished", 5000)),
         _WRITES,
     ),
     Tool(
         "export-memories",
         "All memories as JSON, for a backup or another server.",
-        _object(
+        parameters(
             agent_id=_text("Stored by this agent", 200),
             type=_TYPE,
             tags={**_TAGS, "description": "With any of these"},
@@ -133,7 +128,7 @@ _TOOLS = (
     Tool(
         "import-memories",
         "Take in what export-memories gave. Keys that exist stay as they are; each memory is scanned.",
-        _object(
+        parameters(
             ("data",),
             data={"type": ["string", "array", "object"], "description": "The JSON: an array, or {memories: […]}"},
         ),
@@ -142,13 +137,13 @@ _TOOLS = (
     Tool(
         "memory-stats",
         "How many memories there are, of which type, by whom, and which are used most.",
-        _object(),
+        parameters(),
         _READS,
     ),
     Tool(
         "cleanup",
         "Let go of what is due: expired memories, trash older than 30 days, activity older than 90.",
-        _object(),
+        parameters(),
         _REMOVES,
     ),
 )

@@ -5,7 +5,7 @@ Source: https://github.com/Dethon/Agent (specification of its memory server), re
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool
+from keepmum.mcp.surface import Context, Surface, Tool, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,13 +39,8 @@ _TIER = {"type": "string", "enum": list(TIERS)}
 _ID = {"type": "string", "minLength": 1, "maxLength": 255}
 
 
-def _object(required: tuple[str, ...] = (), /, **properties: object) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": {"userId": _USER, **properties},
-        "required": ["userId", *required],
-        "additionalProperties": False,
-    }
+def _of_user(required: tuple[str, ...] = (), /, **properties: object) -> dict[str, object]:
+    return parameters(("userId", *required), userId=_USER, **properties)
 
 
 def _number(description: str) -> dict[str, object]:
@@ -59,7 +54,7 @@ _TOOLS = (
         "project (current work), personality (how you should behave with them), instruction (what they told you to "
         "do). Importance 0.7 to 1 for what they said, 0.3 to 0.5 for what you infer. Look at `similarMemories`, and "
         "correct what is outdated with `supersedes`.",
-        _object(
+        _of_user(
             ("content", "category"),
             content={"type": "string", "minLength": 1, "description": "One thing, understandable on its own"},
             category=_CATEGORY,
@@ -77,7 +72,7 @@ _TOOLS = (
         "MemoryRecall",
         "What you know of the user: by a query, by filters, or both. Call it at the start of a conversation, when a "
         "topic comes up, and before you give advice.",
-        _object(
+        _of_user(
             query={"type": "string", "maxLength": 1000, "description": "A topic or question"},
             categories=_CATEGORIES,
             tags={**_TAGS, "description": "Any of these"},
@@ -93,7 +88,7 @@ _TOOLS = (
         "MemoryForget",
         "Forget what is wrong, outdated or not wanted: delete (can be undone for 30 days), decay (half as important), "
         "archive (found by a query alone). For a correction use MemoryStore with `supersedes` instead.",
-        _object(
+        _of_user(
             memoryId={**_ID, "description": "This memory; or give a query"},
             query={"type": "string", "maxLength": 1000, "description": "Those in which every word occurs"},
             categories=_CATEGORIES,
@@ -107,7 +102,7 @@ _TOOLS = (
         "MemoryReflect",
         "A profile of the user, made of what is stored: how they like to communicate, what they know, how to treat "
         "them, what they work on. Follow its interactionGuidelines as far as they fit what the user asks now.",
-        _object(
+        _of_user(
             focus={"type": "string", "maxLength": 200, "description": "communication, technical, or a topic"},
             includeMemories={"type": "boolean", "description": "Give the memories, too"},
         ),
@@ -116,7 +111,7 @@ _TOOLS = (
     Tool(
         "MemoryList",
         "Browse what is stored of the user, page by page, with counts.",
-        _object(
+        _of_user(
             category={**_CATEGORY, "description": "One category"},
             tier=_TIER,
             sortBy={"type": "string", "enum": ["created", "accessed", "importance"], "description": "Default created"},
@@ -126,11 +121,11 @@ _TOOLS = (
         ),
         _READS,
     ),
-    Tool("MemoryExport", "Everything that is stored of the user, archived and deleted included.", _object(), _READS),
+    Tool("MemoryExport", "Everything that is stored of the user, archived and deleted included.", _of_user(), _READS),
     Tool(
         "MemoryErase",
         "Erase everything of the user for good, backups included; nothing brings it back. Only when the user asks.",
-        _object(("confirm",), confirm={"type": "string", "maxLength": 200, "description": "The userId once more"}),
+        _of_user(("confirm",), confirm={"type": "string", "maxLength": 200, "description": "The userId once more"}),
         _REMOVES,
     ),
 )

@@ -5,7 +5,7 @@ Source: https://github.com/jerry426/token-saver-mcp (memory system design, tools
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool
+from keepmum.mcp.surface import Context, Surface, Tool, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +40,6 @@ _LEVELS: dict[str, object] = {
 }
 
 
-def _object(required: tuple[str, ...] = (), /, **properties: object) -> dict[str, object]:
-    schema: dict[str, object] = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**schema, "required": list(required)} if required else schema
-
-
 def _limit(default: int) -> dict[str, object]:
     return {"type": "integer", "minimum": 1, "maximum": 1000, "description": f"Default {default}"}
 
@@ -54,7 +49,7 @@ _TOOLS = (
         "write_memory",
         "Keep a value under a key for later sessions and other agents; writing to the key again replaces it. Do it "
         "unasked when something was decided, found out, finished or left open.",
-        _object(
+        parameters(
             ("key", "value"),
             key={"type": "string", "minLength": 1, "maxLength": 255, "description": "As in project.architecture"},
             value={"description": "Any JSON"},
@@ -71,7 +66,7 @@ _TOOLS = (
     Tool(
         "read_memory",
         "Read the memory under a key, or all whose keys fit a pattern such as current.*: one memory, a list, or null.",
-        _object(
+        parameters(
             key={"type": "string", "minLength": 1, "maxLength": 255, "description": "Key, or pattern with *"},
             pattern=_PATTERN,
             scope=_ANY_SCOPE,
@@ -84,7 +79,7 @@ _TOOLS = (
     Tool(
         "list_memories",
         "List memories, most important first, values cut at 100 characters.",
-        _object(
+        parameters(
             scope=_ANY_SCOPE,
             pattern=_PATTERN,
             tags={**_TAGS, "description": "Any of these"},
@@ -98,7 +93,7 @@ _TOOLS = (
     Tool(
         "delete_memory",
         "Delete the memory under a key, in every scope unless one is named; true when there was one.",
-        _object(
+        parameters(
             ("key",),
             key={"type": "string", "minLength": 1, "maxLength": 255},
             scope=_ANY_SCOPE,
@@ -110,7 +105,7 @@ _TOOLS = (
     Tool(
         "search_memory",
         'Search memories by a question or words. "A phrase", AND, OR, NOT and brackets narrow it down.',
-        _object(
+        parameters(
             ("query",),
             query={"type": "string", "minLength": 1, "maxLength": 1000},
             scope=_ANY_SCOPE,
@@ -123,7 +118,7 @@ _TOOLS = (
     Tool(
         "smart_resume",
         "What is needed to go on, most important first, within a budget of tokens. Call it at the start of a session.",
-        _object(
+        parameters(
             project_path={"type": "string", "maxLength": 4096, "description": "Folder of another project"},
             session_id={"type": "string", "maxLength": 200, "description": "Another session"},
             verbose={"type": "boolean", "description": "Whatever importance and verbosity"},
@@ -138,7 +133,7 @@ _TOOLS = (
         "configure_memory",
         "Show or change the defaults: one setting, or a profile for the size of `smart_resume` "
         "(minimal 500, standard 2000, detailed 5000, comprehensive 10000 tokens).",
-        _object(
+        parameters(
             ("action",),
             action={"type": "string", "enum": ["get", "set", "reset", "profile"]},
             setting={"type": "string", "maxLength": 40},
@@ -151,7 +146,7 @@ _TOOLS = (
     Tool(
         "export_memories",
         "Write memories to a JSON file, in the project or in Keepmum's own folder.",
-        _object(
+        parameters(
             output={"type": "string", "maxLength": 4096, "description": "File, or auto (default)"},
             scope=_ANY_SCOPE,
             pattern=_PATTERN,
@@ -166,7 +161,7 @@ _TOOLS = (
     Tool(
         "import_memories",
         "Read memories from a file that `export_memories` wrote; each is scanned.",
-        _object(
+        parameters(
             ("file",),
             file={"type": "string", "minLength": 1, "maxLength": 4096},
             mode={"type": "string", "enum": ["merge", "replace", "skip"], "description": "Of keys that exist; merge"},
