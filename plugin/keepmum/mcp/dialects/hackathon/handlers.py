@@ -16,6 +16,7 @@ from keepmum.mcp.dialects.hackathon import picture, views
 from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
 from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
 from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.handlers import MemoryHandlers, open_service
 from keepmum.mcp.surface import Context
 from keepmum.memory import Activity, Kind, Memory
@@ -25,7 +26,6 @@ from keepmum.when import parse_when
 
 __all__ = ["HackathonHandlers", "open_handlers"]
 
-_PAGE = 200  # memories read at once
 _FEED = 50
 _LATELY = 30  # actions beside a list of memories
 _LOOKED_AT = 400  # entries of the log, some of which this dialect does not tell of
@@ -275,11 +275,7 @@ class HackathonHandlers(MemoryHandlers):
 
     def _memories(self, wanted: Wanted) -> Iterator[Memory]:
         """Memories that pass the filter, latest first, handoffs left out."""
-        for offset in itertools.count(step=_PAGE):
-            page = self._service.recall(None, limit=_PAGE, offset=offset, **wanted)
-            yield from (match.memory for match in page if not is_handoff(match.memory))
-            if len(page) < _PAGE:
-                return
+        return (memory for memory in browse(self._service, **wanted) if not is_handoff(memory))
 
     def _handoffs_among(self, wanted: Wanted) -> int:
         among: Wanted = {**wanted, "keys": PATTERN}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from keepmum import intake
 from keepmum.errors import InvalidInput
 from keepmum.mcp.dialects import per_user
 from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso
+from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
@@ -23,7 +23,6 @@ from keepmum.when import parse_when
 
 __all__ = ["PerUserHandlers", "open_handlers"]
 
-_PAGE = 200  # memories read at once
 _RECALLED, _LISTED = 10, 20
 _SEARCHED = 200  # matches of a query that filters and ranking choose from
 _WEEK_MS = 7 * DAY_MS
@@ -229,12 +228,8 @@ class PerUserHandlers(JsonHandlers):
 
     def _memories(self, **wanted: Unpack[Wanted]) -> Iterator[Memory]:
         """Everything of the user that passes, latest first, whatever project it was written in."""
-        for offset in itertools.count(step=_PAGE):
-            everywhere: Wanted = {**_EVERYWHERE, **wanted}
-            page = self._service.recall(None, limit=_PAGE, offset=offset, **everywhere)
-            yield from (match.memory for match in page)
-            if len(page) < _PAGE:
-                return
+        everywhere: Wanted = {**_EVERYWHERE, **wanted}
+        return browse(self._service, **everywhere)
 
     def _found(self, query: str, arguments: dict[str, Any]) -> list[tuple[Memory, float]]:
         """What passes the filters, with how well it fits, in this dialect's order.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 from keepmum import application, ids
 from keepmum.errors import InvalidInput, KeepmumError, SecretFound, StoreError
 from keepmum.mcp.dialects.json_answers import JsonHandlers
+from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.handlers import open_service
@@ -23,7 +25,6 @@ from keepmum_hooks import places
 __all__ = ["TokenSaverHandlers", "open_handlers"]
 
 _LISTED = 50
-_PAGE = 200  # memories read at once
 _SEARCHED = 500  # matches of a search that operators choose from
 _MOST = 10_000  # memories read or deleted by one pattern
 _ERRORS = 10  # of an import, told one by one
@@ -82,7 +83,7 @@ class TokenSaverHandlers(JsonHandlers):
             found = self._under(key, arguments.get("scope"))
             return self._loaded(found[:1])[0] if found else None
         wanted = self._wanted(pattern=pattern or key, scope=arguments.get("scope"), tags=arguments.get("tags"))
-        return self._loaded(list(self._browse(wanted, _MOST)))
+        return self._loaded(list(self._browse(wanted)))
 
     def _list(self, arguments: dict[str, Any]) -> JsonValue:
         limit = arguments.pop("limit", _LISTED)
@@ -91,7 +92,7 @@ class TokenSaverHandlers(JsonHandlers):
     def _delete(self, arguments: dict[str, Any]) -> JsonValue:
         key, scope = arguments["key"], arguments.get("scope")
         if arguments.get("pattern"):
-            found = list(self._browse(self._wanted(pattern=key, scope=scope), _MOST))
+            found = list(self._browse(self._wanted(pattern=key, scope=scope)))
         else:
             found = self._under(key, scope)
         if found:
@@ -110,7 +111,7 @@ class TokenSaverHandlers(JsonHandlers):
             matches = self._service.recall(stated.words, limit=_SEARCHED, **wanted)
             found = [match.memory for match in matches if stated.fits(_said(match.memory))]
         else:
-            found = [memory for memory in self._browse(wanted, _MOST) if stated.fits(_said(memory))]
+            found = [memory for memory in self._browse(wanted) if stated.fits(_said(memory))]
         return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
 
     def _smart_resume(self, arguments: dict[str, Any]) -> JsonValue:
@@ -205,7 +206,7 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _under(self, key: str, scope: str | None) -> list[Memory]:
         """The memories that have this key, the nearest scope first."""
-        found = [memory for memory in self._browse(self._wanted(pattern=key, scope=scope), _MOST) if memory.key == key]
+        found = [memory for memory in self._browse(self._wanted(pattern=key, scope=scope)) if memory.key == key]
         return sorted(found, key=lambda memory: _NEAREST.index(memory.scope))
 
     def _chosen(  # noqa: PLR0913 - what the tools choose by
@@ -231,22 +232,16 @@ class TokenSaverHandlers(JsonHandlers):
         if until is not None:
             wanted["until"] = parse_when("until", until, now)
         chosen: list[Memory] = []
-        for memory in self._browse(wanted, _MOST):
+        for memory in self._browse(wanted):
             if entry.importance(memory) < minImportance or len(chosen) == limit:
                 break  # they come most important first
             if _passes(memory, maxVerbosity=maxVerbosity):
                 chosen.append(memory)
         return chosen
 
-    def _browse(self, wanted: Wanted, most: int) -> Iterator[Memory]:
+    def _browse(self, wanted: Wanted) -> Iterator[Memory]:
         """Memories that pass the filter, most important first, read as they are asked for."""
-        offset = 0
-        while offset < most:
-            page = self._service.recall(None, order="importance", limit=_PAGE, offset=offset, **wanted)
-            yield from (match.memory for match in page)
-            if len(page) < _PAGE:
-                return
-            offset += _PAGE
+        return itertools.islice(browse(self._service, order="importance", **wanted), _MOST)
 
     def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
         return {"scope": scope, "tags": tags or (), "keys": pattern}
