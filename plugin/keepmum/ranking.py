@@ -12,7 +12,7 @@ from typing import NamedTuple
 from keepmum import retention
 from keepmum.memory import LIMITS, Candidate, Filter, Memory
 
-__all__ = ["Place", "estimate_tokens", "hidden_words", "is_part", "prior", "rank", "terms", "told"]
+__all__ = ["Place", "estimate_tokens", "hidden_words", "is_part", "prior", "rank", "terms", "told", "words"]
 
 _WORD = re.compile(r"[^\W_]+(?:[_.'-][^\W_]+)*")
 _IDENTIFIER = re.compile(r"\w(?:[\w.\-/]*\w)?")  # a full stop after it is none of it
@@ -52,11 +52,15 @@ def terms(query: str, limit: int | None = _MAX_TERMS) -> list[str]:
     An identifier yields itself and its parts: `getUserName` also looks for `user`. A run of a script without spaces
     yields its pairs of characters. A question of stop words alone keeps them: something was asked.
     """
-    words = [word.strip("'").lower() for word in _WORD.findall(_UNSPACED.sub(" ", query))]
-    words += hidden_words(query).split()
-    unique = list(dict.fromkeys(word for word in words if word))
+    unique = words(query)
     telling = [word for word in unique if word not in _STOP_WORDS]
     return (telling or unique)[:limit]
+
+
+def words(text: str) -> list[str]:
+    """All that a text can be found by, as `terms` has it, stop words among them."""
+    plain = [word.strip("'").lower() for word in _WORD.findall(_UNSPACED.sub(" ", text))]
+    return list(dict.fromkeys(word for word in (*plain, *hidden_words(text).split()) if word))
 
 
 def hidden_words(text: str) -> str:

@@ -105,13 +105,18 @@ class Forgetting(Context):
         return len(steps)
 
     def _searched(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
-        """Everything that a bulk removal means, not the best few: a query must match in every word."""
+        """Everything that a bulk removal means, not the best few: a query must match in every word.
+
+        Raises: InvalidInput when the query has none.
+        """
         wanted = self._filter({"tags": tags, "all_tags": True, "until": older_than})
         if not query:
             return self.store.browse(wanted, limit=1000)
-        words = set(ranking.terms(intake.clean("query", query, LIMITS.query)))
-        found = self.store.search(sorted(words), wanted, 1000)
-        return [m for m, _ in found if words <= set(ranking.terms(f"{m.title}\n{m.text}\n{m.key or ''}", limit=None))]
+        sought = set(ranking.terms(intake.clean("query", query, LIMITS.query)))
+        if not sought:
+            raise InvalidInput("query", "holds no word; say what the memories are about")
+        found = self.store.search(sorted(sought), wanted, 1000)
+        return [m for m, _ in found if sought <= set(ranking.words(f"{m.title}\n{m.text}\n{m.key or ''}"))]
 
     def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> Receipt:
         now = self._clock()

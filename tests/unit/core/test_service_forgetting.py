@@ -87,6 +87,20 @@ def test_every_word_of_a_search_must_occur(service: MemoryService) -> None:
     assert forgotten(service.forget(query="zebra crossing")) == ["zebra crossing"]
 
 
+def test_words_that_say_little_must_occur_too_where_nothing_else_is_asked(service: MemoryService) -> None:
+    service.remember("how it was before")
+    service.remember("zebra before noon")
+    assert forgotten(service.forget(query="how it was")) == ["how it was before"]
+    assert forgotten(service.forget(query="before")) == ["how it was before", "zebra before noon"]
+
+
+@pytest.mark.parametrize("query", ["...", "?!", "'"])
+def test_a_search_without_a_word_is_refused(service: MemoryService, query: str) -> None:
+    service.remember("zebra ...")
+    with pytest.raises(InvalidInput, match="query: holds no word"):
+        service.forget(query=query)
+
+
 def test_every_tag_must_be_there(service: MemoryService) -> None:
     service.remember("both", tags=["a", "b"])
     service.remember("one", tags=["a"])
