@@ -30,11 +30,13 @@ __all__ = [
     "say",
     "speak_utf8",
     "tell",
+    "tell_refused",
     "write_lines",
 ]
 
 _AGENT = "cli"
 _MOST_DAYS = 36_500
+_REASONS, _PLACES = 20, 10  # that are told of what was refused
 Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for what add_subparsers gives
 
 
@@ -175,3 +177,15 @@ def tell(message: str) -> None:
     with contextlib.suppress(OSError):  # whoever closed our output is told as it ends
         sys.stdout.flush()
     sys.stderr.write(f"keepmum: {message}\n")
+
+
+def tell_refused(refused: Iterable[tuple[str, str]]) -> None:
+    """Print, of places and the reasons why each was refused, a line for each reason; of many of either the first."""
+    places: dict[str, list[str]] = {}
+    for place, reason in refused:
+        places.setdefault(reason, []).append(place)
+    for reason, those in list(places.items())[:_REASONS]:
+        more = f" and {len(those) - _PLACES:,} more" if len(those) > _PLACES else ""
+        tell(f"{', '.join(those[:_PLACES])}{more}: {reason}")
+    if len(places) > _REASONS:
+        tell(f"and for {len(places) - _REASONS:,} more reasons")

@@ -10,7 +10,6 @@ from keepmum.routing import STORES
 
 __all__ = ["register"]
 
-_MOST_TOLD = 20
 _PAST_HERE = {"markdown": "a repository's files", "rest": "a team's server"}
 _EVERY = 1000  # memories from one word on progress to the next
 
@@ -30,10 +29,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InvalidInput("TO", "is the same store")
     with console.Memory(origin="import", stores=[source, target]) as memory:
         done = memory.migrate(source, target, dry_run=arguments.dry_run, progress=_told)
-    for name, reason in done.refused[:_MOST_TOLD]:
-        console.tell(f"{name}: {reason}")
-    for name in done.differing[:_MOST_TOLD]:
-        console.tell(f"{name}: the copy in {target} says something else")
+    console.tell_refused(done.refused)
+    console.tell_refused((name, f"the copy in {target} says something else") for name in done.differing)
     words = "would be copied" if arguments.dry_run else "copied and read back"
     counts = [
         f"{done.copied} {words}",

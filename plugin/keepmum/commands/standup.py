@@ -36,7 +36,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
         console.say(f"{_name(items[0], names)}:")
         for item in items:
-            console.say(f"- {item.title} (`{item.id}`, {briefing.day(item.created_at)}, {item.created_by})")
+            console.say(briefing.index_line(item))
     if not found:
         console.tell(f"nothing was remembered since {arguments.since}")
     return 0 if found else 1

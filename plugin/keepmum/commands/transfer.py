@@ -18,8 +18,6 @@ from keepmum.service import MemoryService
 
 __all__ = ["register"]
 
-_MOST_TOLD = 20  # refused memories; the rest of a file of another kind is only counted
-
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
@@ -69,12 +67,15 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.format == "server":
         return _import_from_server()
     counts = Counter({"imported": 0, "known already": 0, "refused": 0})
+    refused: list[tuple[str, str]] = []
     with console.Memory(origin="import") as memory:
         for found in _found(arguments):
             outcome, why = _taken_in(memory, found)
             counts[outcome] += 1
-            if why and counts[outcome] <= _MOST_TOLD:
-                console.tell(f"{found.place}: {why}")
+            refused += [(found.place, why)] if why else []
+    console.tell_refused(refused)
+    if len(refused) == counts.total() > 1:
+        console.tell("nothing could be taken in: is it of another kind? `keepmum import --help` lists what is read")
     console.say(", ".join(f"{count} {what}" for what, count in counts.items()))
     return 1 if counts["refused"] else 0
 
@@ -103,7 +104,6 @@ def _import_from_server() -> int:
     """Copy what the team's server holds, as `keepmum migrate rest sqlite` does."""
     with console.Memory(origin="import", stores=["rest", "sqlite"]) as memory:
         done = memory.migrate("rest", "sqlite", dry_run=False, progress=lambda _: None)
-    for name, why in done.refused[:_MOST_TOLD]:
-        console.tell(f"{name}: {why}")
+    console.tell_refused(done.refused)
     console.say(f"{done.copied} imported, {done.known} known already, {len(done.refused)} refused")
     return 1 if done.refused or done.differing else 0

@@ -233,7 +233,18 @@ def test_a_bad_line_stops_no_import(keepmum: Command, line: bytes) -> None:
 
 def test_a_file_of_another_kind_is_not_told_line_by_line(keepmum: Command) -> None:
     done = keepmum("import", stdin=b"name,age\n" * 500)
-    assert (done.out, done.err.count("\n")) == ("0 imported, 0 known already, 500 refused\n", 20)
+    lines = ", ".join(f"line {number}" for number in range(1, 11))
+    assert done.out == "0 imported, 0 known already, 500 refused\n"
+    assert done.err.splitlines() == [
+        f"keepmum: {lines} and 490 more: is not JSON in UTF-8",
+        "keepmum: nothing could be taken in: is it of another kind? `keepmum import --help` lists what is read",
+    ]
+
+
+def test_of_many_reasons_for_a_refusal_the_first_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    console.tell_refused((f"line {number}", f"has {number} faults") for number in range(1, 31))
+    told = capsys.readouterr().err.splitlines()
+    assert (len(told), told[0], told[-1]) == (21, "keepmum: line 1: has 1 faults", "keepmum: and for 10 more reasons")
 
 
 def test_a_byte_order_mark_stops_no_import(keepmum: Command) -> None:

@@ -70,8 +70,8 @@ def test_a_standup_goes_by_project(
     status, told, _ = run(capsys, "standup")
     lines = told.splitlines()
     assert (status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
-    assert lines[1].startswith("- Chose Postgres (`mem_")
-    assert lines[3].startswith("- Fixed the login (`mem_")
+    assert lines[1].startswith("- Chose Postgres (mem_")
+    assert lines[3].startswith("- Fixed the login (mem_")
 
 
 @pytest.fixture
