@@ -1,4 +1,4 @@
-"""Which memory a name means: a key, an id in either spelling, or the beginning of an id."""
+"""Which memory a name means: a key, an id in either spelling, the beginning of an id, or the id that its file gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from keepmum import ids
 from keepmum.errors import Ambiguous, NotFound
 from keepmum.memory import Memory
-from keepmum.stores import Store
+from keepmum.stores import Filed, Store
 
 __all__ = ["resolve", "resolve_former"]
 
@@ -16,7 +16,7 @@ _LISTED = 5
 
 
 def resolve(store: Store, word: str, spaces: Sequence[str], user: str | None, now: int) -> Memory:
-    """The one memory that `word` means: by key in the first of `spaces` that has it, else by id.
+    """The one memory that `word` means: by key in the first of `spaces` that has it, else by id, else by its file's.
 
     A key that no visible memory holds means none, not the one that held it last: see `resolve_former`.
     The word itself is not repeated in an error: it may be anything that was pasted.
@@ -45,15 +45,18 @@ def resolve_former(store: Store, word: str, spaces: Sequence[str], user: str | N
 
 
 def _by_id(store: Store, word: str, user: str | None) -> Memory:
-    bounds = ids.id_range(word)
-    if bounds is None or len(word.removeprefix(ids.PREFIX)) < _SHORTEST_PREFIX:
+    bounds = ids.id_range(word) if len(word.removeprefix(ids.PREFIX)) >= _SHORTEST_PREFIX else None
+    found = [] if bounds is None else store.between(*bounds, limit=_LISTED + 1)
+    if not found and isinstance(store, Filed):
+        found = store.get(store.called(word))
+    found = [memory for memory in found if memory.user == user]
+    if len(found) > 1:
+        some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
+        raise Ambiguous(f"that is the id, or the beginning of the id, of several memories: {some}")
+    if found:
+        return found[0]
+    if bounds is None:
         raise NotFound(
             f"no memory has this key of {len(word)} characters; give a key, an id, or at least 4 characters of an id"
         )
-    found = [memory for memory in store.between(*bounds, limit=_LISTED + 1) if memory.user == user]
-    if len(found) > 1:
-        some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
-        raise Ambiguous(f"that is the beginning of several ids: {some}")
-    if not found:
-        raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")
-    return found[0]
+    raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")

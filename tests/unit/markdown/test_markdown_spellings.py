@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from keepmum.errors import Ambiguous
 from keepmum.memory import Change, Filter
+from keepmum.service import MemoryService
 from keepmum.stores.markdown import MarkdownStore
+from keepmum_scanner import scan
 from unit.markdown.markdown_parts import NOW, SEED, a_memory, file_of, found, keep, put, texts
 
 
@@ -46,6 +49,23 @@ def test_an_id_of_any_form_names_its_memory(store: MarkdownStore, folder: Path, 
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
     assert store.called(name) == [memory.id]
     assert (store.file_of(memory.id) or ("",))[0] == name
+
+
+@pytest.mark.parametrize("name", ["mem_a1b2c3d4e5f6", "mem_a1b2c3d4e5f60718", "2026-02-04-first", "42"])
+def test_a_memory_is_loaded_by_the_id_that_its_file_gives(store: MarkdownStore, folder: Path, name: str) -> None:
+    put(folder, SEED.replace("mem_a1b2c3d4e5f6", name))
+    (memory,) = MemoryService(store, scan).load([name])
+    assert memory.text.startswith("## Chose OAuth2 over JWT")
+
+
+def test_an_id_that_two_files_give_is_told_with_the_ids_that_tell_them_apart(
+    store: MarkdownStore, folder: Path
+) -> None:
+    put(folder, SEED)
+    put(folder, SEED.replace("OAuth2", "OAuth3"), "143053_a1b2.md")
+    with pytest.raises(Ambiguous) as told:
+        MemoryService(store, scan).load(["mem_a1b2c3d4e5f6"])
+    assert all(memory in str(told.value) for memory in store.called("mem_a1b2c3d4e5f6"))
 
 
 def test_the_old_name_of_the_changed_files_is_read(store: MarkdownStore, folder: Path) -> None:
