@@ -466,9 +466,9 @@ def _unless_off(of_project: _Found, of_user: _Found) -> _Found:
 
 
 def _from_file(file: toml_file.TomlFile, kind: str) -> _Found:
-    for name in file.values:
-        if name not in SETTINGS and _KEY.search(name):
-            _refuse_key(file.place(name), kind)
+    keys = [name for name, raw in file.values.items() if name not in SETTINGS and _may_be_key(name, raw)]
+    if keys and kind == PROJECT_FILE:
+        _refuse_key(file.place(keys[0]))
     found: _Found = {}
     for name, raw in file.values.items():
         place = file.place(name)
@@ -476,8 +476,13 @@ def _from_file(file: toml_file.TomlFile, kind: str) -> _Found:
         if declaration is not None:
             found[name] = (_checked(declaration, raw, kind, place), place)
         elif raw != {} or not any(known.startswith(f"{name}.") for known in SETTINGS):
-            _refuse_unknown(place, name, kind)
+            _refuse_unknown(place, name, kind, is_key=name in keys)
     return found
+
+
+def _may_be_key(name: str, raw: object) -> bool:
+    """Whether a value may be a key, or say how one is sent: by its name, and since no number or switch is one."""
+    return _KEY.search(name) is not None and isinstance(raw, str | list | dict)
 
 
 def _from_environment(environ: Mapping[str, str]) -> _Found:
@@ -503,23 +508,23 @@ def _checked(declaration: Setting, raw: object, kind: str, place: str) -> Value:
         raise SettingsError(f"{place}: {declaration.name} must be {allowed}") from None
 
 
-def _refuse_unknown(place: str, name: str, kind: str) -> NoReturn:
+def _refuse_unknown(place: str, name: str, kind: str, *, is_key: bool = False) -> NoReturn:
     from difflib import get_close_matches
 
     known = [known for known, declaration in SETTINGS.items() if kind in declaration.files]
     near = get_close_matches(name, known, n=1) or [other for other in known if other.endswith(f".{name}")]
     shown = f"there is no setting `{name}`" if _SHOWABLE.fullmatch(name) else "there is no setting of that name"
+    if is_key:
+        shown += ", and this file holds no keys: `keepmum login URL` stores one, in credentials.toml"
     hint = f"did you mean `{near[0]}`?" if near else f"these may stand here: {', '.join(known)}"
     raise SettingsError(f"{place}: {shown}; {hint}")
 
 
-def _refuse_key(place: str, kind: str) -> NoReturn:
-    if kind == PROJECT_FILE:
-        raise SettingsError(
-            f"{place}: a project file never carries a key or says how one is sent, since it travels with the "
-            "repository. Remove the line, and if it held a real key, replace that key where it was issued"
-        )
-    raise SettingsError(f"{place}: this file holds no keys; they lie in credentials.toml beside it")
+def _refuse_key(place: str) -> NoReturn:
+    raise SettingsError(
+        f"{place}: a project file never carries a key or says how one is sent, since it travels with the "
+        "repository. Remove the line, and if it held a real key, replace that key where it was issued"
+    )
 
 
 def _built(group: type, prefix: str, found: _Found) -> Any:

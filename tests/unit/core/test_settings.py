@@ -149,6 +149,7 @@ def test_a_bad_value_is_never_repeated(home: Path, place: Path) -> None:
         pytest.param("scope = 'team'", 1, '"project", "global", "session" or "shared"', id="no such choice"),
         pytest.param("scope = ['project']", 1, '"project", "global", "session" or "shared"', id="a list for a text"),
         pytest.param("briefing.tokens = 1001", 1, "a whole number from 0 to 1000", id="too many tokens"),
+        pytest.param("briefing.token = 500", 1, "did you mean `briefing.tokens`?", id="misspelt, as a key is named"),
         pytest.param("a = 1\na = 2", 2, "is not TOML", id="a key twice"),
         pytest.param("\n\nscope = project", 3, "is not TOML", id="no quotes"),
         pytest.param("store.path = 'memory.db'", 1, "an absolute path", id="relative path"),
@@ -178,8 +179,14 @@ def test_a_project_file_with_a_key_is_refused_in_clear_words(home: Path, place: 
     assert "a project file never carries a key" in refusal(home, place, project=text)
 
 
+def test_a_misspelt_setting_of_a_project_is_taken_for_no_key(home: Path, place: Path) -> None:
+    assert "did you mean `briefing.tokens`?" in refusal(home, place, project="briefing.token = 500")
+
+
 def test_the_user_file_says_where_keys_lie(home: Path, place: Path) -> None:
-    assert "credentials.toml" in refusal(home, place, user="api_key = 'x'")
+    message = refusal(home, place, user="api_key = 'x'")
+    assert "there is no setting `api_key`" in message
+    assert "`keepmum login URL` stores one, in credentials.toml" in message
 
 
 @pytest.mark.parametrize(
