@@ -20,6 +20,7 @@ from typing import Literal
 from keepmum import private_files
 from keepmum.errors import StoreBusy, StoreError
 from keepmum.memory import JsonValue
+from keepmum.transactions import transaction
 
 __all__ = ["Action", "Item", "Outbox", "State", "file_of"]
 
@@ -217,14 +218,8 @@ class Outbox:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._thread:
             try:
-                self._db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._db
-                    self._db.execute("COMMIT")
-                except BaseException:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-                    raise
+                with transaction(self._db) as db:
+                    yield db
             except sqlite3.Error as error:
                 raise _failure(error) from None
 

@@ -26,7 +26,7 @@ from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.vectors import pack
 
-posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in other ways")
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights and limits in other ways")
 
 
 @pytest.fixture
@@ -356,6 +356,29 @@ def test_a_disk_without_room_for_a_new_store_leaves_an_empty_one_that_says_so(
         assert store.search(["words"], wanted(), 5) == []
         with pytest.raises(StoreReadOnly):
             put(store, "words")
+
+
+@posix_only
+@pytest.mark.parametrize("most", [0, 4096, 40_000, 150_000])
+def test_a_disk_that_fills_up_at_the_first_start_is_told_as_that(path: Path, most: int) -> None:
+    with no_file_beyond(most), contextlib.closing(open_store(str(path))) as store:
+        assert "the disk is full or failing; make room" in store.capabilities.reason
+        assert store.get(["mem_of_nobody"]) == []
+    with contextlib.closing(open_store(str(path))) as store:  # there is room again
+        put(store, "words")
+
+
+@contextlib.contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """No file of this process grows beyond `size` bytes while the block runs."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 # -- network file systems

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum import private_files
 from keepmum.errors import StoreError
+from keepmum.transactions import transaction
 
 __all__ = ["FileTable", "Row"]
 
@@ -74,7 +75,7 @@ class FileTable:
         if version == self._seen:
             return
         self._seen = version
-        with self._transaction("DEFERRED"):  # one state of all tables
+        with transaction(self._db, "DEFERRED"):  # one state of all tables
             self.days = dict(self._db.execute("SELECT day, mark FROM days"))
             self.facts = dict(self._db.execute("SELECT name, value FROM facts"))
             if self._change < int(self.facts.get("forgotten", "0")):
@@ -104,7 +105,7 @@ class FileTable:
     ) -> None:
         """Put rows in, take paths out, note how days look (None: no longer there), in one transaction."""
         written, removed, seen = list(rows), list(gone), dict(days or {})
-        with self._transaction():
+        with transaction(self._db):
             change = self._numbered()
             self._db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in removed])
             self._db.executemany("INSERT OR REPLACE INTO gone VALUES (?, ?)", [(path, change) for path in removed])
@@ -126,7 +127,7 @@ class FileTable:
     def note(self, name: str, value: str) -> None:
         """Keep a fact of the whole table."""
         if self.facts.get(name) != value:
-            with self._transaction():
+            with transaction(self._db):
                 self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
             self.facts[name] = value
 
@@ -159,17 +160,6 @@ class FileTable:
         if self._db.execute("SELECT count(*) FROM gone").fetchone()[0] > _MOST_GONE:
             self._db.execute("DELETE FROM gone")
             self._db.execute("INSERT OR REPLACE INTO facts VALUES ('forgotten', ?)", (str(change),))
-
-    @contextlib.contextmanager
-    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
-        self._db.execute(f"BEGIN {kind}")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
 
 def _values(row: Row) -> tuple[str | int, ...]:

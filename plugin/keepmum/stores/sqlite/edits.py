@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from keepmum.memory import Activity, Change, Memory
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.sqlite import embeddings, rows, schema, sessions
+from keepmum.transactions import transaction
 
 __all__ = ["append", "fill", "next_number", "write"]
 
@@ -47,12 +48,11 @@ def append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
 
 def fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
     """Put memories into a new store, in one transaction."""
-    db.execute("BEGIN IMMEDIATE")
-    number = next_number(db)
-    for memory in saved:
-        with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
-            _apply(db, Change(None, memory), number)
-    db.execute("COMMIT")
+    with transaction(db):
+        number = next_number(db)
+        for memory in saved:
+            with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
+                _apply(db, Change(None, memory), number)
 
 
 def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:

@@ -39,7 +39,10 @@ def store_error(error: Exception, doing: str) -> StoreError:
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreBusy(f"the memory store is busy ({name}); try again")
     if is_full(error):
-        return StoreError(f"the disk is full or failing ({name}): nothing was stored, what was stored before is safe")
+        return StoreError(
+            f"the disk is full or failing ({name}): nothing was stored, what was stored before is safe; make room, and "
+            "try again"
+        )
     if code == sqlite3.SQLITE_READONLY:
         return StoreReadOnly("the memory store cannot be written; nothing was stored. See `keepmum doctor`.")
     if is_damage(error):

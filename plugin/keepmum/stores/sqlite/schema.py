@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from keepmum import ranking
+from keepmum.transactions import transaction
 
 __all__ = ["MIGRATIONS", "SEARCHED", "WITH_VECTORS", "indexed_at_once", "migrate", "remake_index", "version_of"]
 
@@ -40,30 +41,20 @@ def migrate(db: sqlite3.Connection) -> None:
     for number, step in enumerate(MIGRATIONS, start=1):
         if number <= version_of(db):
             continue
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(db):
             step(db)
             db.execute(
                 "INSERT INTO migrations(name, applied_at) VALUES (?, ?)", (step.__name__, time.time_ns() // 1_000_000)
             )
             db.execute(f"PRAGMA user_version = {number}")
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
 
 
 def remake_index(db: sqlite3.Connection) -> None:
     """Make the full-text index anew from the rows, whatever state it is in; the caller holds the writer lock."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         db.execute("DROP TABLE words")
         db.execute(_index(SEARCHED))
         db.execute("INSERT INTO words(words) VALUES ('rebuild')")
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 @contextlib.contextmanager

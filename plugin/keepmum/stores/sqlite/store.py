@@ -22,6 +22,7 @@ from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import SqliteMeaning
 from keepmum.stores.sqlite.salvage import salvage
 from keepmum.stores.sqlite.words import SqliteWords
+from keepmum.transactions import transaction
 
 __all__ = ["SqliteStore", "open_store"]
 
@@ -325,15 +326,19 @@ class SqliteStore:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-        if not os.path.exists(self.path):
-            db = connect(":memory:")
-            schema.migrate(db)
-            return db
+        return self._opened_as_it_is(reason) if os.path.exists(self.path) else _nothing()
+
+    def _opened_as_it_is(self, reason: str) -> sqlite3.Connection:
+        """A connection that reads the file and leaves it alone; one to nothing where no table is in it yet."""
         # Without write access to the folder SQLite cannot share its memory file; then only what is in the main
         # file can be read, which `immutable` allows.
         for mode in ("mode=ro", "immutable=1"):
             with contextlib.suppress(sqlite3.Error):
-                return connect(files.read_only_uri(self.path, mode), uri=True)
+                db = connect(files.read_only_uri(self.path, mode), uri=True)
+                if schema.version_of(db):
+                    return db
+                db.close()
+                return _nothing()
         raise StoreError(f"the memory store can be neither written nor read: {reason}")
 
     # -- repairing
@@ -423,14 +428,8 @@ class SqliteStore:
             raise StoreReadOnly(f"{self._capabilities.reason}. Nothing was stored.")
         with self._thread, self._lock.hold(), self._guarded("write"):
             self._follow_replaced_file()
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            with transaction(self._db) as db:
+                yield db
             self._checkpoint_locked(at=_CHECKPOINT_AT)
 
     def _follow_replaced_file(self) -> bool:
@@ -479,6 +478,13 @@ class SqliteStore:
     def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:
         found = self._rows(f"SELECT {_FIELDS} FROM memories m {tail}", parameters)
         return [rows.from_row(row) for row in found]
+
+
+def _nothing() -> sqlite3.Connection:
+    """A store that holds nothing, in memory."""
+    db = connect(":memory:")
+    schema.migrate(db)
+    return db
 
 
 def _inode(path: str) -> int:
