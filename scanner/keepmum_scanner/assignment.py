@@ -6,7 +6,7 @@ from keepmum_scanner.drawn import drawn_at
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
 from keepmum_scanner.suspect import STATED
-from keepmum_scanner.values import is_secret, looks_secret, trimmed
+from keepmum_scanner.values import is_credential, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ _ABOUT = tuple(
 _ADJECTIVES = ("ed", "able", "ible", "ory", "ional")  # "the password is `Required`"
 # "KEY=OTHER_KEY=…": the value is what the last of them is given.
 _LAST = compiled(r"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*=)+(?=.)")
-_JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _NESTED = 3  # names looked at within one value: "auth: token=…" has one, and a chain of names must not cost its square
 
 
@@ -125,11 +124,7 @@ def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:
     """Whether the value of `case` can be a secret, looked up in `judged` or noted there."""
     if case not in judged:
         value, chosen, sure = case
-        if context.looks > 0:
-            context.looks -= 1
-            judged[case] = is_secret(value[:_JUDGED], chosen=chosen, sure=sure)
-        else:
-            judged[case] = looks_secret(value[:_JUDGED], chosen=chosen)
+        judged[case] = is_credential(value, context, chosen=chosen, sure=sure)
     return judged[case]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import places
 from keepmum_scanner.suspect import STATED
-from keepmum_scanner.values import is_secret, looks_secret, trimmed
+from keepmum_scanner.values import is_credential, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def find(context: Context) -> Iterator[Suspect]:
         (*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower, context.crowd))
     ):
         value = trimmed(context.text[start:end])
-        context.looks -= 1
-        if is_secret(value, chosen=True, sure=False) if context.looks >= 0 else looks_secret(value, chosen=True):
+        if is_credential(value, context, chosen=True, sure=False):
             yield ("secret.password", start, start + len(value), STATED)
 
 

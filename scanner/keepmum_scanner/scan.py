@@ -83,7 +83,17 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
         *prefixes.find(found, text),
         *assignment.find(context),
         *phrases.find(context),
+        *_tabled(context),
     ]
+
+
+def _tabled(context: Context) -> Iterator[Suspect]:
+    """Suspects in tables, for which a text needs a credential's name and more than one line."""
+    if not context.mentions or "\n" not in context.text:
+        return
+    from keepmum_scanner import tables  # a module that few texts need
+
+    yield from tables.find(context)
 
 
 def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:

@@ -7,6 +7,10 @@ from keepmum_scanner.drawn import is_drawn
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.surprise import surprise
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum_scanner.context import Context
+
 # Values that only code writes; matched at the start of the value.
 _CODE = compiled(
     r"""(?x)
@@ -15,12 +19,13 @@ _CODE = compiled(
       (?:$|=[a-z]|[)\]};,]{1,3}[\w.]*(?:$|[(.]))                # and what follows it in code without spaces
     | [\w.]+\[ | [A-Z][a-z]\w*\{                                  # environ[, Color{
     | https?: | \w+:// | [.~]{1,2}/                            # links and paths
-    | --?\w | [!@]\w | [\#&|] | \$[\w({]                       # options, tags, comments, variables
     | v?\d+(?:\.\d+)+\b                                       # versions
     | data:[\w/+.-]+[;,]                                       # an embedded file
     """
 )
+_SIGNED = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")  # options, tags, comments, variables; and passwords that are drawn
 _PLACE = compiled(r"/|[A-Za-z]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
+_JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _DEEPEST = 8  # brackets that are taken off: more are no sentence
@@ -84,6 +89,14 @@ def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
     return _is_chosen(value, bits, sure=sure) if chosen else _is_issued(value, bits, sure=sure)
 
 
+def is_credential(value: str, context: Context, *, chosen: bool, sure: bool) -> bool:
+    """Whether `value` can be a credential, as `is_secret` says; once no look is left, by its coarse look."""
+    context.looks -= 1
+    if context.looks >= 0:
+        return is_secret(value[:_JUDGED], chosen=chosen, sure=sure)
+    return looks_secret(value[:_JUDGED], chosen=chosen)
+
+
 def looks_secret(value: str, *, chosen: bool) -> bool:
     """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
@@ -127,6 +140,8 @@ def _is_made_up(value: str, *, sure: bool) -> bool:
 
 def _is_code(value: str, bits: float) -> bool:
     if _CODE.match(value) or value.endswith(_CONVERSIONS) or (bits < _RANDOM and _PLACE.match(value)):
+        return True
+    if _SIGNED.match(value) and (bits < _RANDOM or _kinds(value[1:]) < 2):
         return True
     return _OPERATOR.search(value.rstrip("=")) is not None
 

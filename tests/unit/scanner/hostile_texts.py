@@ -215,6 +215,11 @@ PIECES: dict[str, Maker] = {
     "a dump in hexadecimal": lambda c: f"{drawn(c, HEX, 8)}  " + " ".join(drawn(c, HEX, 2) for _ in range(16)) + "\n",
     "a log": lambda c: f"2026-11-{c.randint(10, 30)}T10:11:{c.randint(10, 59)}Z auth request_id={drawn(c, HEX, 32)}\n",
     "minified": lambda c: f"{drawn(c, ALNUM, 2)}.{drawn(c, ALNUM, 6)}={drawn(c, ALNUM, 3)}=>key.{drawn(c, ALNUM, 8)};",
+    "heads of tables": lambda _: "user | password\n",
+    "heads and rows": lambda c: f"user,password\n{drawn(c, LOWER, 5)},{drawn(c, LOWER, 9)}\n",
+    "one head of many columns": lambda _: "user|" + "password|" * 112 + "\n",
+    "cells in quotes": lambda _: 'user,"password\n',
+    "columns of spaces": lambda c: f"user  password\n{drawn(c, LOWER, 5)} {drawn(c, LOWER, 9)}\n",
     "XML": lambda c: f"<key>{drawn(c, ALNUM, 14)}</key><password>{drawn(c, string.ascii_lowercase, 7)}</password>",
     # beyond ASCII, with names
     "hidden names": lambda c: hidden(f"password={drawn(c, ALNUM, 6)}") + " ",
