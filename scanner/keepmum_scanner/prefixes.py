@@ -6,7 +6,7 @@ from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefix_table import FACTS, STARTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.suspect import FLOOD, STATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,17 @@ _TAILS = {name: compiled(f"[{characters}]*") for name, characters in ALPHABETS.i
 _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _COUNTED = 32  # characters; who writes a placeholder does not count them
 _REPEATED = 3  # different characters in "xxxx…" and its kin
-
+_LONGEST = 256  # characters of a token that is searched for two characters, and of a tail that is looked at
+# Tails that are looked at closely, more than any note or source has, and then starts of keys; from there on a token is
+# taken for a key where one begins in it and letters and digits take turns.
+_LOOKS, _LOOKS_EACH = 256, 512  # … and characters of a text that add one
+_STARTS, _STARTS_EACH = 256, 64
+_DIGIT = compiled("[0-9]")
+_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
 
 _START = compiled(STARTS)
+_BEGINNING = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"  # of a stretch, as tokens are cut
+_TOKEN = compiled(r"[A-Za-z0-9_+/.~%-]{12,}")
 _facts: dict[str, tuple[Fact, ...]] = {}  # of the starts that a text had
 _prefixes: dict[str, tuple[str, ...]] = {}
 
@@ -54,35 +62,124 @@ def begins_key(text: str, start: int) -> bool:
     return pair in FACTS and text.startswith(_prefixes_of(pair), start)
 
 
-def find(found: Iterable[Token], text: str) -> Iterator[Suspect]:
-    """Suspects among the tokens of `text` for which a provider's fact holds."""
-    count = 0
+def find(found: Iterable[Token], text: str, crowd: int | None = None) -> Iterator[Suspect]:
+    """Suspects for which a provider's fact holds, among tokens of `text` and anywhere in it from `crowd` on."""
+    tails = _Tails(text)
+    done = 0
+    left = _STARTS + len(text) // _STARTS_EACH
+    for place, facts in _begun(found, text, crowd):
+        if place < done:
+            continue
+        left -= 1
+        if left < 0:
+            yield from _all(text, place, flooded=tails.suspects >= FLOOD)
+            return
+        suspect = tails.suspect(place, facts)
+        if suspect:
+            cut = text.find("=", place, suspect[2])  # behind it another key may begin
+            done = suspect[2] if cut < 0 else cut
+            yield suspect
+
+
+def _begun(found: Iterable[Token], text: str, crowd: int | None) -> Iterator[tuple[int, tuple[Fact, ...]]]:
+    """Where prefixes stand, in order, and the facts of which each may be."""
     begins = text.startswith
     for token in found:
         if token.text[:2] not in FACTS and token.text.isalnum():
             continue  # one stretch of characters, and it begins like no key
-        done = 0
+        if len(token.text) > _LONGEST:
+            yield from _begun_between(text, token.start, token.end)
+            continue
         for start in _START.finditer(token.text):
             group, place = start.group(), token.start + start.start()
-            if place >= done and begins(_prefixes.get(group) or _prefixes_of(group), place):
-                suspect = _match(text, place, group, flooded=count >= FLOOD)
-                if suspect:
-                    count += 1
-                    done = suspect[2]
-                    yield suspect
+            if begins(_prefixes.get(group) or _prefixes_of(group), place):
+                yield place, _facts[group]
+    if crowd is not None:
+        yield from _begun_between(text, crowd, len(text))
 
 
-def _match(text: str, start: int, group: str, *, flooded: bool) -> Suspect | None:
-    for prefix, fewest, most, alphabet, rule, check in _facts[group]:
-        if text.startswith(prefix, start):
-            tail = _TAILS[alphabet].match(text, start + len(prefix))
+def _begun_between(text: str, start: int, end: int) -> Iterator[tuple[int, tuple[Fact, ...]]]:
+    """What `_begun` gives for [start, end), by an expression over all prefixes: it costs more to make, less to use."""
+    for match in compiled(_whole_prefixes()).finditer(text, start, end):
+        prefix = match.group()
+        if prefix not in _facts:
+            pair = prefix[:2]
+            _prefixes_of(pair)
+            _facts[prefix] = tuple(fact for fact in _facts[pair] if prefix.startswith(fact[0]))
+        yield match.start(), _facts[prefix]
+
+
+_whole: list[str] = []
+
+
+def _whole_prefixes() -> str:
+    """An expression for the longest prefix that stands at a place; made once."""
+    if not _whole:
+        by_first: dict[str, list[str]] = {}
+        for pair in FACTS:
+            rests = [prefix[2:].replace(".", r"\.") for prefix in _prefixes_of(pair)]
+            by_first.setdefault(pair[0], []).append(pair[1] + _either(rests))
+        _whole.append(_BEGINNING + _either([first + _either(seconds) for first, seconds in by_first.items()]))
+    return _whole[0]
+
+
+def _either(options: list[str]) -> str:
+    return f"(?:{'|'.join(options)})"
+
+
+def _all(text: str, start: int, *, flooded: bool) -> Iterator[Suspect]:
+    """A suspect for every token from `start` on in which a key seems to begin."""
+    first_in = compiled(_whole_prefixes()).search
+    for token in _TOKEN.finditer(text, start):
+        begun = first_in(text, *token.span())
+        if begun and (flooded or _TURNS.search(text, begun.end(), token.end())):
+            yield ("secret.unnamed", begun.start(), token.end(), STATED)
+
+
+class _Tails:
+    """What follows the prefixes of one text; to be asked in order of place."""
+
+    __slots__ = ("looks", "reach", "suspects", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left
+        self.suspects = 0
+        self.reach: dict[str, tuple[int, int]] = {}  # by alphabet, where the last tail starts and ends
+
+    def suspect(self, start: int, facts: tuple[Fact, ...]) -> Suspect | None:
+        """The suspect at `start`, under the first of `facts` that holds."""
+        for prefix, fewest, most, alphabet, rule, check in facts:
+            first = start + len(prefix)
+            end = self._end(first, alphabet) if self.text.startswith(prefix, start) else 0
+            length = end - first
+            if fewest <= length <= (most or length) and not self._is_words(first, end, exact=length == fewest):
+                flooded = self.suspects >= FLOOD
+                self.suspects += 1
+                proved = check and not flooded and length <= _LONGEST and _is_proved(check, self.text[first:end])
+                return (rule, start, end, 0.99 if proved else 0.9)
+        return None
+
+    def _end(self, first: int, alphabet: str) -> int:
+        """Where the characters of `alphabet` from `first` on end; of a chain of keys all tails end in one place."""
+        start, end = self.reach.get(alphabet, (0, 0))
+        if not start <= first <= end:
+            tail = _TAILS[alphabet].match(self.text, first)
             assert tail is not None  # the expression also matches nothing
-            length = tail.end() - tail.start()
-            fits = fewest <= length <= (most or length)
-            if fits and (flooded or not _is_words(tail.group(), exact=length == fewest)):
-                proved = bool(check) and not flooded and _is_proved(check, tail.group())
-                return (rule, start, tail.end(), 0.99 if proved else 0.9)
-    return None
+            end = tail.end()
+            self.reach[alphabet] = (first, end)
+        return end
+
+    def _is_words(self, start: int, end: int, *, exact: bool) -> bool:
+        """Whether the tail at [start, end) is written by a person; in a flood none is, and later the look decides."""
+        if self.suspects >= FLOOD:
+            return False
+        self.looks -= 1
+        if self.looks < 0:
+            return _TURNS.search(self.text, start, min(end, start + _LONGEST)) is None
+        if end - start <= _LONGEST:
+            return _is_words(self.text[start:end], exact=exact)
+        return _is_words(self.text[start : start + _LONGEST // 2] + self.text[end - _LONGEST // 2 : end], exact=exact)
 
 
 def _is_proved(check: str, tail: str) -> bool:
@@ -98,4 +195,4 @@ def _is_words(tail: str, *, exact: bool) -> bool:
     if exact and len(tail) >= _COUNTED:
         return False
     bits = surprise(tail)
-    return bits < _WORDS and (is_placeholder(tail, bits) or not any(map(str.isdigit, tail)))
+    return bits < _WORDS and (_DIGIT.search(tail) is None or is_placeholder(tail, bits))

@@ -229,6 +229,52 @@ PIECES: dict[str, Maker] = {
     "unbreakable spaces": lambda c: f"key\u00a0=\u00a0{drawn(c, LOWER, 9)}\u00a0",
     "nulls around signs": lambda c: f"key\0=\0{drawn(c, LOWER, 9)}",
     "families of emoji": lambda _: "\U0001f468\u200d\U0001f469\u200d\U0001f467 ",
+    # many small things, each of interest to several detectors
+    "starts of keys and words, joined": lambda _: "gl" + "pat-word-",
+    "starts of keys and dots, joined": lambda _: "S" + "G.word.",
+    "one start of keys, joined": lambda _: "s" + "k-",
+    "starts of keys, any, joined": lambda c: c.choice(STARTS) + drawn(c, string.ascii_lowercase, 2) + "-",
+    "starts of keys and placeholders": lambda c: (
+        c.choice(STARTS) + "your-secret-key-goes-here-" + c.choice(WORDS) + " "
+    ),
+    "all at once": lambda c: f"login key={drawn(c, LOWER, 5)}/{drawn(c, ALNUM, 9)}! ",
+    "mail addresses": lambda c: f"{drawn(c, LOWER, 8)}@{drawn(c, LOWER, 6)}.com:{drawn(c, ALNUM, 6)}\n",
+    "users of curl": lambda c: f"curl -u {drawn(c, LOWER, 4)}:{drawn(c, LOWER, 6)} ",
+    "options with values": lambda c: f"--password={drawn(c, LOWER, 8)} --token {drawn(c, ALNUM, 9)} ",
+    "programs with passwords": lambda c: f"sshpass -p {drawn(c, LOWER, 7)} ",
+    "secure strings": lambda c: f'ConvertTo-SecureString "{drawn(c, ALNUM, 6)}!1" ',
+    "used as tokens": lambda c: f"send {drawn(c, ALNUM, 7)}1 as my token; ",
+    "digests told": lambda c: f"sha256={drawn(c, ALNUM, 14)},h1:{drawn(c, ALNUM, 12)}= ",
+    "boundaries": lambda c: f'boundary="=_{drawn(c, ALNUM, 14)}" ',
+    "small images": lambda c: f"data:image/png;base64,{drawn(c, ALNUM, 16)}== ",
+    "words with signs": lambda c: f"{drawn(c, ALNUM, 4)}{c.choice('!#$%&@^*~')}{drawn(c, ALNUM, 4)} ",
+    "signs and letters": lambda c: f"{c.choice('!#$%&@^*~')}{c.choice(ALNUM)}",
+    "types of names": lambda c: f"token_{drawn(c, LOWER, 3)}: str -> key: {c.choice(WORDS)}, ",
+    "rows of a table": lambda c: f"| {c.choice(WORDS)} key | {drawn(c, ALNUM, 8)} |\n",
+    "escaped JSON": lambda c: f'\\"{c.choice(WORDS)}\\":\\"{drawn(c, ALNUM, 13)}\\",',
+    "short signed tokens": lambda c: f"ey{'J'}{drawn(c, ALNUM, 9)}.ey{'J'}{drawn(c, ALNUM, 9)} ",
+    "hashes of passwords": lambda c: f"$5${drawn(c, ALNUM, 21)} ",
+    "ids of keys": lambda c: f"key_id={uuid(c)};",
+    "percent signs, twice": lambda c: f"%25{c.randint(0x41, 0x7A):02x}{drawn(c, LOWER, 2)}",
+    "percent signs between letters": lambda c: f"{drawn(c, ALNUM, 11)}%3D%26 ",
+    "nulls between letters": lambda c: c.choice(ALNUM) + "\0",
+    "ligatures": lambda c: c.choice("\ufb01\ufb02\ufb03\u2474\u33c2"),
+    "cyrillic names": lambda c: f"\u043f\u0430\u0440\u043e\u043b\u044c: {drawn(c, LOWER, 7)}\n",
+    "switching kinds": lambda c: (
+        "".join(c.choice(string.ascii_letters) + c.choice(string.digits) for _ in range(7)) + ","
+    ),
+    "versions": lambda c: (
+        ".".join(str(c.randint(0, 99)) for _ in range(4)) + f"-rc{c.randint(1, 9)}a{c.randint(1, 9)} "
+    ),
+    "drawings": lambda c: (
+        f"M{c.randint(1, 99)}.{c.randint(1, 9)}c-{c.randint(1, 9)}.{c.randint(1, 99)}a{c.randint(1, 9)} "
+    ),
+    "humps of names": lambda c: "".join(map(str.capitalize, c.choices(WORDS, k=2))) + f"Key{drawn(c, LOWER, 3)} ",
+    "passwords of passwords": lambda c: "password=" + c.choice(("", "Token ", drawn(c, LOWER, 2))),
+    "keys cut by dots": lambda c: c.choice(STARTS) + drawn(c, ALNUM, 6) + ".." + drawn(c, ALNUM, 4) + " ",
+    "base64 of signs": lambda c: base64_of(f"{drawn(c, ALNUM, 5)}!{drawn(c, ALNUM, 6)}") + " ",
+    "hexadecimal near names": lambda c: f"key {drawn(c, HEX, 16)} ",
+    "authors": lambda c: f"author {drawn(c, string.ascii_lowercase, 2)} monkey ",
 }
 
 

@@ -61,3 +61,17 @@ def test_every_hit_is_found_by_both() -> None:
         for pattern in rule["hits"]:
             text = assembled(pattern, random.Random(pattern))
             assert fast(text) == slow(text) != []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_text_without_tokens_is_searched_for_the_same_prefixes(seed: int) -> None:
+    chance = random.Random(seed)
+    for pattern in PATTERNS:
+        text = assembled(pattern, chance)
+        begun = [place for place in find((), text, 0) if len(text[place[1] : place[2]]) >= 12]
+        assert [(rule, start, end) for rule, start, end, _ in begun] == fast(text)
+
+
+def test_prefixes_behind_an_escaped_break_are_found_without_tokens() -> None:
+    text = "\\n" + "gh" + "p_" + "a1B2" * 9
+    assert [(rule, start, end) for rule, start, end, _ in find((), text, 0)] == fast(text) != []
