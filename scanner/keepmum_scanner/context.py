@@ -6,7 +6,7 @@ Looked up for single candidates in a short window of their own line, so the cost
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import CUE, mentions
+from keepmum_scanner.mentions import CUE, is_place, mentions
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
@@ -39,14 +39,17 @@ _TOLD = compiled(r"[\s\"'`,=:(]{0,6}")  # right behind a cue: "pasted `…`", "l
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
 _ID = compiled(
-    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|\bh1)"
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|socket-accept|"
+    r"pub(?:lic)?[ _-]?key|site[ _-]?key|\bh1)"
     r"[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
 )
 _LONGEST_ID = 24  # characters of such a name and the signs behind it
-_IDS = tuple("id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge h".split())
+_IDS = tuple(
+    "id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge accept key h".split()
+)
 _SIGNS = " \t\r\n\u1680\u2028\u2029\"'`:=-"  # what may stand between such a name and its value …
 _DIGITS = "0123456789"  # … and end it
-_ID_ENDS = frozenset([*_DIGITS, *(name[-1] for name in _IDS)])
+_ID_ENDS = frozenset([*_DIGITS, "n", *(name[-1] for name in _IDS)])
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
 # What stands right before a link or a digest, and the dashes before a boundary (those of a PEM mark are five).
 _TELLING = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
@@ -154,7 +157,11 @@ class Context:
         """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
         first = max(0, start - _LONGEST_ID)
         before = self.lower[first:start].rstrip(_SIGNS)
-        if before[-1:] not in _ID_ENDS or not before.rstrip(_DIGITS).endswith(_IDS):
+        if before[-1:] not in _ID_ENDS:
+            return False
+        if before.endswith("token"):
+            return is_place(before, len(before) - len("token"))
+        if not before.rstrip(_DIGITS).endswith(_IDS):
             return False  # most do not, and the expression costs more
         return _ID.search(self.lower, first, start) is not None
 

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     # "pass", "pw" and "pin" are. A tuple, since a text can be made of such words.
     Mention = tuple[int, int, int, bool]
 
+# The token of a badge is made to be put into a README; the one that uploads is another.
+# Source: https://docs.codecov.com/docs/codecov-tokens, read 2026-11-21
+_BADGE, _LONGEST_BADGE = "codecov", 160  # and characters of the link to it
+_PARAMETERS = ("?", "&")
+
 CHOSEN = 0  # what people make up themselves, so that its values may be short or words
 ISSUED = 1  # what machines issue
 CUE = 2  # no credential's name, but where such a word stands, a key is often meant
@@ -57,7 +62,12 @@ _WORDS = {
 # Verbs, and parts of other words: these count only where they begin a word and are followed by a sign.
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
 # Places in a listing, and sizes of a model's texts, are called tokens too.
-_NO_CREDENTIAL = ("next", "next_", "next-", "page", "page_", "page-", "continuation", "continuation_", "sync", "sync_")
+# So are the locks and the steps of a service: "LockToken", "--lifecycle-action-token".
+_NO_CREDENTIAL = tuple(
+    place + joint
+    for place in "action backward change continuation forward lock next page request resume starting sync".split()
+    for joint in ("", "_", "-")
+)
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
@@ -65,7 +75,8 @@ _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "
 _KEY_TO = tuple(
     "cache col column commit composite config correlation dedup dedupe dict event foreign group hash i18n idempotency "
     "idempotence index issue json locale lookup map memo message natural object option partition primary public query "
-    "react registry row routing schema sequence shard sort surrogate table translation unique version".split()
+    "react registry row routing schema sequence shard site sort surrogate table translation unique version "
+    "websocket".split()
 )
 _KEY_TO_BY_END = {
     end: tuple(thing for thing in _KEY_TO if thing[-1] == end) for end in {thing[-1] for thing in _KEY_TO}
@@ -118,8 +129,15 @@ def _is_key(text: str, lower: str, start: int, end: int) -> bool:
 
 
 def _is_credential(_text: str, lower: str, start: int, _end: int) -> bool:
-    """Whether the "token" at `start` is no place in a listing."""
-    return not lower.endswith(_NO_CREDENTIAL, 0, start)
+    """Whether the "token" at `start` is no place in a listing, nor the one that shows a badge to everybody."""
+    if lower[start - 1 : start] in _PARAMETERS and _BADGE in lower[max(0, start - _LONGEST_BADGE) : start]:
+        return False
+    return not is_place(lower, start)
+
+
+def is_place(lower: str, start: int) -> bool:
+    """Whether the "token" at `start` names a place in a listing, a lock or a step."""
+    return lower.endswith(_NO_CREDENTIAL, 0, start)
 
 
 def is_sure(lower: str, start: int, end: int) -> bool:

@@ -7,7 +7,7 @@ only where it stands.
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import places
+from keepmum_scanner.mentions import is_place, places
 from keepmum_scanner.suspect import STATED
 from keepmum_scanner.values import is_credential, trimmed
 
@@ -74,6 +74,8 @@ def _told_behind(lower: str) -> Iterator[Span]:
             if pivot in lower:
                 value_behind = compiled(expression).match
                 for place in places(pivot, lower):
+                    if pivot == "-token" and is_place(lower, place + 1):
+                        continue
                     match = value_behind(lower, place + len(pivot))
                     if match:
                         yield match.span("value")

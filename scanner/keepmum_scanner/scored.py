@@ -138,6 +138,7 @@ _GUARDS = (
     shapes.is_public,
     shapes.is_name,
     shapes.is_camel,
+    shapes.is_host,
     shapes.is_repeated,
 )
 
@@ -147,6 +148,8 @@ def passes(token: Token, features: Features) -> bool:
     for guard in _GUARDS:
         if guard(token.look):
             return True
+    if features.naming == UNNAMED and shapes.is_marked(token.look):
+        return True
     if features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise):
         return True
     return _is_words(token, features)

@@ -18,12 +18,33 @@ _NAMES = (
     r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
     # Public addresses: Ethereum, Bitcoin, IPFS.
     r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}",
+    # Keys and notes of Nostr, and what IPFS stores.
+    # Source: https://raw.githubusercontent.com/nostr-protocol/nips/master/19.md, read 2026-11-21
+    r"n(?:pub|ote)1[02-9ac-hj-np-z]{58}|baf[a-z2-7]{56}",
     # Source: https://www.w3.org/TR/trace-context/, read 2026-11-21
-    r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
+    r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}|[0-9a-f]{32}/[0-9]{1,20}|1-[0-9a-f]{8}-[0-9a-f]{24}",
     # A thing and the commit or the digest it comes from: "ninja-…", "commit…", "worktree-a1b2c3d4".
-    r"commit[0-9a-f]{40}|(?:[a-z]{3,16}[_-]){1,4}(?:[0-9a-f]{40}|[0-9a-f]{64})|[a-z]{4,16}[_-][0-9a-f]{6,8}",
+    # A change as Gerrit names it, and what a store of builds holds.
+    (
+        r"commit[0-9a-f]{40}|(?:(?:[a-z]{3,16}[_-]|v[0-9]-)){1,4}(?:[0-9a-f]{40}|[0-9a-f]{64})|"
+        r"[a-z]{4,16}[_-][0-9a-f]{6,8}|I[0-9a-f]{40}|[0-9a-df-np-sv-z]{32}-[a-z][a-z0-9.+_-]{1,60}"
+    ),
     # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
-    r"[a-z]{1,4}-[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}",
+    (
+        r"(?:[a-z]{1,12}-){1,4}[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}|mrk-[0-9a-f]{32}|"
+        r"ocid1\.[a-z0-9.-]{8,120}"
+    ),
+    # Roles, users, groups and profiles of AWS; keys are AKIA and ASIA.
+    # Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html, read 2026-11-21
+    r"A(?:GPA|IDA|IPA|NPA|NVA|PKA|ROA|SCA)[A-Z0-9]{16,17}",
+    # Bases, tables and records of Airtable; a parcel of UPS; the key of a chemical structure.
+    # Source: https://docs.workato.com/connectors/airtable/get-record-action.html, read 2026-11-21
+    r"(?:app|fld|rec|sel|tbl|viw)[A-Za-z0-9]{14}|1Z[0-9A-Z]{16}|[A-Z]{14}-[A-Z]{10}-[A-Z]",
+    # A number in C; a position in chess; a strand of DNA; a duration.
+    (
+        r"0x[0-9a-fA-F]{4,16}[uUlL]{1,3}|(?:[bknpqrBKNPQR1-8]{1,8}/){7}[bknpqrBKNPQR1-8]{1,8}|[ACGTUN]{12,}|"
+        r"[acgtun]{12,}|P(?:[0-9]{1,4}[YMWD]){0,4}(?:T(?:[0-9]{1,4}[HMS]){1,3})?"
+    ),
 )
 _HEX = compiled(_DIGITS)
 _TIME = compiled(_MOMENT)
@@ -31,10 +52,10 @@ _IDENTITY = compiled("|".join((_DIGITS, _MOMENT, *_NAMES)))
 # Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
 _OBJECT = compiled(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
 _KINDS = frozenset(
-    "acct asst batch build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl event evt "
-    "file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product project "
-    "req request resp response run seti session srvtoolu step sub subscription task team thread toolu tool trace txn "
-    "user usr wf workflow".split()
+    "acct asst batch bld build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl "
+    "event evt file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product "
+    "project req request resp response run seti session srvtoolu step sub subscription task team thread toolu tool "
+    "trace txn user usr wf workflow wrkspc ws".split()
 )
 _LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
@@ -49,6 +70,9 @@ _DIGEST = compiled(
 _LONGEST_SHAPE = 256  # characters that are looked at for a shape: names and paths are shorter
 _LONGEST_CUT = 40  # characters of a key that somebody shortened by two dots
 _LONGEST_PLACEHOLDER = 128  # characters
+# How documents of clouds mark keys that are none; chance spells it once in 62 to the seventh.
+# Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html, read 2026-11-21
+_MARK = "EXAMPLE"
 _PLACEHOLDER = compiled(
     r"xxxx|\*\*\*|___|<[^>]*>|your|example|placeholder|change[-_]?me|redacted|dummy|insert|replace|"
     r"sample|fake|todo|some[-_]?(?:token|key|secret|value)|"
@@ -61,6 +85,8 @@ _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SIZE = compiled(r"(?:(?<=[A-Za-z]{3})(?:8|16|32|58|64|85|128|256|384|512|1024)|(?<=[Ii][Pp]v)[46])(?![0-9])")
 _HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
+_STATED_CAMEL = 0.85  # share that speaks for itself, however short the humps are
+_RELEASE = compiled(r"[Vv][0-9]{1,2}(?:(?:alpha|beta|rc|p)[0-9]{1,2})?")  # "V1beta1CronJob", "SigV4"
 _SMALL_HUMP = compiled(r"(?:To|Of|In|By|At|As|Is|On|Up|IP)(?=[A-Zv])")
 _HUMP_LENGTH = 3.75  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
@@ -69,6 +95,8 @@ _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
 _PUBLIC_STARTS = (
     "WebKitFormBoundary",
     "xn--",
+    "XN--",
+    "nonce-",  # of a content security policy
     # A public key in DER names its algorithm first (RFC 5280 section 4.1): RSA of two lengths, P-256, P-384, Ed25519.
     "MIIBIjANBgkqhkiG9w0BAQEFAAOC",
     "MIICIjANBgkqhkiG9w0BAQEFAAOC",
@@ -131,6 +159,11 @@ def is_repeated(token: str) -> bool:
     return len(set(token)) <= 3 or "..." in token or (".." in token and len(token) < _LONGEST_CUT)
 
 
+def is_marked(token: str) -> bool:
+    """Whether `token` says that it is an example, as the keys in documents of clouds do."""
+    return _MARK in token
+
+
 def is_placeholder(token: str, bits: float) -> bool:
     """Whether `token`, spelled at a surprise of `bits`, stands for a secret instead of being one."""
     if is_repeated(token):
@@ -154,6 +187,17 @@ _FINGERPRINT = compiled(r"(?:0x)?(?:[0-9A-F]{40}|[0-9A-F]{16}|[0-9A-F]{8})|0x(?:
 _PARTS = 4  # of a path, from which on one letter is a name too: base64 has a slash in sixty characters
 
 
+_SHORT_PART = 10  # characters; where no part is longer there are too many slashes for base64: "JPEG/JPEG2000/GIF/TIFF"
+_DOMAINS = "ai|app|aws|cloud|co|com|de|dev|edu|eu|gov|info|internal|io|local|me|net|org|ru|uk|us"
+_PLACE = compiled(rf"(?:[a-z0-9_-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})|v[0-9]{{1,2}}(?:(?:alpha|beta)[0-9]{{1,2}})?")
+_HOST = compiled(rf"(?:[a-z0-9_-]{{1,40}}\.){{3,8}}(?:{_DOMAINS})")
+
+
+def is_host(token: str) -> bool:
+    """Whether `token` is the name of a server, which clouds spell with the ids of accounts and clusters."""
+    return "." in token and _HOST.fullmatch(token) is not None
+
+
 def is_path(token: str) -> bool:
     """Whether `token` is a path or a link without its scheme: parts of words between slashes."""
     if "/" not in token:
@@ -164,8 +208,13 @@ def is_path(token: str) -> bool:
     if len(parts) > 1 and _EXTENSION.search(parts[-1]):
         return True
     missing = len(parts) // 2
+    if len(parts) >= _PARTS and max(map(len, parts)) <= _SHORT_PART:
+        return True
+    short = len(token) <= _LONGEST_NAME
     for part in parts:
-        if part.isalpha() and (len(part) > 1 or len(parts) > _PARTS) and surprise(part) < _WORD:
+        if (part.isalpha() and (len(part) > 1 or len(parts) > _PARTS) and surprise(part) < _WORD) or (
+            short and _PLACE.fullmatch(part)
+        ):
             missing -= 1
             if missing <= 0:
                 return True
@@ -192,14 +241,11 @@ def is_camel(token: str) -> bool:
     words = _HUMP.findall(token)
     if len(words) < 2 or 2 * sum(map(len, words)) < sum(map(str.isalpha, token)):
         return False
-    token = _SIZE.sub("", token)
+    token = _RELEASE.sub("", _SIZE.sub("", token))
     words = _HUMP.findall(token)
     spelled = sum(map(len, words))
-    if (
-        len(words) < 2
-        or spelled + 2 * len(_SMALL_HUMP.findall(token)) < _CAMEL * sum(map(str.isalpha, token))
-        or spelled < _HUMP_LENGTH * len(words)
-    ):
+    share = (spelled + 2 * len(_SMALL_HUMP.findall(token))) / max(1, sum(map(str.isalpha, token)))
+    if len(words) < 2 or share < (_CAMEL if spelled >= _HUMP_LENGTH * len(words) else _STATED_CAMEL):
         return False
     return surprise("".join(words).lower()) < _WORD  # humps are found by chance too, words are not
 
@@ -234,8 +280,8 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
 _ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}")
 _FILE = compiled(
-    r"\.(?:[cm]?[jt]sx?|css|d\.ts|db|go|gz|html?|ico|jar|jpe?g|json|lock|log|map|md|pdf|png|py|rb|rs|sh|so(?:\.[0-9]{1,4}){0,4}|sql|svg|toml|txt|"
-    r"webp|whl|woff2?|xml|ya?ml|zip)$"
+    r"\.(?:[cm]?[jt]sx?|apk|css|csv|d\.ts|db|deb|drv|go|gz|html?|ico|idx|ipynb|jar|jpe?g|json|lock|log|map|md|pack|parquet|"
+    r"patch|pdf|png|proto|py|rb|rpm|rs|sh|so(?:\.[0-9]{1,4}){0,4}|sql|svg|tgz|toml|txt|webp|whl|woff2?|xml|ya?ml|zip)$"
 )
 _HOSTED = compiled(r"(?:[a-z0-9-]{1,40}\.){1,4}[a-z]{2,6}/(?:[\w.-]{1,64}/){2}")  # "github.com/owner/name/…"
 _EXTENSION = compiled(r"[\w-]\.[a-z]{1,3}[0-9]{0,2}$")

@@ -82,4 +82,6 @@ def _is_key(token: Token, context: Context) -> bool:
         return False
     if context.is_told_apart(token.start) or context.in_link(token.start) or context.named_id(token.start):
         return False
+    if shapes.is_marked(token.text):
+        return False
     return not (shapes.is_camel(token.text) or shapes.is_identity(token.text) or spells_text(token.text))

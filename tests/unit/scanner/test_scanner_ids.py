@@ -1,0 +1,75 @@
+"""Ids that services print for everybody to read: they look drawn and open nothing."""
+
+import random
+import string
+
+import pytest
+
+from keepmum_scanner import scan
+
+CHANCE = random.Random(20261121)
+HEX = "0123456789abcdef"
+ALNUM = string.ascii_letters + string.digits
+BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+BASE32 = string.ascii_lowercase + "234567"
+
+
+def drawn(alphabet: str, length: int) -> str:
+    return "".join(CHANCE.choices(alphabet, k=length))
+
+
+PUBLIC = {
+    "badge of a README": f"[![](https://codecov.io/gh/me/app/graph/badge.svg?token={drawn(ALNUM, 10)})](https://codecov.io/gh/me)",
+    "badge by shields": f"https://img.shields.io/codecov/c/github/me/app?style=flat&token={drawn(ALNUM, 10)}",
+    "place in a listing": f'"NextToken": "{drawn(ALNUM, 48)}"',
+    "place of a log": f'"nextForwardToken": "{drawn(ALNUM, 48)}"',
+    "lock of a rule": f'"LockToken": "{drawn(HEX, 8)}-0000-0000-0000-{drawn(HEX, 12)}"',
+    "step of a group": f"--lifecycle-action-token {drawn(HEX, 8)}-9a78-44d3-8a7a-{drawn(HEX, 12)}",
+    "subnet": f'--subnet-ids "subnet-0{drawn(HEX, 16)}"',
+    "endpoint service": f"--service-ids vpce-svc-0{drawn(HEX, 16)}",
+    "role": f"{'ARO' + 'A' + drawn(string.ascii_uppercase + string.digits, 17)}:session is who called",
+    "tenancy of Oracle": f"tenancy ocid1.tenancy.oc1..{drawn(string.ascii_lowercase + string.digits, 60)}",
+    "host of a database": f"acme-prod.{drawn(BASE32, 12)}.eu-central-1.rds.amazonaws.com is reachable",
+    "change in Gerrit": f"Change-Id: I{drawn(HEX, 40)}",
+    "key of a cache": f"cacheKey: v1-node-{drawn(HEX, 64)}",
+    "path in a store of builds": f"nix path-info says {drawn('0123456789abcdfghijklmnpqrsvwxyz', 32)}-glibc-2.38",
+    "trace of a cloud": f"X-Cloud-Trace-Context: {drawn(HEX, 32)}/{drawn('123456789', 19)};o=1",
+    "trace in X-Ray": f"--trace-ids 1-{drawn(HEX, 8)}-{drawn(HEX, 24)}",
+    "public key of Nostr": f"follow npub1{drawn(BECH32, 58)}",
+    "content id": f"pinned bafybei{drawn(BASE32, 52)}",
+    "public key of a peer": f"PublicKey = {drawn(ALNUM, 42)}8=",
+    "answer of a web socket": f"Sec-WebSocket-Accept: {drawn(ALNUM, 26)}w=",
+    "nonce of a page": f"script-src 'nonce-{drawn(ALNUM, 22)}=='",
+    "base and table": f"base app{drawn(ALNUM, 14)}, table tbl{drawn(ALNUM, 14)}",
+    "workspace": f"wrkspc_{drawn(ALNUM, 24)} has two members",
+    "parcel": f"tracking no. 1Z{drawn(string.ascii_uppercase + string.digits, 16)}",
+    "chess": "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
+    "DNA": f"primer {drawn('ACGT', 24)}",
+    "duration": "parse_duration('P3Y6M4DT12H30M5S')",
+    "molecule": "InChIKey BSYNRYMUTXBXSQ-UHFFFAOYSA-N",
+    "number in C": f"h1 *= 0x{drawn(HEX, 16)}ull",
+    "index of a pack": f"pack-{drawn(HEX, 40)}.idx is missing",
+    "example of a cloud": f"the revision 9f29d167EXAMPLE of {drawn(ALNUM, 24)}EXAMPLE",
+    "classes of a cluster": "isinstance(other, V1beta1CronJobSpec), CrtS3SigV4AsymAuth, AutoModelForSeq2SeqLM",
+    "group of an API": "apiVersion: events.cloud.google.com/v1beta1",
+    "names between slashes": "reads BMP/PNG/JPEG/JPEG2000/GIF/TIFF and Ed25519/Ed448/Curve25519/Curve448",
+}
+
+
+@pytest.mark.parametrize("text", PUBLIC.values(), ids=PUBLIC)
+def test_public_id_passes(text: str) -> None:
+    assert scan(text) == []
+
+
+SECRET = {
+    "upload token of the same service": f"CODECOV_TOKEN={drawn(HEX, 8)}-1a2b-4c3d-9e8f-{drawn(HEX, 12)}",
+    "token of an API": f"https://api.example.org/v1?token={drawn(ALNUM, 32)}",
+    "private key of a peer": f"PrivateKey = {drawn(ALNUM, 42)}8=",
+    "private key of Nostr": f"my secret key is nsec1{drawn(BECH32, 58)}",
+    "key of a cloud": f"aws_access_key_id = {'AK' + 'IA' + drawn(string.ascii_uppercase, 16)}",
+}
+
+
+@pytest.mark.parametrize("text", SECRET.values(), ids=SECRET)
+def test_secret_beside_the_same_word_is_refused(text: str) -> None:
+    assert scan(text)
