@@ -117,10 +117,14 @@ def _whole_prefixes() -> str:
     if not _whole:
         by_first: dict[str, list[str]] = {}
         for pair in FACTS:
-            rests = [prefix[2:].replace(".", r"\.") for prefix in _prefixes_of(pair)]
+            rests = [_literally(prefix[2:]) for prefix in _prefixes_of(pair)]
             by_first.setdefault(pair[0], []).append(pair[1] + _either(rests))
         _whole.append(_BEGINNING + _either([first + _either(seconds) for first, seconds in by_first.items()]))
     return _whole[0]
+
+
+def _literally(prefix: str) -> str:
+    return "".join(one if one.isalnum() else f"[{one}]" for one in prefix)
 
 
 def _either(options: list[str]) -> str:
