@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from keepmum import toml_edit
 from keepmum.errors import SettingsError
-from keepmum.setting import PROJECT_FILE, from_text
 from keepmum.settings import PROJECT_FILE_NAME, SETTINGS
+from keepmum.settings.setting import PROJECT_FILE, from_text
 from keepmum_installers import files
 from keepmum_installers.blocks import Block
 from keepmum_installers.errors import InstallError

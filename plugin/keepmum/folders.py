@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 
-__all__ = ["real_folder", "upward"]
+__all__ = ["is_everyones", "real_folder", "upward"]
 
 
 def real_folder(path: str) -> str:
@@ -27,3 +28,9 @@ def upward(folder: str) -> Iterator[str]:
         if parent == folder:
             return
         folder = parent
+
+
+def is_everyones(folder: str) -> bool:
+    """Whether everyone may leave files in `folder`, as in `/tmp`."""
+    mode = os.stat(folder).st_mode
+    return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)

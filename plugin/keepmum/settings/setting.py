@@ -1,6 +1,6 @@
 """What one setting is: its name, what it may hold, where it may stand. Data, from which checks, docs and status render.
 
-A setting is declared as one line in the dataclasses of `settings`; this module gives that line its meaning.
+A setting is declared as one line in the dataclasses of `settings.declared`; this module gives that line its meaning.
 """
 
 from __future__ import annotations
