@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from keepmum import allowing, credentials, embedding, git_changes, git_facts, intake, project, routing, settings
 from keepmum.errors import KeepmumError, StoreError
-from keepmum.folders import real_folder, upward
+from keepmum.folders import real_folder, upward, user_home
 from keepmum.memory import JsonValue, Scope
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_hooks import places
@@ -20,6 +20,7 @@ from keepmum_hooks import places
 __all__ = ["backend", "kind_of", "moved", "open_memory", "server", "survey"]
 
 Routes = Mapping[Scope, str]
+Surveyed = tuple[settings.Settings, project.Project]
 _DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
 
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
@@ -37,35 +38,18 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     drains: bool | None = None,
     routes: Sequence[str] = (),
     stores: Sequence[str] = (),
+    surveyed: Surveyed | None = None,
 ) -> MemoryService:
     """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
     `drains`, and wherever there is upkeep, writes that wait for a server are sent. `routes` say which store a new
-    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case.
+    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case. Whoever has
+    asked `survey` already gives what it said as `surveyed`.
 
     Raises: SettingsError, StoreError.
     """
-    chosen, found = survey(environ, roots, session)
-    return _opened(
-        environ, agent, chosen, found, session,
-        origin=origin, upkeep=upkeep, drains=drains, routes=routes, stores=stores,
-    )  # fmt: skip
-
-
-def _opened(  # noqa: PLR0913 - as `open_memory`
-    environ: Mapping[str, str],
-    agent: str,
-    chosen: settings.Settings,
-    found: project.Project,
-    session: str,
-    *,
-    origin: str = "mcp",
-    upkeep: bool = True,
-    drains: bool | None = None,
-    routes: Sequence[str] = (),
-    stores: Sequence[str] = (),
-) -> MemoryService:
+    chosen, found = surveyed or survey(environ, roots, session)
     judge = allowing.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend(chosen), routes or chosen.backend.routes)
@@ -91,7 +75,7 @@ def _opened(  # noqa: PLR0913 - as `open_memory`
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
             service.settle()
         service.warm()
-        _thread.start_new_thread(_upkeep, (dict(environ), chosen, found, session, tuple(routes)))
+        _thread.start_new_thread(_upkeep, (dict(environ), session, tuple(routes), (chosen, found)))
     return service
 
 
@@ -113,7 +97,7 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
     """
     chosen, found = survey(environ, roots, session)
     if _basis(chosen, found) != service.basis:
-        fresh = _opened(environ, agent, chosen, found, session, routes=routes)
+        fresh = open_memory(environ, agent, roots, session=session, routes=routes, surveyed=(chosen, found))
         service.close()
         return fresh
     place = _place(environ, chosen, found, session)
@@ -142,9 +126,7 @@ def _basis(chosen: settings.Settings, found: project.Project) -> _Basis:
     return _Basis(backend(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
-def survey(
-    environ: Mapping[str, str], roots: Sequence[str] | None = None, session: str = ""
-) -> tuple[settings.Settings, project.Project]:
+def survey(environ: Mapping[str, str], roots: Sequence[str] | None = None, session: str = "") -> Surveyed:
     """The settings and the project that hold in the working folder.
 
     Clients start servers in folders that mean nothing, and say by `roots` which they work in. Of a `session` that the
@@ -251,7 +233,6 @@ def _mirror(
 
 def _files(home: str, environ: Mapping[str, str], found: project.Project) -> Mapping[str, object]:
     """What the store of a repository's files is opened with."""
-    user_home = environ.get("HOME") or environ.get("USERPROFILE") or home
 
     def project_of(root: str, name: str) -> str:
         try:
@@ -262,7 +243,7 @@ def _files(home: str, environ: Mapping[str, str], found: project.Project) -> Map
 
     everywhere = {
         "cache": os.path.join(home, "cache"),
-        "registry": os.path.join(user_home, ".koi", "registry.json"),
+        "user_home": user_home(environ) or home,
         "project_of": project_of,
     }
     return {"root": _rooted(found), "project": found.id, "everywhere": everywhere}
@@ -316,12 +297,12 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
     return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
 
 
-def _upkeep(
-    environ: dict[str, str], chosen: settings.Settings, found: project.Project, session: str, routes: Sequence[str]
-) -> None:
+def _upkeep(environ: dict[str, str], session: str, routes: Sequence[str], surveyed: Surveyed) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
-    expected = contextlib.suppress(KeepmumError, OSError)
-    with expected, _opened(environ, "keepmum", chosen, found, session, upkeep=False, routes=routes) as service:
+    with (
+        contextlib.suppress(KeepmumError, OSError),
+        open_memory(environ, "keepmum", session=session, upkeep=False, routes=routes, surveyed=surveyed) as service,
+    ):
         service.upkeep()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-__all__ = ["is_everyones", "real_folder", "upward"]
+__all__ = ["is_everyones", "real_folder", "upward", "user_home"]
 
 
 def real_folder(path: str) -> str:
@@ -34,3 +34,8 @@ def is_everyones(folder: str) -> bool:
     """Whether everyone may leave files in `folder`, as in `/tmp`."""
     mode = os.stat(folder).st_mode
     return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
+
+
+def user_home(environ: Mapping[str, str]) -> str:
+    """The user's own folder; empty where the variables name none."""
+    return environ.get("HOME") or environ.get("USERPROFILE") or ""

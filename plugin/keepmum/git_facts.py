@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keepmum import git_child, git_config
-from keepmum.folders import real_folder, upward
+from keepmum.folders import real_folder, upward, user_home
 
 __all__ = ["GitContext", "Remote", "Repository", "find_repository", "git_context", "remote_of"]
 
@@ -137,14 +137,14 @@ def _configuration(repository: Repository, environ: Mapping[str, str]) -> list[t
 
 def _config_files(repository: Repository, environ: Mapping[str, str]) -> Iterable[str]:
     """Source: https://git-scm.com/docs/git-config ("FILES"), read 2026-11-21."""
-    user_home = environ.get("HOME") or environ.get("USERPROFILE", "")
+    home = user_home(environ)
     if environ.get("GIT_CONFIG_NOSYSTEM", "0").lower() in {"", "0", "false", "no", "off"}:
         yield environ.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig")
     if "GIT_CONFIG_GLOBAL" in environ:
         yield environ["GIT_CONFIG_GLOBAL"]
-    elif user_home:
-        yield os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config"), "git", "config")
-        yield os.path.join(user_home, ".gitconfig")
+    elif home:
+        yield os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")
+        yield os.path.join(home, ".gitconfig")
     yield os.path.join(repository.common_dir, "config")
     yield os.path.join(repository.git_dir, "config.worktree")
 

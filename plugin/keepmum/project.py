@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.errors import InvalidInput
-from keepmum.folders import real_folder, upward
+from keepmum.folders import real_folder, upward, user_home
 from keepmum.git_facts import Repository, find_repository, remote_of
 from keepmum.remote_url import folder_id, remote_id
 from keepmum.settings import Settings, find_project_file, project_name
@@ -119,7 +119,7 @@ def _path_of(root: str) -> str:
 
 def _is_anywhere(folder: str, environ: Mapping[str, str]) -> bool:
     """Whether a server starts in `folder` when its client had no folder in mind."""
-    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    home = user_home(environ)
     return (os.path.isabs(home) and folder == real_folder(home)) or _is_no_project(folder, environ)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from keepmum import application, private_files, settings, toml_edit, toml_file
 from keepmum.errors import SettingsError
-from keepmum.folders import is_everyones
+from keepmum.folders import is_everyones, user_home
 from keepmum_hooks import places
 
 __all__ = ["SWITCHES", "overruled_by"]
@@ -65,7 +65,7 @@ def _project_file(environ: Mapping[str, str]) -> str:
     """
     chosen, found = application.survey(environ)
     root = found.root
-    home = environ.get("HOME") or environ.get("USERPROFILE") or os.sep
+    home = user_home(environ) or os.sep
     if root in {os.path.dirname(root), os.path.realpath(home)} or is_everyones(root):
         raise SettingsError(f"{root} is no project's folder; go to one, or switch everywhere: leave --project out")
     holds = chosen.project_file

@@ -53,12 +53,12 @@ def _open_joined(
 
 
 def _files_of(
-    root: str, project: str, *, cache: str, registry: str, project_of: Callable[[str, str], str]
+    root: str, project: str, *, cache: str, user_home: str, project_of: Callable[[str, str], str]
 ) -> tuple[Store, Reach]:
     """The Markdown store of a folder, and those of the other projects in the registry."""
     from keepmum.stores import markdown
 
-    listed = markdown.Registry(registry)
+    listed = markdown.Registry(markdown.registry_of(user_home))
     reach = markdown.Elsewhere(listed, cache, root, project_of)
     return markdown.open_store(root, cache, project, listed), reach
 

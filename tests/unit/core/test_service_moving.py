@@ -25,7 +25,7 @@ def service(tmp_path: Path) -> Iterator[MemoryService]:
     root = tmp_path / "project"
     root.mkdir()
     everywhere = {
-        "cache": str(tmp_path / "cache"), "registry": str(tmp_path / "registry"), "project_of": lambda _, name: name,
+        "cache": str(tmp_path / "cache"), "user_home": str(tmp_path), "project_of": lambda _, name: name,
     }  # fmt: skip
     options = {
         "parts": {}, "routes": {}, "files": {"root": str(root), "project": "alpha", "everywhere": everywhere},

@@ -20,7 +20,7 @@ from keepmum.stores.joined import JoinedStore
 def joined(tmp_path: Path) -> Iterator[JoinedStore]:
     everywhere = {
         "cache": str(tmp_path / "cache"),
-        "registry": str(tmp_path / "registry.json"),
+        "user_home": str(tmp_path),
         "project_of": lambda _, name: name,
     }
     (tmp_path / "one").mkdir()

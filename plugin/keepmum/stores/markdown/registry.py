@@ -15,13 +15,13 @@ from keepmum import private_files
 from keepmum.errors import StoreBusy
 from keepmum.stores.sqlite.lock import WriterLock
 
-__all__ = ["Registry", "place"]
+__all__ = ["Registry", "registry_of"]
 
 _LARGEST = 4 * 1024 * 1024  # bytes
 _PATIENCE = 2.0  # seconds; a memory is kept whether or not its project could be listed
 
 
-def place(user_home: str) -> str:
+def registry_of(user_home: str) -> str:
     """Where the registry lies for a user."""
     return os.path.join(user_home, ".koi", "registry.json")
 
