@@ -53,7 +53,7 @@ SELECT {_COLUMNS} FROM items AS item WHERE origin = ? AND state = 'waiting' AND 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One write that waits; `id` is what the server knows a repetition by."""
+    """One write for a server, which waits where it could not be sent; `id` is what a repetition is known by."""
 
     id: str  # a UUIDv7
     origin: str

@@ -15,7 +15,7 @@ from keepmum.stores.rest.mapping import wire_text
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api, Loaded
 
-__all__ = ["Sender", "Step", "steps_of"]
+__all__ = ["Scribe", "Sender"]
 
 _GONE = 404
 _LOCAL = frozenset({"accessed_at", "access_count", "session", "user"})  # of this machine, not of the memory
@@ -25,92 +25,95 @@ _ORDER: tuple[Action, ...] = ("create", "replace", "remove")  # what fails early
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One write, as the server is told of it."""
+class Scribe:
+    """Writes down what a server has to be told of changes.
 
-    token: str  # a UUIDv7 that a repetition is known by
-    action: Action
-    memory: str
-    project: str
-    text: str = ""
-    title: str = ""
-    agent: str = ""
-    tags: tuple[str, ...] = ()
-    whole: Mapping[str, JsonValue] | None = None  # the memory, for a server that takes all of it
-    base: int | None = None  # the revision that a change is meant for
-
-    def item(self, origin: str, now: int, *, tried: bool) -> Item:
-        """The step as it waits; `tried` when it may have been done already."""
-        return Item(
-            id=self.token, origin=origin, project=self.project, action=self.action, memory=self.memory, queued_at=now,
-            title=self.title, text=self.text, agent=self.agent, tags=self.tags, tries=int(tried),
-            whole=self.whole, base=self.base,
-        )  # fmt: skip
-
-
-def steps_of(changes: Sequence[Change], name: Callable[[str | None], str], *, trailer: bool, full: bool) -> list[Step]:
-    """What has to be done at the server for these changes: nothing for those that it would not see.
-
-    A server that is `full` sees every field, any other one text and title.
+    A server that is `full` sees every field of a memory, any other one text and title, which may carry more in a
+    `trailer`.
     """
-    steps = [step for change in changes for step in _steps(change, name, trailer=trailer, full=full)]
-    return sorted(steps, key=lambda step: _ORDER.index(step.action))
+
+    origin: str
+    name: Callable[[str | None], str]  # what the server calls a project
+    trailer: bool
+    full: bool
+
+    def items(self, changes: Sequence[Change], now: int) -> list[Item]:
+        """What has to be done at the server for these changes: nothing for those that it would not see."""
+        found = [item for change in changes for item in self._items(change, now)]
+        return sorted(found, key=lambda item: _ORDER.index(item.action))
+
+    def _items(self, change: Change, now: int) -> Iterator[Item]:
+        before = change.before if _is_there(change.before) else None
+        after = change.after if _is_there(change.after) else None
+        if before is not None and after is not None and self.name(before.project) == self.name(after.project):
+            if self.full or self._words(before) != self._words(after):
+                yield replace(self._write("replace", after, now), base=before.revision)
+            return
+        if after is not None:  # the server moves no memory from project to project
+            yield self._write("create", after, now)
+        if before is not None:
+            yield self._item("remove", before, now)
+
+    def _write(self, action: Action, memory: Memory, now: int) -> Item:
+        text, title = self._words(memory)
+        whole = {field: value for field, value in exchange.to_json(memory).items() if field not in _LOCAL}
+        item = self._item(action, memory, now)
+        return replace(item, text=text, title=title, agent=memory.agent, tags=memory.tags, whole=whole)
+
+    def _item(self, action: Action, memory: Memory, now: int) -> Item:
+        token, project = ids.to_uuid(ids.new_id()), self.name(memory.project)
+        return Item(id=token, origin=self.origin, project=project, action=action, memory=memory.id, queued_at=now)
+
+    def _words(self, memory: Memory) -> tuple[str, str]:
+        return wire_text(memory, trailer=self.trailer), memory.title
 
 
 class Sender:
-    """Carries steps out at the server."""
+    """Carries writes out at the server; one that was tried before may have been done already."""
 
     def __init__(self, api: Callable[[], Api], box: Outbox) -> None:
         self._api = api
         self._box = box
 
-    def send(self, step: Step, *, tried: bool = False) -> str | None:
+    def send(self, item: Item) -> str | None:
         """The UUID that the server knows the memory by, for a write that creates one.
 
         Raises: StoreUnavailable, KeyRefused, `wire.Refused`, StoreError.
         """
-        if step.action == "create":
-            return self._create(step, tried=tried)
-        server_id = ids.to_uuid(self._box.name(step.memory))
-        if step.action == "remove":
+        if item.action == "create":
+            return self._create(item)
+        server_id = ids.to_uuid(self._box.name(item.memory))
+        if item.action == "remove":
             self._unless_gone(lambda: self._api().delete(server_id))
             return None
-        done = self._unless_gone(lambda: self._update(server_id, step))
-        return None if done else self._create(step, tried=tried)  # somebody removed it, and it is wanted
+        done = self._unless_gone(lambda: self._update(server_id, item))
+        return None if done else self._create(item)  # somebody removed it, and it is wanted
 
-    def deliver(self, item: Item) -> str | None:
-        """Send a write that waited."""
-        step = Step(
-            item.id, item.action, item.memory, item.project, item.text, item.title, item.agent, item.tags, item.whole,
-            item.base,
-        )  # fmt: skip
-        return self.send(step, tried=item.tries > 0)
-
-    def _create(self, step: Step, *, tried: bool) -> str:
-        present = self._found(step) if tried and not self._api().is_full else None
+    def _create(self, item: Item) -> str:
+        present = self._found(item) if item.tries and not self._api().is_full else None
         return present or self._api().create(
-            text=step.text, title=step.title, project=step.project, agent=step.agent, tags=step.tags, token=step.token,
-            whole=self._named(step),
+            text=item.text, title=item.title, project=item.project, agent=item.agent, tags=item.tags, token=item.id,
+            whole=self._named(item),
         )  # fmt: skip
 
-    def _update(self, server_id: str, step: Step) -> None:
-        self._api().update(server_id, text=step.text, title=step.title, whole=self._named(step), base=step.base)
+    def _update(self, server_id: str, item: Item) -> None:
+        self._api().update(server_id, text=item.text, title=item.title, whole=self._named(item), base=item.base)
 
-    def _named(self, step: Step) -> Mapping[str, JsonValue] | None:
+    def _named(self, item: Item) -> Mapping[str, JsonValue] | None:
         """The whole memory under the id that the server knows it by."""
-        return step.whole and {**step.whole, "id": ids.to_uuid(self._box.name(step.memory))}
+        return item.whole and {**item.whole, "id": ids.to_uuid(self._box.name(item.memory))}
 
-    def _found(self, step: Step) -> str | None:
-        """The memory that an earlier try of this step created, if its answer was lost.
+    def _found(self, item: Item) -> str | None:
+        """The memory that an earlier try of this write created, if its answer was lost.
 
         The first API knows no tokens. A memory with this very text and title in this project is the one that was to
         be written, whoever wrote it.
         """
         api = self._api()
-        listed = api.search(f"{step.title} {step.text}"[:_QUERY], limit=_LOOKED_AT, project=step.project)
-        listed += api.recent(limit=_LOOKED_AT, days=2, project=step.project)
-        likely = list(dict.fromkeys(item.id for item in listed if item.title == step.title))
-        same = [one for one in api.load(likely) if _says_the_same(one, step)] if likely else []
+        listed = api.search(f"{item.title} {item.text}"[:_QUERY], limit=_LOOKED_AT, project=item.project)
+        listed += api.recent(limit=_LOOKED_AT, days=2, project=item.project)
+        likely = list(dict.fromkeys(one.id for one in listed if one.title == item.title))
+        same = [one for one in api.load(likely) if _says_the_same(one, item)] if likely else []
         return same[0].id if same else None
 
     def _unless_gone(self, act: Callable[[], None]) -> bool:
@@ -126,39 +129,10 @@ class Sender:
         return True
 
 
-def _steps(change: Change, name: Callable[[str | None], str], *, trailer: bool, full: bool) -> Iterator[Step]:
-    before, after = change.before, change.after
-    if before is not None and after is not None and _is_there(before) and _is_there(after):
-        if name(before.project) == name(after.project):
-            if full or _words(before, trailer=trailer) != _words(after, trailer=trailer):
-                yield replace(_write("replace", after, name, trailer=trailer), base=before.revision)
-            return
-        yield _write("create", after, name, trailer=trailer)  # the server moves no memory from project to project
-    elif after is not None and _is_there(after):
-        yield _write("create", after, name, trailer=trailer)
-    if before is not None and _is_there(before):
-        yield Step(_token(), "remove", before.id, name(before.project))
-
-
-def _write(action: Action, memory: Memory, name: Callable[[str | None], str], *, trailer: bool) -> Step:
-    text = wire_text(memory, trailer=trailer)
-    whole = {field: value for field, value in exchange.to_json(memory).items() if field not in _LOCAL}
-    project = name(memory.project)
-    return Step(_token(), action, memory.id, project, text, memory.title, memory.agent, memory.tags, whole)
-
-
-def _token() -> str:
-    return ids.to_uuid(ids.new_id())
-
-
 def _is_there(memory: Memory | None) -> bool:
     """Whether the server has a memory of this state."""
     return memory is not None and memory.status == "active"
 
 
-def _words(memory: Memory, *, trailer: bool) -> tuple[str, str]:
-    return (wire_text(memory, trailer=trailer), memory.title)
-
-
-def _says_the_same(loaded: Loaded, step: Step) -> bool:
-    return (loaded.text, loaded.title, loaded.project) == (step.text, step.title, step.project)
+def _says_the_same(loaded: Loaded, item: Item) -> bool:
+    return (loaded.text, loaded.title, loaded.project) == (item.text, item.title, item.project)

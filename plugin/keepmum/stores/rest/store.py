@@ -22,7 +22,7 @@ from keepmum.outbox.drainer import Turn
 from keepmum.stores.base import Capabilities, Clean, Receipt, StaleWrite, Store
 from keepmum.stores.rest import mapping
 from keepmum.stores.rest.learning import Learning
-from keepmum.stores.rest.sending import Sender, Step, steps_of
+from keepmum.stores.rest.sending import Scribe, Sender
 
 if TYPE_CHECKING:
     from keepmum.credentials import Server
@@ -85,7 +85,7 @@ class RestStore:
         self._api: Api | None = None
         self._learning = Learning(mirror)
         self._sender = Sender(lambda: self._reached, box)
-        self._drainer = Drainer(box, server.origin, turn, self._sender.deliver, self._arrived)
+        self._drainer = Drainer(box, server.origin, turn, self._sender.send, self._arrived)
         self._down_until = 0.0
         self._listed_at: dict[str | None, float] = {}
         self._loaded_at: dict[str, float] = {}
@@ -421,9 +421,13 @@ class RestStore:
             raise StoreReadOnly(f"{self.capabilities.reason}. Nothing was stored.")
         self._learning.flush()
         self._check(changes)
-        trailer = self._trailer and not self._is_full
-        steps = steps_of(changes, self._name, trailer=trailer, full=self._is_full is not False)
-        given, queued = self._send(steps)
+        scribe = Scribe(
+            self._server.origin,
+            self._name,
+            trailer=self._trailer and not self._is_full,
+            full=self._is_full is not False,
+        )
+        given, queued = self._send(scribe.items(changes, time.time_ns() // 1_000_000))
         settled = [one for change in changes for one in _renamed(change, given)]
         keep(settled, [replace(event, memory=given.get(event.memory or "", event.memory)) for event in activity])
         self._note_dropped(changes)
@@ -450,34 +454,32 @@ class RestStore:
         if len({(one.space, one.key) for one in wanted if one.key}) < sum(one.key is not None for one in wanted):
             raise StaleWrite("two memories of one transaction have the same key")
 
-    def _send(self, steps: Sequence[Step]) -> tuple[Mapping[str, str], int]:
+    def _send(self, items: Sequence[Item]) -> tuple[Mapping[str, str], int]:
         """Do these at the server or queue them: the ids that it gave, and how many writes now wait."""
         given: dict[str, str] = {}
         waiting = self._box.memories(self._server.origin)
-        for number, step in enumerate(steps):
-            held_up = step.memory in waiting or self._clock() < self._down_until
+        for number, item in enumerate(items):
+            held_up = item.memory in waiting or self._clock() < self._down_until
             try:
                 if held_up:
-                    return given, self._queue(steps[number:], tried=False)
-                server_id = self._sender.send(step)
+                    return given, self._queue(items[number:], tried=False)
+                server_id = self._sender.send(item)
             except StoreError as error:
                 if getattr(error, "status", None) == _CHANGED:
-                    self._loaded_at.pop(step.memory, None)
+                    self._loaded_at.pop(item.memory, None)
                     raise StaleWrite("the memory was changed at the server meanwhile") from None
                 if not isinstance(error, StoreUnavailable):
                     raise
                 self._note_problem(error)
-                return given, self._queue(steps[number:], tried=not error.sure)
+                return given, self._queue(items[number:], tried=not error.sure)
             if server_id is not None:
-                given[step.memory] = mapping.memory_id(server_id)
-                self._box.rename(step.memory, given[step.memory])
+                given[item.memory] = mapping.memory_id(server_id)
+                self._box.rename(item.memory, given[item.memory])
         return given, 0
 
-    def _queue(self, steps: Sequence[Step], *, tried: bool) -> int:
+    def _queue(self, items: Sequence[Item], *, tried: bool) -> int:
         """Queue what could not be sent; the first of it may have arrived, if it was tried."""
-        now = time.time_ns() // 1_000_000
-        items = [step.item(self._server.origin, now, tried=tried and step is steps[0]) for step in steps]
-        count = self._box.put(items)
+        count = self._box.put([replace(items[0], tries=int(tried)), *items[1:]])
         if self._drains:
             self._drainer.start()
         return count
