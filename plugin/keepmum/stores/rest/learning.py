@@ -60,10 +60,6 @@ class Learning:
                 if held:
                     self._mirror.commit([Change(memory, None) for memory in held])
 
-    def close(self) -> None:
-        """Keep what is held."""
-        self.flush()
-
     def _one_by_one(self, changes: Sequence[Change]) -> None:
         """Whatever can be kept, when another process was faster with a part of it."""
         for change in changes:
