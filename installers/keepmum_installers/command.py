@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 
+from keepmum_installers import handover
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Link, Plan, Step, own_file
 
@@ -35,9 +35,7 @@ _BATCH = '@"{python}" -I -S "{launch}" %*\r\n'
 def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Plan:
     """What puts the command in place; no steps when it is there and starts this bundle."""
     launch = os.path.join(root, "plugin", "launch.py")
-    # The interpreter was found by running it; `python3` on a later PATH may be another one. A virtual environment's own
-    # stands on this one, and may be removed, as the runtime is.
-    python = getattr(sys, "_base_executable", "") or sys.executable
+    python = handover.python()
     hooks = os.path.join(root, "hooks", "run.py")
     text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch), hooks=shlex.quote(hooks))
     steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o755)]

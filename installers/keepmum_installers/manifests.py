@@ -8,12 +8,11 @@ python3 -m keepmum_installers.manifests --check  exits 1 and names each file tha
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
 
-from keepmum_installers import registry
+from keepmum_installers import handover, registry
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.product import bundle_root, read
 
@@ -26,7 +25,7 @@ def render(root: str) -> dict[str, str]:
     texts = {"plugin/keepmum/version.py": _VERSION_MODULE.format(version=product.version)}
     for files in (registry.render(product), *(client.manifests(product) for client in CLIENTS.values())):
         for path, value in files.items():
-            texts[path] = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+            texts[path] = value if isinstance(value, str) else handover.as_json(value)
     return texts
 
 

@@ -33,6 +33,18 @@ def commit_all(folder: Path) -> None:
     git(folder, "commit", "--quiet", "--message=all")
 
 
+def run_installer(user: Claude, product: Path, *options: str, folder: Path) -> None:
+    """What a user does by the commands that the README names, without packages; the client is on PATH."""
+    subprocess.run(
+        ["sh", str(product / "installers" / "install.sh"), *options, "--no-runtime"],
+        cwd=folder,
+        env={**user.environ, "PATH": f"{user.program.parent}:{user.environ['PATH']}"},
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below the folder, but for the client's own mark that a copy is in use."""
     return {
@@ -56,6 +68,22 @@ def test_the_plugins_folder_stays_as_it_was(user: Claude, model: MockModel, prod
     model.will(Call(REMEMBER, {"text": "Deploys go through the blue pool first."}))
     user.ask("hello", folder=project)
     assert contents(product) == before
+
+
+def test_the_installer_hands_over_a_plugin_of_a_few_files_that_works_from_the_clone(
+    newcomer: Claude, model: MockModel, product: Path, project: Path
+) -> None:
+    run_installer(newcomer, product, folder=project)
+    model.will(Call(REMEMBER, {"text": "Deploys go through the blue pool first."}))
+    newcomer.ask("hello", folder=project)
+    assert REMEMBER in model.requests[0].tools
+    assert "keepmum:memory" in model.requests[0].text
+    assert "Kept" in model.requests[1].news
+    assert (newcomer.memories / "state" / "heartbeat" / "claude-code.session-start").exists()
+    copied = contents(newcomer.config / "plugins" / "cache")
+    assert {Path(name).name for name in copied} == {
+        "marketplace.json", "plugin.json", ".mcp.json", "hooks.json", "SKILL.md",
+    }  # fmt: skip
 
 
 def test_git_installs_a_copy_that_runs_alone(newcomer: Claude, model: MockModel, product: Path, project: Path) -> None:
@@ -89,15 +117,7 @@ class Team:
 
     def set_up(self, source: str) -> None:
         """What the first does, by the command that the README names; the second trusts what they cloned."""
-        script = str(self.product / "installers" / "install.sh")
-        subprocess.run(
-            ["sh", script, "--scope", "project", "--source", source, "--no-runtime"],
-            cwd=self.project,
-            env={**self.first.environ, "PATH": f"{self.first.program.parent}:{self.first.environ['PATH']}"},
-            capture_output=True,
-            timeout=120,
-            check=True,
-        )
+        run_installer(self.first, self.product, "--scope", "project", "--source", source, folder=self.project)
         commit_all(self.project)
         git(self.project.parent, "clone", "--quiet", str(self.project), str(self.clone))
         state = {"projects": {str(self.clone): {"hasTrustDialogAccepted": True}}}

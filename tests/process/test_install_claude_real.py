@@ -32,7 +32,7 @@ def claude(root: Path) -> Path:
 
 @pytest.fixture
 def bundle(root: Path, tmp_path: Path) -> Path:
-    """A clone as a user has it: the client copies the whole folder, and ours is full of environments and caches."""
+    """A clone as a user has it; ours is full of environments and caches."""
     folder = tmp_path / "clone"
     folder.mkdir()
     for name in PARTS:
@@ -87,7 +87,9 @@ def test_plugin_is_on_after_one_command_and_off_without_a_trace_after_another(
     done = installer("--no-runtime")
     assert (done.returncode, done.stderr) == (0, "")
     (plugin,) = _plugins(run)
-    assert (plugin["enabled"], plugin["readFromFolder"]) == (True, str(bundle))
+    assert (plugin["enabled"], plugin["readFromFolder"]) == (True, str(home / ".keepmum" / "plugins" / "claude-code"))
+    copied = {path.name for path in (home / ".claude" / "plugins" / "cache").rglob("*") if path.is_file()}
+    assert copied <= {"plugin.json", "marketplace.json", ".mcp.json", "hooks.json", "SKILL.md"}
 
     again = installer("--no-runtime")
     assert "Nothing to do" in again.stdout

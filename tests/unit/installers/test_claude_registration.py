@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fake_claude import FakeClaude
-from keepmum_installers.clients.claude import registration
+from keepmum_installers.clients.claude import registration, staging
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome
@@ -23,7 +23,7 @@ def _arguments(wish: Wish, machine: Machine) -> list[str]:
 
 def test_new_machine_gets_marketplace_and_plugin(wish: Wish, machine: Machine) -> None:
     assert _arguments(wish, machine) == [
-        f"plugin marketplace add {wish.root}",
+        f"plugin marketplace add {staging.folder(machine)}",
         "plugin install keepmum@keepmum --scope user",
     ]
 
@@ -35,17 +35,20 @@ def test_planning_changes_nothing(wish: Wish, machine: Machine, claude: FakeClau
 
 def test_nothing_is_planned_where_everything_is_in_place(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
     assert wish.root
-    for words in (["marketplace", "add", wish.root], ["install", "keepmum@keepmum"]):
+    for name, text in staging.texts(wish.product, wish.root, "python3").items():
+        path = Path(staging.folder(machine), name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for words in (["marketplace", "add", staging.folder(machine)], ["install", "keepmum@keepmum"]):
         claude.run([claude.program, "plugin", *words], 1)
-    assert _arguments(wish, machine) == []
+    assert registration.plan(wish, machine).steps == ()
 
 
 def test_marketplace_that_points_elsewhere_is_moved_and_can_be_moved_back(
     wish: Wish, machine: Machine, claude: FakeClaude
 ) -> None:
     claude.marketplaces = [{"name": "keepmum", "source": "git", "url": "https://host/keepmum.git"}]
-    moved = registration.plan(wish, machine).steps[0]
-    assert isinstance(moved, Call)
+    moved = next(step for step in registration.plan(wish, machine).steps if isinstance(step, Call))
     assert moved.undo == ("plugin", "marketplace", "add", "https://host/keepmum.git")
 
 

@@ -1,4 +1,4 @@
-"""Where `python3` is no Python that works, the plugin names one that does; everywhere else it stays portable."""
+"""Claude Code gets a small folder with the plugin; where `python3` is no Python that works, it names one that does."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from fake_claude import FakeClaude
 from keepmum_installers import apply
 from keepmum_installers.clients.claude import health, registration, staging
 from keepmum_installers.clients.client import Wish
+from keepmum_installers.errors import InstallError
+from keepmum_installers.finding import Finding
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine, Outcome
-from keepmum_installers.plan import Call, Change
+from keepmum_installers.plan import Change
 
 STUB = Outcome(49)  # what the store's stub on Windows ends with, without a word
 PYTHON = sys._base_executable  # type: ignore[attr-defined]  # of every CPython since 3.7
@@ -38,8 +40,60 @@ def place(machine: Machine) -> Path:
     return Path(staging.folder(machine))
 
 
-def test_a_python3_that_works_leaves_the_plugin_where_it_is(wish: Wish, machine: Machine) -> None:
-    assert all(isinstance(step, Call) for step in registration.plan(wish, machine).steps)
+def files_in(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def server_in(folder: Path) -> tuple[str, str]:
+    """Interpreter and script of the one server."""
+    (server,) = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values()
+    return server["command"], server["args"][2]
+
+
+def test_the_client_is_given_what_it_has_to_read_and_nothing_of_a_clone(
+    wish: Wish, machine: Machine, clone: Path, claude: FakeClaude
+) -> None:
+    (clone / ".venv").mkdir()
+    (clone / ".venv" / "large").write_bytes(b"x")
+    carry_out(wish, machine)
+    assert claude.changes[0] == f"plugin marketplace add {place(machine).resolve()}"
+    assert files_in(place(machine)) == {
+        ".claude-plugin/marketplace.json", ".claude-plugin/plugin.json", ".mcp.json", "hooks/hooks.json",
+        "plugin/skills/memory/SKILL.md",
+    }  # fmt: skip
+
+
+def test_a_python3_that_works_is_named_as_it_is_everywhere(wish: Wish, machine: Machine) -> None:
+    carry_out(wish, machine)
+    assert server_in(place(machine)) == ("python3", f"{wish.root}/plugin/launch.py")
+
+
+def test_half_a_clone_is_refused(wish: Wish, machine: Machine, clone: Path) -> None:
+    (clone / "plugin" / "skills" / "memory" / "SKILL.md").unlink()
+    with pytest.raises(InstallError, match="is no whole Keepmum"):
+        registration.plan(wish, machine)
+
+
+def plugin_finding(machine: Machine, wish: Wish) -> Finding:
+    (found,) = [each for each in health.checks(machine, wish.product) if each.about == "claude-code plugin"]
+    return found
+
+
+def test_the_doctor_finds_code_that_is_gone(wish: Wish, machine: Machine, clone: Path) -> None:
+    carry_out(wish, machine)
+    (clone / "plugin" / "launch.py").unlink()
+    found = plugin_finding(machine, wish)
+    assert (found.level, found.says) == ("problem", f"its code at {clone}/plugin/launch.py is gone")
+
+
+def test_the_doctor_finds_a_plugin_of_another_clone_until_this_one_is_installed(
+    wish: Wish, machine: Machine, root: Path
+) -> None:
+    carry_out(wish, machine)
+    found = plugin_finding(machine, wish)
+    assert (found.level, found.next_step) == ("note", "Run `keepmum install`.")
+    carry_out(dataclasses.replace(wish, root=str(root)), machine)
+    assert plugin_finding(machine, wish).level == "ok"
 
 
 def test_a_stub_is_found_by_running_it(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
@@ -51,8 +105,7 @@ def test_a_stub_is_found_by_running_it(wish: Wish, machine: Machine, stub: FakeC
 def test_server_and_hooks_name_interpreter_and_code_in_full(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
     carry_out(wish, machine)
     assert stub.changes
-    (server,) = json.loads((place(machine) / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values()
-    assert (server["command"], server["args"][2]) == (PYTHON, f"{wish.root}/plugin/launch.py")
+    assert server_in(place(machine)) == (PYTHON, f"{wish.root}/plugin/launch.py")
     groups = json.loads((place(machine) / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"].values()
     hooks = [hook for group in groups for entry in group for hook in entry["hooks"]]
     assert {hook["command"] for hook in hooks} == {PYTHON}

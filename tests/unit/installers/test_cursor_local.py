@@ -104,7 +104,7 @@ def test_from_a_repository_the_user_is_told_what_to_click(wish: Wish, machine: M
 
 def test_half_a_clone_is_refused(wish: Wish, machine: Machine, clone: Path) -> None:
     (clone / "plugin" / "skills" / "memory" / "SKILL.md").unlink()
-    with pytest.raises(InstallError, match="is missing"):
+    with pytest.raises(InstallError, match="is no whole Keepmum"):
         local.plan(wish, machine)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files
+from keepmum_installers import files, handover
 from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.clients.client import Scope
@@ -14,7 +14,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
-from keepmum_installers.product import PLUGIN, Product
+from keepmum_installers.product import PLUGIN, Product, bundle_root
 from keepmum_installers.source import Source
 
 __all__ = ["checks"]
@@ -31,9 +31,8 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield absent(_NAME, "Claude Code")
         return
     yield _version(claude, machine)
-    usual = interpreter(_NAME, machine)
-    named = None if usual.level == "ok" else staging.python(machine)
-    yield interpreter(_NAME, machine, named) if named else usual
+    python = (staging.start(machine) or (places.PYTHON,))[0]
+    yield interpreter(_NAME, machine, None if python == places.PYTHON else python)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
     for event, word in {**places.EVENTS, "guard": GUARD}.items():
@@ -62,7 +61,7 @@ def _registration(claude: str, machine: Machine, product: Product) -> Iterator[F
     if not ours:
         yield _absent(about, machine)
     for entry in ours:
-        yield _entry(about, entry, source, product)
+        yield _entry(about, entry, source, machine, product)
     for other in {str(entry.get("id")) for entry in entries if entry not in ours and entry.get("enabled")}:
         says = f"{other} is on as well, so every hook runs twice" if ours else f"{other} is on instead"
         yield problem(about, says, f"Run `claude plugin uninstall {other}`.")
@@ -76,7 +75,9 @@ def _absent(about: str, machine: Machine) -> Finding:
     return problem(about, "the plugin is not installed", "Run `keepmum install`.")
 
 
-def _entry(about: str, entry: Mapping[str, object], source: Source | None, product: Product) -> Finding:
+def _entry(
+    about: str, entry: Mapping[str, object], source: Source | None, machine: Machine, product: Product
+) -> Finding:
     scope, version = entry.get("scope"), entry.get("folderVersion") or entry.get("version")
     folder = entry.get("readFromFolder")
     if not entry.get("enabled"):
@@ -86,8 +87,21 @@ def _entry(about: str, entry: Mapping[str, object], source: Source | None, produ
     if version != product.version:
         says = f"the client runs version {version}, this is {product.version}"
         return note(about, says, f"Run `claude plugin update {PLUGIN}`, or `keepmum install`.")
-    place = folder or (source.where if source else "an unknown place")
-    return ok(about, f"version {version}, for {scope}, from {place}")
+    place = str(folder or (source.where if source else "an unknown place"))
+    found = ok(about, f"version {version}, for {scope}, from {place}")
+    is_handed_over = os.path.realpath(place) == os.path.realpath(staging.folder(machine))
+    return (_code(about, machine, product) if is_handed_over else None) or found
+
+
+def _code(about: str, machine: Machine, product: Product) -> Finding | None:
+    """What is wrong with the code that the plugin in Keepmum's home names; None where nothing is."""
+    python, launch = staging.start(machine) or (places.PYTHON, "an unknown place")
+    if not os.path.isfile(launch):
+        return problem(about, f"its code at {launch} is gone", "Run `keepmum install` from another clone.")
+    root, place = bundle_root(), staging.folder(machine)
+    if root is not None and handover.differs(staging.texts(product, root, python), place):
+        return note(about, f"{place} is of another clone or version", "Run `keepmum install`.")
+    return None
 
 
 def _switches(machine: Machine) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from keepmum_hooks.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.guarded import OWN_TOOLS, WORDS
-from keepmum_installers.clients.claude.places import EVENTS, NAME
+from keepmum_installers.clients.claude.places import EVENTS, NAME, PYTHON
 from keepmum_installers.product import MARKETPLACE, SERVER, SKILLS, Product
 
 __all__ = ["SERVERS", "Start", "bundle", "render"]
@@ -30,7 +30,7 @@ class Start:
 
     root: str = "${CLAUDE_PLUGIN_ROOT}"
     """The folder of the bundle; the client puts the plugin's own in the place of this word."""
-    python: str = "python3"
+    python: str = PYTHON
 
 
 def render(product: Product) -> Mapping[str, object]:

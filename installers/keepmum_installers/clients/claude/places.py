@@ -8,10 +8,13 @@ from keepmum_installers.clients.client import Scope
 from keepmum_installers.machine import Machine
 from keepmum_installers.repository import repository
 
-__all__ = ["EVENTS", "NAME", "settings_file", "settings_folder"]
+__all__ = ["EVENTS", "NAME", "PYTHON", "settings_file", "settings_folder"]
 
 NAME = "claude-code"
 """The client's name in our own commands, files and settings."""
+
+PYTHON = "python3"
+"""What hooks and server start by: a name that is the same on every machine."""
 
 EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
 """The events that we have hooks for: the client's word, and ours."""

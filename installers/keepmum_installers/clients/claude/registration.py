@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from keepmum_installers import files
+from keepmum_installers import files, handover
 from keepmum_installers.clients.checks import interpreter
 from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.errors import InstallError
+from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Call, Change, Plan
+from keepmum_installers.plan import Call, Plan, Step
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source, folder, github, parse_source
 
@@ -22,19 +23,21 @@ _USER = ("--scope", "user")
 
 
 def plan(wish: Wish, machine: Machine) -> Plan:
-    """The commands that register the plugin for the user.
+    """The files of the plugin, for a bundle on this machine, and the commands that register it for the user.
 
-    Raises: InstallError when the client is not found; it says what to type in it.
+    Raises: InstallError when the client is not found, which says what to type in it, or the bundle is not whole.
     """
     source, claude = source_of(wish, machine), command_line.program(machine)
     if claude is None:
         raise InstallError("Claude Code was not found on PATH, so the plugin is not registered yet", _by_hand(source))
-    code, own = source, tuple[Change, ...]()
-    if source.kind == "directory" and interpreter(places.NAME, machine).level != "ok":
-        own = tuple(staging.changes(wish, source.where, machine))
-        source = Source("directory", os.path.realpath(staging.folder(machine)))
-    calls = (*_marketplace_calls(claude, source, machine), *_plugin_calls(claude, source, wish, machine))
-    return Plan((*own, *calls), tuple(_notes(claude, code, machine)))
+    python, code, steps = interpreter(places.NAME, machine), source, list[Step]()
+    if source.kind == "directory":
+        own, named = staging.folder(machine), places.PYTHON if python.level == "ok" else handover.python()
+        steps += handover.changes(staging.texts(wish.product, source.where, named), own, "a part of the plugin")
+        source = Source("directory", os.path.realpath(own))
+    steps += _marketplace_calls(claude, source, machine)
+    steps += _plugin_calls(claude, source, wish, machine)
+    return Plan(tuple(steps), tuple(_notes(claude, code, python, machine)))
 
 
 def source_of(wish: Wish, machine: Machine) -> Source:
@@ -109,11 +112,10 @@ def _by_hand(source: Source) -> str:
     )
 
 
-def _notes(claude: str, source: Source, machine: Machine) -> Iterator[str]:
+def _notes(claude: str, source: Source, python: Finding, machine: Machine) -> Iterator[str]:
     yield "Claude Code has Keepmum from its next session on; in one that is open, type /reload-plugins."
     if source.kind == "directory":
-        yield f"It reads the plugin from {source.where}: keep that folder."
-    python = interpreter(places.NAME, machine)
+        yield f"It reads the plugin's code from {source.where}: keep that folder."
     if python.level != "ok" and source.kind == "directory":
         yield f"{python.says[:1].upper()}{python.says[1:]}; so the plugin names the Python that this installer runs on."
     elif python.level != "ok":

@@ -1,26 +1,23 @@
-"""The plugin for a machine on which `python3` is no Python that works: it names the interpreter by its full path.
+"""The plugin that the installer hands to Claude Code: five small files in Keepmum's home.
 
-The bundle's own manifests are the same on every machine, and the client puts nothing in the place of a name. On
-Windows that name is often missing, or a stub that opens a shop. There the client gets a folder in Keepmum's home,
-whose hooks and server start by the interpreter that this installer was found to run on.
+The client reads a folder where it is, and copies it into its cache all the same, where it stays when the plugin goes:
+of a clone in which the tests have run that is half a gigabyte.
+
+The bundle's own manifests are the same on every machine, and start `python3`. Where that is missing, or a stub that
+opens a shop as on many a Windows, these files name the interpreter that the installer runs on.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 
-from keepmum_installers import files
+from keepmum_installers import handover
 from keepmum_installers.clients.claude import manifests
-from keepmum_installers.clients.client import Wish
-from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Change, own_file
-from keepmum_installers.product import SERVER, SKILL
+from keepmum_installers.product import SKILL, Product
 
-__all__ = ["changes", "folder", "python"]
+__all__ = ["folder", "start", "texts"]
 
 
 def folder(machine: Machine) -> str:
@@ -28,30 +25,15 @@ def folder(machine: Machine) -> str:
     return os.path.join(machine.home, "plugins", "claude-code")
 
 
-def changes(wish: Wish, root: str, machine: Machine) -> Iterator[Change]:
-    """The files that are not yet as they should be, for the bundle at root.
+def texts(product: Product, root: str, python: str) -> Mapping[str, str]:
+    """The files by path, with forward slashes, for the bundle at root and an interpreter.
 
     Raises: InstallError when the bundle is not whole.
     """
-    # A virtual environment's interpreter stands on this one, and may be removed, as the runtime is.
-    interpreter = getattr(sys, "_base_executable", "") or sys.executable
-    start = manifests.Start(root.replace(os.sep, "/"), interpreter)
-    skill = files.read(os.path.join(root, *SKILL.split("/")))
-    if skill is None:
-        raise InstallError(f"{root} lacks {SKILL}, so this is no whole Keepmum", "Install from another clone.")
-    values = manifests.bundle(wish.product, start).items()
-    texts = {name: json.dumps(value, indent=2, ensure_ascii=False) + "\n" for name, value in values}
-    for name, text in {**texts, SKILL: skill.decode("utf-8")}.items():
-        path = os.path.join(folder(machine), *name.split("/"))
-        change = own_file(path, text, "a part of the plugin, with the path of Python", 0o644)
-        if change:
-            yield change
+    values = manifests.bundle(product, manifests.Start(root.replace(os.sep, "/"), python))
+    return {**{name: handover.as_json(value) for name, value in values.items()}, SKILL: handover.skill(root)}
 
 
-def python(machine: Machine) -> str | None:
-    """The interpreter that the folder names; None where there is no such folder."""
-    try:
-        servers = json.loads(files.read(os.path.join(folder(machine), manifests.SERVERS)) or b"")["mcpServers"]
-        return str(servers[SERVER]["command"])
-    except (ValueError, LookupError, TypeError):
-        return None
+def start(machine: Machine) -> tuple[str, str] | None:
+    """The interpreter and the script that the folder's server starts with; None where there is no such folder."""
+    return handover.server(folder(machine), manifests.SERVERS)

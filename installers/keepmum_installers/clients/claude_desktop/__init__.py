@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers import files
+from keepmum_installers import files, handover
 from keepmum_installers.clients.checks import server
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
@@ -60,9 +60,8 @@ class ClaudeDesktop:
         source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
         if source is None or source.kind != "directory":
             return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
-        python = getattr(sys, "_base_executable", "") or sys.executable
         launch = os.path.join(source.where, "plugin", "launch.py")
-        entry = {"command": python, "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
+        entry = {"command": handover.python(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
         change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
         notes = (
             "Claude Desktop has Keepmum from its next start on.",

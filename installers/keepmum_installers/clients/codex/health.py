@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files
+from keepmum_installers import files, handover
 from keepmum_installers.clients.checks import heartbeat, interpreter
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
@@ -101,7 +101,7 @@ def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> 
         yield interpreter(_NAME, machine)
     elif not os.path.isfile(script := staging.script(copy) or "an unknown place"):
         yield problem(about, f"its code at {script} is gone", f"{_AGAIN} Do so in another clone.")
-    elif (root := bundle_root()) is not None and staging.differs(
+    elif (root := bundle_root()) is not None and handover.differs(
         registration.wanted_texts(Wish(product, root), machine), copy
     ):
         yield note(about, f"{copy} is of another clone or version", _AGAIN)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from keepmum_installers import files
+from keepmum_installers import files, handover
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import command_line, config, places, staging
 from keepmum_installers.errors import InstallError
@@ -35,7 +35,7 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     texts = wanted_texts(wish, machine) if source.where == staging.folder(machine) else {}
     known, entry = command_line.known_source(codex, machine), command_line.entry(codex, machine)
     _names_are_free(codex, known, source, entry, machine)
-    steps: list[Step] = list(staging.changes(texts, machine))
+    steps: list[Step] = [*handover.changes(texts, staging.folder(machine), "a part of the plugin for Codex")]
     call = _call(codex, machine)
     if known is None:
         forget = ("plugin", "marketplace", "remove", MARKETPLACE)
@@ -149,7 +149,7 @@ def _is_behind(entry: Mapping[str, object] | None, wish: Wish) -> bool:
 
 def _copy_differs(texts: Mapping[str, str], entry: Mapping[str, object], machine: Machine) -> bool:
     """Whether the client's copy is not what would be handed over now."""
-    return bool(texts) and staging.differs(texts, places.copy_of_plugin(machine, str(entry.get("version") or "local")))
+    return bool(texts) and handover.differs(texts, places.copy_of_plugin(machine, str(entry.get("version") or "local")))
 
 
 def _call(codex: str, machine: Machine) -> partial[Call]:

@@ -8,18 +8,15 @@ Source: https://cursor.com/docs/plugins/building, read 2026-11-21; and the loade
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Iterator
 
-from keepmum_installers import files
+from keepmum_installers import handover
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.cursor import manifests, places
 from keepmum_installers.clients.cursor.rule import RULE
-from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, own_file
+from keepmum_installers.plan import Plan
 from keepmum_installers.product import SKILL
 from keepmum_installers.source import folder, parse_source
 
@@ -34,15 +31,12 @@ def plan(wish: Wish, machine: Machine) -> Plan:
     root = _root(wish, machine)
     if root is None:
         return Plan(notes=_by_hand(wish))
-    steps = [
-        own_file(os.path.join(places.plugin_folder(machine), *name.split("/")), text, "a part of the plugin", 0o644)
-        for name, text in _texts(wish, root).items()
-    ]
+    steps = handover.changes(_texts(wish, root), places.plugin_folder(machine), "a part of the plugin")
     notes = (
         "Cursor has Keepmum from its next start on; in a window that is open: Developer: Reload Window.",
         f"It reads the plugin's code from {root}: keep that folder.",
     )
-    return Plan(tuple(step for step in steps if step), notes)
+    return Plan(tuple(steps), notes)
 
 
 def remains(machine: Machine) -> Iterator[str]:
@@ -54,12 +48,8 @@ def remains(machine: Machine) -> Iterator[str]:
 
 
 def start(root: str) -> manifests.Start:
-    """How hooks and server of the bundle at root are started on this machine.
-
-    The interpreter is the one that this installer was found to run on; a virtual environment's own stands on it.
-    """
-    python = getattr(sys, "_base_executable", "") or sys.executable
-    return manifests.Start(root=root.replace(os.sep, "/"), python=python)
+    """How hooks and server of the bundle at root are started on this machine."""
+    return manifests.Start(root=root.replace(os.sep, "/"), python=handover.python())
 
 
 def _root(wish: Wish, machine: Machine) -> str | None:
@@ -74,23 +64,12 @@ def _texts(wish: Wish, root: str) -> dict[str, str]:
     """The plugin's files by path, with forward slashes."""
     made, how = manifests.plugin(wish.product), start(root)
     return {
-        manifests.MANIFEST: _json(made),
-        manifests.SERVERS: _json(manifests.servers(how)),
-        manifests.HOOKS: _json(manifests.hooks(how)),
+        manifests.MANIFEST: handover.as_json(made),
+        manifests.SERVERS: handover.as_json(manifests.servers(how)),
+        manifests.HOOKS: handover.as_json(manifests.hooks(how)),
         manifests.RULES: RULE,
-        SKILL: _read(os.path.join(root, *SKILL.split("/"))),
+        SKILL: handover.skill(root),
     }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _read(path: str) -> str:
-    content = files.read(path)
-    if content is None:
-        raise InstallError(f"{path} is missing, so this is no whole Keepmum", "Install from another clone.")
-    return content.decode("utf-8")
 
 
 def _by_hand(wish: Wish) -> tuple[str, ...]:
