@@ -262,7 +262,8 @@ def test_a_command_that_puts_a_secret_into_a_memory_file_is_refused(
 def test_hooks_that_nobody_reviewed_do_not_run_and_the_doctor_says_so(user: Codex, root: Path, project: Path) -> None:
     user.run("exec", "hello", folder=project)
     assert not (user.memories / "state" / "heartbeat" / "codex.session-start").exists()
-    assert "not trusted yet, so they do not run: pre_tool_use, session_start, stop" in said(user, root, project)
+    told = said(user, root, project, well=True)
+    assert "not trusted yet, so they do not run: pre_tool_use, session_start, stop" in told
 
 
 def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(

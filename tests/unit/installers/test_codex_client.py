@@ -379,7 +379,7 @@ def test_machine_without_the_client_is_no_problem(wish: Wish, machine: Machine, 
     [
         ("trusted", ("ok", "trusted: stop")),
         ("managed", ("ok", "managed: stop")),
-        ("untrusted", ("problem", "not trusted yet, so they do not run: stop")),
+        ("untrusted", ("note", "not trusted yet, so they do not run: stop")),
         ("modified", ("problem", "changed since you trusted them, so they do not run: stop")),
     ],
 )

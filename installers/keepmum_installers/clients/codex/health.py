@@ -126,7 +126,8 @@ def _trust(codex: str, machine: Machine) -> Iterator[Finding]:
         elif trust == "modified":
             yield problem(about, f"changed since you trusted them, so they do not run: {names}", _REVIEW)
         else:
-            yield problem(about, f"not trusted yet, so they do not run: {names}", _REVIEW)
+            # The last step of every installation, which only the user can take, is no fault.
+            yield note(about, f"not trusted yet, so they do not run: {names}", _REVIEW)
     off = [hook.event for hook in found if not hook.enabled]
     if off:
         yield note(about, f"switched off: {', '.join(off)}", "Type /hooks in Codex to switch them on.")
