@@ -27,11 +27,8 @@ try:
         run()
         CODE = 0
     except BaseException as error:  # noqa: BLE001 - a broken hook must not stop the user's work; even Ctrl-C ends in peace
-        BYTECODE, sys.pycache_prefix, sys.dont_write_bytecode = (
-            sys.pycache_prefix,
-            None,
-            True,
-        )  # it may be what is broken
+        # The bytecode may be what is broken.
+        BYTECODE, sys.pycache_prefix, sys.dont_write_bytecode = sys.pycache_prefix, None, True
         from last_resort import give_up
 
         CODE = give_up(error, BYTECODE)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import quote
+from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ _REPORTING_TYPES = ("subagent", "workflow")
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
     """The event that the payload tells of, or None when it tells of another one or of no session."""
-    session = payload.get("session_id")
-    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+    session = session_of(payload, _NAMES[kind])
+    if not session:
         return None
     reporting, lasting = _tasks(payload.get("background_tasks"))
     return Event(
         kind=kind,
         session=session,
-        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
-        source=_text(payload.get("source")),
-        prompt=_text(payload.get("prompt_id")),
+        cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        source=text_of(payload.get("source")),
+        prompt=text_of(payload.get("prompt_id")),
         ends_turn=not (payload.get("stop_hook_active") or payload.get("agent_id")),
         attended=_attended(environ),
         reporting=reporting,
@@ -73,20 +73,19 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
 
     Raises: ValueError when tool, input, path or command are not what the client sends.
     """
-    if payload.get("hook_event_name") != "PreToolUse":
+    called = tool_call(payload, "PreToolUse")
+    if called is None:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    tool, given = called
     path = given.get(FILE_TOOLS[tool]) if tool in FILE_TOOLS else ""
     command = given.get("command") if tool in SHELL_TOOLS else ""
     if not isinstance(path, str) or not isinstance(command, str):
-        raise ValueError("no path, or no command")  # noqa: TRY004 - as above
+        raise ValueError("no path, or no command")  # noqa: TRY004 - the fault of what was sent, not of the caller
     return Call(
         tool=tool,
         input=given,
-        session=_text(payload.get("session_id")),
-        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        session=text_of(payload.get("session_id")),
+        cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
         paths=(path,) if path else (),
         command=command,
         standing=_STANDING if path else (),
@@ -124,7 +123,3 @@ def _tasks(listed: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if isinstance(task, dict) and isinstance(task.get("id"), str):
             (reporting if task.get("type") in _REPORTING_TYPES else lasting).append(task["id"])
     return tuple(reporting), tuple(lasting)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from keepmum_hooks import files
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import quote
+from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ _HEAD = 1 << 10  # bytes that hold the session's own origin, in the order in whi
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:  # noqa: ARG001 - the seam
     """The event that the payload tells of, or None when it tells of another one or of no session."""
-    session = payload.get("session_id")
-    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+    session = session_of(payload, _NAMES[kind])
+    if not session:
         return None
     return Event(
         kind=kind,
         session=session,
-        cwd=_text(payload.get("cwd")),
-        source=_text(payload.get("source")),
-        prompt=_text(payload.get("turn_id")),
+        cwd=text_of(payload.get("cwd")),
+        source=text_of(payload.get("source")),
+        prompt=text_of(payload.get("turn_id")),
         ends_turn=not payload.get("stop_hook_active"),
         attended=kind != STOP or _attended(payload),
     )
@@ -64,12 +64,11 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
 
     Raises: ValueError when tool, input or command are not what the client sends.
     """
-    if payload.get("hook_event_name") != "PreToolUse":
+    called = tool_call(payload, "PreToolUse")
+    if called is None:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
-    session, cwd = _text(payload.get("session_id")), _text(payload.get("cwd"))
+    tool, given = called
+    session, cwd = text_of(payload.get("session_id")), text_of(payload.get("cwd"))
     if tool.startswith(_SERVER_TOOL):
         return Call(tool=tool, input=given, session=session, cwd=cwd)
     command = given.get("command")
@@ -113,7 +112,7 @@ def _attended(payload: Mapping[str, Any]) -> bool:
     The payload does not say it. The transcript does: such a turn names what began it, and such a session, too. Where
     there is none, and in a session that was begun so, a turn that may ask nobody is taken for one that nobody reads.
     """
-    path, turn = _text(payload.get("transcript_path")), quote(_text(payload.get("turn_id"))).encode("ascii")
+    path, turn = text_of(payload.get("transcript_path")), quote(text_of(payload.get("turn_id"))).encode("ascii")
     trigger = _said(files.read_end(path, _TAIL), b'"turn_trigger":"', b'"turn_id":' + turn)
     if trigger:
         return trigger != _NOBODY_READS
@@ -129,7 +128,3 @@ def _said(text: bytes | None, name: bytes, about: bytes = b"") -> bytes:
     lines = reversed((text or b"").split(b"\n"))
     line = next((line for line in lines if name in line and about in line), b"")
     return line.partition(name)[2].partition(b'"')[0]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import quote
+from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 from keepmum_hooks.system import has_terminal
 
 TYPE_CHECKING = False
@@ -30,16 +30,16 @@ _COMMAND_FIELDS = ("command", "input")  # of shells; and of `apply_patch`, whose
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
     """The event that the payload tells of, or None when it tells of another one or of no session."""
-    session = payload.get("session_id")
-    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+    session = session_of(payload, _NAMES[kind])
+    if not session:
         return None
     return Event(
         kind=kind,
         session=session,
-        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
-        source=_text(payload.get("source")),
+        cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        source=text_of(payload.get("source")),
         # No prompt has an id here. The time of the event tells turns apart, and two hooks of one event not.
-        prompt=_text(payload.get("timestamp")),
+        prompt=text_of(payload.get("timestamp")),
         ends_turn=not payload.get("stop_hook_active"),
         # The command line does not say whether anybody reads its answers; without a terminal nobody does.
         attended="COPILOT_CLI" not in environ or has_terminal(),
@@ -58,11 +58,10 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
 
     Raises: ValueError when tool, input, path or command are not what the client sends.
     """
-    if payload.get("hook_event_name") != "PreToolUse":
+    called = tool_call(payload, "PreToolUse")
+    if called is None:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    tool, given = called
     paths = tuple(given[name] for name in _PATH_FIELDS if given.get(name))
     command = next((given[name] for name in _COMMAND_FIELDS if name in given), "")
     if not isinstance(command, str) or not all(isinstance(path, str) for path in paths):
@@ -70,8 +69,8 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
     return Call(
         tool=_server_tool(tool),
         input=given,
-        session=_text(payload.get("session_id")),
-        cwd=_text(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
+        session=text_of(payload.get("session_id")),
+        cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
         paths=paths,
         command=command,
         standing=_STANDING if paths else (),
@@ -92,7 +91,3 @@ def _server_tool(tool: str) -> str:
     if tool.startswith("mcp_"):
         return f"mcp__{tool[4:].lstrip('_')}"
     return f"mcp__{tool.replace('-', '__', 1)}" if "-" in tool else tool
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -13,7 +13,7 @@ import sys
 
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import loads, quote
+from keepmum_hooks.payload import loads, quote, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> E
     session = _session(payload)
     if payload.get("hook_event_name") not in _NAMES[kind] or not session:
         return None
-    generation = _text(payload.get("generation_id"))
+    generation = text_of(payload.get("generation_id"))
     return Event(
         kind=kind,
         session=session,
@@ -94,7 +94,7 @@ def _call(payload: Mapping[str, Any], environ: Mapping[str, str], *, tool: str, 
         tool=tool,
         input=given,
         session=_session(payload),
-        cwd=_text(payload.get("cwd")) or _folder(payload, environ),
+        cwd=text_of(payload.get("cwd")) or _folder(payload, environ),
         paths=tuple(path for path in paths if path),
         command=command,
         standing=_STANDING if any(paths) else (),
@@ -116,7 +116,7 @@ def _server_tool(payload: Mapping[str, Any]) -> str:
     tool = payload.get("tool_name")
     if not isinstance(tool, str):
         raise ValueError("no tool")  # noqa: TRY004 - as above
-    named = (_text(payload.get(field)) for field in ("mcp_server_name", "mcp_server_url", "url", "command"))
+    named = (text_of(payload.get(field)) for field in ("mcp_server_name", "mcp_server_url", "url", "command"))
     server = next(filter(None, named), "")
     if server.endswith(f"-{OWN_SERVER}"):
         server = OWN_SERVER
@@ -135,17 +135,13 @@ def _server_input(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _session(payload: Mapping[str, Any]) -> str:
-    return _text(payload.get("conversation_id")) or _text(payload.get("session_id"))
+    return text_of(payload.get("conversation_id")) or text_of(payload.get("session_id"))
 
 
 def _folder(payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """The first folder of the workspace; without one, what the environment says."""
     roots = payload.get("workspace_roots")
-    first = _text(roots[0]) if isinstance(roots, list) and roots else ""
+    first = text_of(roots[0]) if isinstance(roots, list) and roots else ""
     if sys.platform == "win32" and first[2:3] == ":":
         first = first[1:]  # the editor writes `/c:/shop`
     return first or environ.get("CURSOR_PROJECT_DIR", "")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -99,13 +99,9 @@ def append(path: str, record: bytes, cap: int) -> bytes:
 
 def replace(path: str, data: bytes) -> None:
     """Put `data` in the place of the file in one step: a reader sees the old text or the new one, whole."""
-    beside = f"{path}.{calls.getpid()}.tmp"
+    beside = _beside(path)
     try:
-        descriptor = _open_in_folder(beside, calls.O_WRONLY | calls.O_CREAT | calls.O_TRUNC)
-        try:
-            _write_whole(descriptor, data)
-        finally:
-            calls.close(descriptor)
+        _write(beside, data)
         calls.replace(beside, path)
     except OSError:
         remove(beside)
@@ -117,13 +113,9 @@ def create(path: str, data: bytes) -> None:
 
     Raises: OSError when it cannot be made.
     """
-    beside = f"{path}.{calls.getpid()}.tmp"
+    beside = _beside(path)
     try:
-        descriptor = _open_in_folder(beside, calls.O_WRONLY | calls.O_CREAT | calls.O_TRUNC)
-        try:
-            _write_whole(descriptor, data)
-        finally:
-            calls.close(descriptor)
+        _write(beside, data)
         try:
             calls.link(beside, path)
         except FileExistsError:
@@ -132,6 +124,19 @@ def create(path: str, data: bytes) -> None:
             calls.replace(beside, path)
     finally:
         remove(beside)
+
+
+def _beside(path: str) -> str:
+    """Where this process writes the file before it is there."""
+    return f"{path}.{calls.getpid()}.tmp"
+
+
+def _write(path: str, data: bytes) -> None:
+    descriptor = _open_in_folder(path, calls.O_WRONLY | calls.O_CREAT | calls.O_TRUNC)
+    try:
+        _write_whole(descriptor, data)
+    finally:
+        calls.close(descriptor)
 
 
 def remove(path: str) -> None:

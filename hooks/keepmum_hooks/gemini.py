@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import quote
+from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 from keepmum_hooks.system import has_terminal
 
 TYPE_CHECKING = False
@@ -30,16 +30,16 @@ _STANDING = ("old_string",)
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
     """The event that the payload tells of, or None when it tells of another one or of no session."""
-    session = payload.get("session_id")
-    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+    session = session_of(payload, _NAMES[kind])
+    if not session:
         return None
     return Event(
         kind=kind,
         session=session,
         cwd=_folder(payload, environ),
-        source=_text(payload.get("source")),
+        source=text_of(payload.get("source")),
         # No prompt has an id here. The time of the event tells turns apart.
-        prompt=_text(payload.get("timestamp")),
+        prompt=text_of(payload.get("timestamp")),
         ends_turn=not payload.get("stop_hook_active"),
         # The client does not say whether anybody reads its answers; without a terminal nobody does.
         attended=has_terminal(),
@@ -58,19 +58,18 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
 
     Raises: ValueError when tool, input, path or command are not what the client sends.
     """
-    if payload.get("hook_event_name") != "BeforeTool":
+    called = tool_call(payload, "BeforeTool")
+    if called is None:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    tool, given = called
     path = _SAVED_IN if tool == _SAVE else given.get("file_path", "")
     command = given.get("command") if tool == _SHELL else ""
     if not isinstance(path, str) or not isinstance(command, str):
-        raise ValueError("no path, or no command")  # noqa: TRY004 - as above
+        raise ValueError("no path, or no command")  # noqa: TRY004 - the fault of what was sent, not of the caller
     return Call(
         tool=_server_tool(tool, payload.get("mcp_context")),
         input=given,
-        session=_text(payload.get("session_id")),
+        session=text_of(payload.get("session_id")),
         cwd=_folder(payload, environ),
         paths=(path,) if path else (),
         command=command,
@@ -86,13 +85,9 @@ def refuse(reason: str) -> str:
 def _server_tool(tool: str, context: object) -> str:
     """The name in the form that the guard knows, `mcp__<server>__<tool>`, if it is the tool of a server."""
     if isinstance(context, dict) and isinstance(context.get("server_name"), str):
-        return f"mcp__{context['server_name']}__{_text(context.get('tool_name')) or tool}"
+        return f"mcp__{context['server_name']}__{text_of(context.get('tool_name')) or tool}"
     return f"mcp__{tool[4:].lstrip('_')}" if tool.startswith("mcp_") else tool
 
 
 def _folder(payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    return _text(payload.get("cwd")) or environ.get("GEMINI_PROJECT_DIR", "")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return text_of(payload.get("cwd")) or environ.get("GEMINI_PROJECT_DIR", "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from keepmum_hooks.call import Call
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.payload import quote
+from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 from keepmum_hooks.system import has_terminal
 
 TYPE_CHECKING = False
@@ -34,14 +34,14 @@ _BUILT_IN = frozenset(
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:  # noqa: ARG001 - as every client
     """The event that the payload tells of, or None when it tells of another one or of no session."""
-    session = payload.get("session_id")
-    if payload.get("hook_event_name") != _NAMES[kind] or not isinstance(session, str) or not session:
+    session = session_of(payload, _NAMES[kind])
+    if not session:
         return None
     return Event(
         kind=kind,
         session=session,
-        cwd=_text(payload.get("cwd")),
-        prompt=_text(payload.get("prompt_id")),
+        cwd=text_of(payload.get("cwd")),
+        prompt=text_of(payload.get("prompt_id")),
         ends_turn=payload.get("continued") is not True,
         attended=has_terminal(),
         once=kind == SESSION_START,
@@ -58,11 +58,10 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
 
     Raises: ValueError when tool, input, path or command are not what the client sends.
     """
-    if payload.get("hook_event_name") != "tool.execute.before":
+    called = tool_call(payload, "tool.execute.before")
+    if called is None:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    tool, given = called
     is_built_in = tool in _BUILT_IN
     paths = tuple(given[name] for name in _PATH_FIELDS if is_built_in and given.get(name))
     command = next((given[name] for name in _COMMAND_FIELDS if is_built_in and name in given), "")
@@ -71,8 +70,8 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | 
     return Call(
         tool=tool if is_built_in else _server_tool(tool),
         input=given,
-        session=_text(payload.get("session_id")),
-        cwd=_text(payload.get("cwd")),
+        session=text_of(payload.get("session_id")),
+        cwd=text_of(payload.get("cwd")),
         paths=paths,
         command=command,
         standing=_STANDING if paths else (),
@@ -87,7 +86,3 @@ def refuse(reason: str) -> str:
 def _server_tool(tool: str) -> str:
     """The name in the form that the guard knows; where the server's name ends is not told."""
     return f"mcp__keepmum__{tool[len(_OWN_TOOLS) :]}" if tool.startswith(_OWN_TOOLS) else f"mcp__{tool}"
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,4 +1,6 @@
-"""JSON in and out, by the interpreter's own scanner: `import json` alone would double the time of a hook.
+"""JSON in and out, and what the payloads of most clients have in common.
+
+The interpreter's own scanner reads it: `import json` alone would double the time of a hook.
 
 `_json` is private to CPython, so whatever goes wrong with it falls back to `json`; the tests run both on every
 supported interpreter.
@@ -10,9 +12,21 @@ from keepmum_hooks.system import calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["STDIN_LIMIT", "drain_stdin", "loads", "parse", "quote", "read_head", "read_stdin"]
+__all__ = [
+    "STDIN_LIMIT",
+    "drain_stdin",
+    "loads",
+    "parse",
+    "quote",
+    "read_head",
+    "read_stdin",
+    "session_of",
+    "text_of",
+    "tool_call",
+]
 
 STDIN_LIMIT = 10 << 20  # bytes; a hundred times the largest payload seen
 _BOM = b"\xef\xbb\xbf"
@@ -68,6 +82,29 @@ def quote(text: str) -> str:
     except ImportError:
         from json.encoder import encode_basestring_ascii
     return str(encode_basestring_ascii(text))
+
+
+def text_of(value: object) -> str:
+    """The value where it is text, and no text where it is anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def session_of(payload: Mapping[str, Any], event: str) -> str:
+    """The session that an event of this name was sent for; no text where it is another event, or of no session."""
+    return text_of(payload.get("session_id")) if payload.get("hook_event_name") == event else ""
+
+
+def tool_call(payload: Mapping[str, Any], event: str) -> tuple[str, dict[str, Any]] | None:
+    """Tool and input of the call that an event of this name announces; None where it is another event.
+
+    Raises: ValueError when tool or input are not what clients send.
+    """
+    if payload.get("hook_event_name") != event:
+        return None
+    tool, given = payload.get("tool_name"), payload.get("tool_input")
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
+    return tool, given
 
 
 class _Rules:
