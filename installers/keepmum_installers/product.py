@@ -37,6 +37,17 @@ class Product:
     issues: str
     keywords: tuple[str, ...]
 
+    def facts(self) -> dict[str, object]:
+        """What a plugin's manifest says of the product behind its name, in the words that the clients share."""
+        return {
+            "description": self.description,
+            "author": {"name": self.author},
+            "homepage": self.homepage,
+            "repository": self.homepage,
+            "license": self.licence,
+            "keywords": list(self.keywords),
+        }
+
     @property
     def repository(self) -> str:
         """`owner/name` of the public repository, the short form that clients accept."""

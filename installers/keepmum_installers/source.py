@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from keepmum_installers.errors import InstallError
 
-__all__ = ["Source", "folder", "github", "parse_source"]
+__all__ = ["Source", "bundle_folder", "folder", "github", "parse_source"]
 
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 _SSH = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+")
@@ -32,6 +32,15 @@ def folder(path: str) -> Source:
     if not os.path.isfile(os.path.join(path, ".claude-plugin", "marketplace.json")):
         raise InstallError(f"no Keepmum lies in the folder {path}", "Give --source the folder of a clone of Keepmum.")
     return Source("directory", os.path.realpath(path))
+
+
+def bundle_folder(named: str | None, root: str | None, cwd: str) -> str | None:
+    """The folder of the bundle: what the user named, else the one at root; None when it is none on this machine.
+
+    Raises: InstallError when what the user named is no source, or no bundle lies in the folder.
+    """
+    source = parse_source(named, cwd) if named else folder(root) if root else None
+    return source.where if source is not None and source.kind == "directory" else None
 
 
 def github(repository: str) -> Source:

@@ -79,7 +79,7 @@ def _plugins(run: Callable[..., Done]) -> list[dict[str, Any]]:
 
 
 def test_plugin_is_on_after_one_command_and_off_without_a_trace_after_another(
-    installer: Callable[..., Done], run: Callable[..., Done], bundle: Path, home: Path
+    installer: Callable[..., Done], run: Callable[..., Done], home: Path
 ) -> None:
     (home / ".claude").mkdir()
     settings = home / ".claude" / "settings.json"

@@ -1,4 +1,4 @@
-"""What the doctor asks of every client whose hooks are processes: an interpreter that starts, and hooks that ran."""
+"""What the doctor asks of every client: an interpreter that starts, hooks that ran, a server that was used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.places import heartbeat_file
@@ -13,7 +14,7 @@ from keepmum_installers import files
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 
-__all__ = ["heartbeat", "interpreter", "server"]
+__all__ = ["interpreter", "lately", "server"]
 
 _OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
 _SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
@@ -38,16 +39,11 @@ def interpreter(client: str, machine: Machine, named: str | None = None) -> Find
     return ok(about, f"{found[0]} at {path}")
 
 
-def heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
-    """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
-    about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
-    if age is None and word == GUARD:  # it leaves its sign where it has something to judge, which may be never
-        return note(about, "has met no write to another memory yet")
-    if age is None:
-        return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
-    if age > _WEEK and word != GUARD:
-        return note(about, f"last ran {_ago(age)}", when_old)
-    return ok(about, f"last ran {_ago(age)}")
+def lately(client: str, events: Mapping[str, str], machine: Machine, when_old: str) -> Iterator[Finding]:
+    """When each hook last ran, and who used the server last; `events` are the client's names of them, and ours."""
+    for event, word in events.items():
+        yield _heartbeat(client, event, word, machine, when_old)
+    yield server(client, client, machine)
 
 
 def server(client: str, agent: str, machine: Machine) -> Finding:
@@ -62,6 +58,18 @@ def server(client: str, agent: str, machine: Machine) -> Finding:
     except (ValueError, KeyError, TypeError):
         who = "a client that did not say who it is"
     return ok(about, f"last used {_ago(age)}, by {who}")
+
+
+def _heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
+    """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
+    about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
+    if age is None and word == GUARD:  # it leaves its sign where it has something to judge, which may be never
+        return note(about, "has met no write to another memory yet")
+    if age is None:
+        return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
+    if age > _WEEK and word != GUARD:
+        return note(about, f"last ran {_ago(age)}", when_old)
+    return ok(about, f"last ran {_ago(age)}")
 
 
 def _age(path: str) -> float | None:

@@ -151,6 +151,14 @@ def test_a_guard_that_had_nothing_to_judge_may_be_well(
     assert _one(wish, machine, " guard hook") == (level, words)
 
 
+def test_who_used_the_server_last_is_told(wish: Wish, machine: Machine) -> None:
+    assert _one(wish, machine, " server") == ("note", "has not been used yet")
+    path = Path(heartbeat_file(machine.home, "claude-code", "server"))
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"name": "claude-code", "version": "2.1.329"}), encoding="utf-8")
+    assert _one(wish, machine, " server") == ("ok", "last used just now, by claude-code 2.1.329")
+
+
 def test_heartbeat_of_the_future_is_not_an_error(wish: Wish, machine: Machine) -> None:
     _beat(machine, "stop", -500)
     assert _one(wish, machine, " Stop hook") == ("ok", "last ran just now")

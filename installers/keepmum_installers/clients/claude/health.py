@@ -1,4 +1,4 @@
-"""How Keepmum is doing in Claude Code: the client, its interpreter, the plugin, what is switched off, the hooks."""
+"""How Keepmum is doing in Claude Code: client, interpreter, plugin, what is switched off, hooks and server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files, handover
-from keepmum_installers.clients.checks import heartbeat, interpreter
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
@@ -35,8 +35,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
     yield interpreter(_NAME, machine, None if python == places.PYTHON else python)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
-    for event, word in {**places.EVENTS, "guard": GUARD}.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
+    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
 
 
 def _version(claude: str, machine: Machine) -> Finding:

@@ -53,12 +53,7 @@ def _plugin(product: Product) -> dict[str, object]:
         "name": product.name,
         "displayName": product.name.capitalize(),
         "version": product.version,
-        "description": product.description,
-        "author": {"name": product.author},
-        "homepage": product.homepage,
-        "repository": product.homepage,
-        "license": product.licence,
-        "keywords": list(product.keywords),
+        **product.facts(),
         "metadata": {"generated": _RENDERED},
         "skills": f"./{SKILLS}/",
         # Nothing leaves the machine; the client shows this to whoever is about to install.

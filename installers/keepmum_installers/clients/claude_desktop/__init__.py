@@ -15,7 +15,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["ClaudeDesktop"]
 
@@ -57,15 +57,15 @@ class ClaudeDesktop:
 
         Raises: InstallError when a source was named that is none, or the file cannot be edited without harm.
         """
-        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
-        if source is None or source.kind != "directory":
+        where = bundle_folder(wish.source, wish.root, machine.cwd)
+        if where is None:
             return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
-        launch = os.path.join(source.where, "plugin", "launch.py")
+        launch = os.path.join(where, "plugin", "launch.py")
         entry = {"command": handover.python(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
         change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
         notes = (
             "Claude Desktop has Keepmum from its next start on.",
-            f"It reads the server from {source.where}: keep that folder.",
+            f"It reads the server from {where}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 

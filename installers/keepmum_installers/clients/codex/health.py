@@ -1,4 +1,4 @@
-"""How Keepmum is doing in Codex: the client, the plugin, whether its hooks are trusted, and whether they ever ran."""
+"""How Keepmum is doing in Codex: client, plugin, whether its hooks are trusted and ever ran, and its server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files, handover
-from keepmum_installers.clients.checks import heartbeat, interpreter
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
 from keepmum_installers.errors import InstallError
@@ -44,8 +44,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         return
     yield from _plugin(entry, machine, product)
     yield from _trust(codex, machine)
-    for event, word in {**places.EVENTS, "guard": GUARD}.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
+    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
 
 
 def _version(codex: str, machine: Machine) -> Finding:

@@ -108,12 +108,7 @@ def plugin(product: Product) -> dict[str, object]:
     """The manifest, without a version."""
     return {
         "name": product.name,
-        "description": product.description,
-        "author": {"name": product.author},
-        "homepage": product.homepage,
-        "repository": product.homepage,
-        "license": product.licence,
-        "keywords": list(product.keywords),
+        **product.facts(),
         "skills": f"./{SKILLS}/",
         # Both are named, since the files of these purposes that the client finds by itself are Claude Code's.
         "mcpServers": f"./{SERVERS}",

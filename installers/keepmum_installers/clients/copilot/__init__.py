@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat, interpreter, server
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.clients.copilot import manifests
 from keepmum_installers.errors import InstallError
@@ -15,7 +15,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN, Product
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["CopilotCli"]
 
@@ -55,17 +55,17 @@ class CopilotCli:
 
         Raises: InstallError when a source was named that is none, or the settings cannot be edited without harm.
         """
-        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
-        if source is None or source.kind != "directory":
+        where = bundle_folder(wish.source, wish.root, machine.cwd)
+        if where is None:
             return Plan(notes=_by_hand(wish.source or wish.product.repository))
         wanted = (
-            (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": source.where}}),
+            (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": where}}),
             (("enabledPlugins", PLUGIN), True),
         )
         change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you")
         notes = (
             "Copilot CLI has Keepmum from its next session on.",
-            f"It reads the plugin from {source.where}: keep that folder.",
+            f"It reads the plugin from {where}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 
@@ -90,9 +90,7 @@ def _checks(place: str, machine: Machine) -> Iterator[Finding]:
     yield ok(_NAME, f"at {place}")
     yield interpreter(_NAME, machine)
     yield _plugin(f"{_NAME} plugin", place)
-    for event, word in _EVENTS.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
-    yield server(_NAME, _NAME, machine)
+    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
 
 
 def _plugin(about: str, place: str) -> Finding:

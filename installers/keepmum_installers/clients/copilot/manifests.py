@@ -29,12 +29,7 @@ def render(product: Product) -> Mapping[str, object]:
         MANIFEST: {
             "name": product.name,
             "version": product.version,
-            "description": product.description,
-            "author": {"name": product.author},
-            "homepage": product.homepage,
-            "repository": product.homepage,
-            "license": product.licence,
-            "keywords": list(product.keywords),
+            **product.facts(),
             "skills": f"./{SKILLS}/",
             "mcpServers": "./.mcp.json",
             "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in _EVENTS.items()},

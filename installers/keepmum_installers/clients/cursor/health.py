@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat, server
+from keepmum_installers.clients.checks import lately
 from keepmum_installers.clients.cursor import manifests, places
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
@@ -40,9 +40,7 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
         yield problem(f"{_NAME} plugin", f"{place} is a link, which Cursor refuses", f"Remove it. {_AGAIN}")
     else:
         yield from _plugin(place, machine, product)
-    for event, word in {**places.EVENTS, "guard": GUARD}.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
-    yield server(_NAME, _NAME, machine)
+    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
 
 
 def _plugin(place: str, machine: Machine, product: Product) -> Iterator[Finding]:

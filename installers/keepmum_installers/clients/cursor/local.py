@@ -18,7 +18,7 @@ from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import SKILL
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["plan", "remains", "start"]
 
@@ -28,7 +28,7 @@ def plan(wish: Wish, machine: Machine) -> Plan:
 
     Raises: InstallError when a source was named that is none.
     """
-    root = _root(wish, machine)
+    root = bundle_folder(wish.source, wish.root, machine.cwd)
     if root is None:
         return Plan(notes=_by_hand(wish))
     steps = handover.changes(_texts(wish, root), places.plugin_folder(machine), "a part of the plugin")
@@ -50,14 +50,6 @@ def remains(machine: Machine) -> Iterator[str]:
 def start(root: str) -> manifests.Start:
     """How hooks and server of the bundle at root are started on this machine."""
     return manifests.Start(root=root.replace(os.sep, "/"), python=handover.python())
-
-
-def _root(wish: Wish, machine: Machine) -> str | None:
-    """The folder of the bundle; None when it lies in a repository that the client itself would have to fetch."""
-    if wish.source is not None:
-        source = parse_source(wish.source, machine.cwd)
-        return source.where if source.kind == "directory" else None
-    return folder(wish.root).where if wish.root else None
 
 
 def _texts(wish: Wish, root: str) -> dict[str, str]:

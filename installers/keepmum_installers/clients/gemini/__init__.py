@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat, interpreter, server
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.clients.gemini import manifests
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Call, Plan
 from keepmum_installers.product import Product
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["GeminiCli"]
 
@@ -51,11 +51,11 @@ class GeminiCli:
 
         Raises: InstallError when a source was named that is none.
         """
-        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
+        bundle = bundle_folder(wish.source, wish.root, machine.cwd)
         gemini = self.program(machine)
-        if source is None or source.kind != "directory" or gemini is None:
+        if bundle is None or gemini is None:
             return Plan(notes=_by_hand())
-        where = os.path.join(source.where, manifests.FOLDER)
+        where = os.path.join(bundle, manifests.FOLDER)
         notes = ("Gemini CLI has Keepmum from its next session on.", f"It reads the extension from {where}: keep it.")
         if _linked(self.folder(machine)) == where:
             return Plan(notes=notes)
@@ -98,9 +98,7 @@ def _checks(gemini: str, place: str, machine: Machine) -> Iterator[Finding]:
         yield problem(about, f"it is read from {where}, which is gone", "Run `keepmum install` from another clone.")
     else:
         yield ok(about, f"linked to {where}")
-    for event, word in _EVENTS.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
-    yield server(_NAME, _NAME, machine)
+    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
 
 
 def _linked(place: str) -> str | None:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat, interpreter, server
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
 from keepmum_installers.product import Product
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["OpenCode"]
 
@@ -56,14 +56,14 @@ class OpenCode:
 
         Raises: InstallError when a source was named that is none.
         """
-        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
-        if source is None or source.kind != "directory":
+        where = bundle_folder(wish.source, wish.root, machine.cwd)
+        if where is None:
             return Plan(notes=("OpenCode reads the plugin from a folder: run this installer in a clone of Keepmum.",))
-        address = PurePath(source.where, *_PLUGIN).as_uri()
+        address = PurePath(where, *_PLUGIN).as_uri()
         step = own_file(_file(self.folder(machine)), f"export * from {json.dumps(address)}\n", "the plugin", 0o644)
         notes = (
             "OpenCode has Keepmum from its next start on.",
-            f"It reads the plugin from {source.where}: keep that folder.",
+            f"It reads the plugin from {where}: keep that folder.",
         )
         return Plan((step,) if step else (), notes)
 
@@ -88,9 +88,7 @@ def _checks(place: str, machine: Machine) -> Iterator[Finding]:
     yield ok(_NAME, f"at {place}")
     yield interpreter(_NAME, machine)
     yield _plugin(f"{_NAME} plugin", place)
-    for event, word in _EVENTS.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
-    yield server(_NAME, _NAME, machine)
+    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
 
 
 def _plugin(about: str, place: str) -> Finding:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import heartbeat, interpreter, server
+from keepmum_installers.clients.checks import interpreter, lately
 from keepmum_installers.clients.client import Scope, Wish
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
@@ -19,7 +19,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
 from keepmum_installers.repository import repository
-from keepmum_installers.source import folder, parse_source
+from keepmum_installers.source import bundle_folder
 
 __all__ = ["VisualStudioCode"]
 
@@ -69,17 +69,17 @@ class VisualStudioCode:
             (path,) = self.repository_files(wish.scope, machine)
             change = edit_keys(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
-        source = parse_source(wish.source, machine.cwd) if wish.source else folder(wish.root) if wish.root else None
-        if source is None or source.kind != "directory":
+        where = bundle_folder(wish.source, wish.root, machine.cwd)
+        if where is None:
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
-        wanted = (((_LOCATIONS, source.where), True),)
+        wanted = (((_LOCATIONS, where), True),)
         try:
             change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder")
         except InstallError as error:  # many of these files have comments, which is no fault of anybody
             return Plan(notes=(f"VS Code: {error}", *error.next_step.split("\n")))
         notes = (
             "VS Code has Keepmum from its next start on.",
-            f"It reads the plugin from {source.where}: keep that folder.",
+            f"It reads the plugin from {where}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 
@@ -105,9 +105,7 @@ def _checks(place: str, machine: Machine) -> Iterator[Finding]:
     else:
         yield note(about, f"{_settings(place)} does not name it", f"Run `keepmum install --client {_NAME}`.")
     yield interpreter(_NAME, machine)
-    for event, word in _EVENTS.items():
-        yield heartbeat(_NAME, event, word, machine, _SHOWN)
-    yield server(_NAME, _NAME, machine)
+    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
 
 
 def _settings(place: str) -> str:
