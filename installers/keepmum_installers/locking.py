@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from keepmum import file_locks
 from keepmum_installers.errors import InstallError
 
 __all__ = ["locked"]
@@ -41,7 +42,6 @@ def locked(folder: str, seconds: float = 60) -> Iterator[None]:
 
 if sys.platform == "win32":
     import hashlib
-    import msvcrt
     import tempfile
 
     def _open(folder: str) -> int:
@@ -49,25 +49,16 @@ if sys.platform == "win32":
         name = "keepmum-" + hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()[:16] + ".lock"
         return os.open(os.path.join(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT)
 
-    def _take(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
 else:
-    import fcntl
 
     def _open(folder: str) -> int:
         return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
 
-    def _take(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno not in _NO_LOCKS_HERE:
-                raise
+
+def _take(descriptor: int) -> bool:
+    try:
+        return file_locks.take(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS_HERE:
+            raise
         return True

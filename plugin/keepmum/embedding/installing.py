@@ -10,10 +10,10 @@ import contextlib
 import errno
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 
+from keepmum import file_locks
 from keepmum.embedding import conversion, packed
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.sources import SOURCES, Progress, folder
@@ -191,7 +191,7 @@ def _alone(models: str, progress: Progress) -> Iterator[None]:
     descriptor = os.open(os.path.join(models, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + _PATIENCE
-        while not _take(descriptor):
+        while not file_locks.take(descriptor):
             if time.monotonic() > deadline:
                 raise EmbeddingError("another installation of the model has been at work for half an hour")
             progress("waiting for another installation", 0, 0)
@@ -199,24 +199,3 @@ def _alone(models: str, progress: Progress) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

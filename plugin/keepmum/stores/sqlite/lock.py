@@ -10,42 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterator
 
+from keepmum import file_locks
 from keepmum.errors import StoreBusy
 
 __all__ = ["WriterLock"]
 
 _CLOSED = -1
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 class WriterLock:
@@ -72,7 +45,7 @@ class WriterLock:
         finally:
             self._depth -= 1
             if self._depth == 0 and self._descriptor != _CLOSED:
-                _unlock(self._descriptor)
+                file_locks.release(self._descriptor)
 
     def close(self) -> None:
         """Let go of the lock, held or not; its file stays on disk for the others."""
@@ -82,7 +55,7 @@ class WriterLock:
     def _take(self, patience: float) -> None:
         deadline = time.monotonic() + patience
         pause = 0.0002
-        while not _try_lock(self._descriptor):
+        while not file_locks.take(self._descriptor):
             if time.monotonic() >= deadline:
                 raise StoreBusy(
                     f"another process has held the memory store for over {patience:.0f} s; nothing was stored. "
