@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -71,6 +73,38 @@ def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
     monkeypatch.setattr(words_module, "_WEIGHED", 5)
     assert {memory.project for memory, _ in store.search(["common"], wanted(), MANY)} == {"alpha"}
     assert len(found(store, "common")) == MANY
+
+
+def test_common_words_are_left_out_as_soon_as_not_all_memories_can_be_weighed(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_module, "_WEIGHED", MANY - 1)
+    assert found(store, "n3", "common") == {"n3"}
+
+
+def test_two_words_that_stand_in_too_many_are_both_looked_for_among_the_latest(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_module, "_COMMON", 0.5)
+    monkeypatch.setattr(words_module, "_WEIGHED", 30)
+    holding = [number for number in range(MANY) if number % 3 in {0, 1}]
+    names = {int(name.removeprefix("n")) for name in found(store, "every0", "every1", limit=31)}
+    assert sorted(names) == holding[-31:], "as many as can be weighed, and the one that they are counted from"
+
+
+def test_a_search_asks_at_once_for_what_the_last_one_had_need_of(store: SqliteStore) -> None:
+    asked: list[int] = []
+
+    def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
+        if sql == words_module._MATCHING:
+            asked.append(cast(int, parameters[-1]))
+        return store._rows(sql, parameters)
+
+    words = words_module.SqliteWords(query)
+    narrow, wide = (wanted(), 2), (wanted(everywhere=True), 2)
+    for filtered, limit in (wide, narrow, narrow, wide, wide):
+        assert len(words.best("m.id", ["common"], filtered, limit)) == limit
+    assert asked == [4, 4, 16, 16, 16, 4]
 
 
 @pytest.mark.parametrize("order", ["updated", "importance"])

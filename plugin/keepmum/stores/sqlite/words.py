@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from keepmum import ranking
 from keepmum.memory import Filter
@@ -16,7 +19,7 @@ Found = list[tuple[sqlite3.Row, float]]  # rows with how well they fit, best fir
 
 _COMMON = 0.15  # of all memories hold it: a word that says little
 _ENOUGH_WORDS = 2
-_WEIGHED = 15_000  # memories that hold a word, counted once for each word: weighing so many takes 15 ms
+_WEIGHED = 12_000  # memories that hold a word, counted once for each word: weighing so many takes 12 ms
 _WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
 _OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MOSTLY = 2  # times as many, of which as many as are wanted mostly pass it
@@ -33,6 +36,7 @@ class SqliteWords:
 
     def __init__(self, query: Query) -> None:
         self._query = query
+        self._reach = _MOSTLY  # times as many matches as are wanted: what the last search had need of
 
     def best(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> Found:
         """Up to `limit` memories that hold any of `words` and pass the filter, as rows of `number` and `fields`."""
@@ -42,14 +46,22 @@ class SqliteWords:
         expression = " OR ".join(telling)
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
-        ranked = [(row[0], row[1]) for row in self._query(_MATCHING, (expression, first, limit * _OVERFETCH))]
+        ranked = self._ranked(expression, first, limit * self._reach)
         found: Found = []
-        for some in (ranked[: limit * _MOSTLY], ranked[limit * _MOSTLY :]):
+        for some in (ranked[:limit], ranked[limit : limit * _MOSTLY]):
             if len(found) < limit:
                 found += passing(self._query, fields, some, wanted)
+        before, self._reach = self._reach, _MOSTLY if len(found) >= limit else _OVERFETCH
+        if len(found) < limit:
+            if self._reach > before and len(ranked) == limit * before:
+                ranked = self._ranked(expression, first, limit * self._reach)
+            found += passing(self._query, fields, ranked[limit * _MOSTLY :], wanted)
         if len(found) < limit and (first or len(ranked) == limit * _OVERFETCH):
             return passing(self._query, fields, self._best_that_pass(expression, wanted, limit), wanted)
         return found[:limit]
+
+    def _ranked(self, expression: str, first: int, limit: int) -> list[tuple[int, float]]:
+        return [(row[0], row[1]) for row in self._query(_MATCHING, (expression, first, limit))]
 
     def _best_that_pass(self, expression: str, wanted: Filter, limit: int) -> list[tuple[int, float]]:
         condition, parameters = rows.where(wanted)
@@ -66,7 +78,7 @@ class SqliteWords:
         A word that every seventh memory holds costs the most to look up and decides the least: leaving such words out
         halves the slowest searches and moves nDCG@10 by .001 at most, on our development questions. In a large store
         the rarest words go first, until what they stand in adds up to more than can be weighed in a few milliseconds.
-        Where even the rarest stands in more, the latest memories are weighed alone.
+        Where even two do, be it that no word is rarer, the latest memories are weighed alone.
         """
         memories = int(self._query("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
         if memories < _WORTH_COUNTING or (len(words) <= _ENOUGH_WORDS and memories <= _WEIGHED):
@@ -75,18 +87,15 @@ class SqliteWords:
         held = f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {common}))"
         counted = zip(words, tuple(self._query(f"SELECT {', '.join([held] * len(words))}", words)[0]), strict=True)
         rare = sorted(((count, word) for word, count in counted if count > 0), key=lambda pair: pair[0])
-        telling: list[str] = []
-        left = _WEIGHED
-        for count, word in rare:
-            left -= count
-            if count < common and (left >= 0 or not telling):
-                telling.append(word)
-        if len(telling) < _ENOUGH_WORDS and memories * _COMMON <= _WEIGHED:
+        telling = [(count, word) for count, word in rare if count < common]
+        if not rare or (len(telling) < _ENOUGH_WORDS and memories <= _WEIGHED):
             return words, 0
-        if telling or not rare:
-            return telling or words, 0
-        rarest = [word for _, word in rare[:_ENOUGH_WORDS]]
-        return rarest, self._first_of_latest(" OR ".join(rarest))
+        added_up = list(itertools.accumulate(count for count, _ in telling))
+        fitting = max(_ENOUGH_WORDS, bisect.bisect_right(added_up, _WEIGHED))
+        chosen = [word for _, word in (telling or rare)[:fitting]]
+        if telling and added_up[len(chosen) - 1] <= _WEIGHED:
+            return chosen, 0
+        return chosen, self._first_of_latest(" OR ".join(chosen))
 
     def _first_of_latest(self, expression: str) -> int:
         """The row from which on as many memories match as are weighed."""
@@ -96,21 +105,28 @@ class SqliteWords:
         return int(found[0][0]) if found else 0
 
 
-def passing(query: Query, fields: str, found: Sequence[tuple[int, float]], wanted: Filter) -> Found:
+def passing(
+    query: Query,
+    fields: str,
+    found: Sequence[tuple[int, float]],
+    wanted: Filter,
+    known: Mapping[int, sqlite3.Row] = MappingProxyType({}),
+) -> Found:
     """Those of `found`, row numbers with how well they fit, that pass the filter, in that order.
 
-    Each is a row of its `number` and `fields`.
+    Each is a row of its `number` and `fields`; those `known` are not looked up again.
     """
-    if not found:
-        return []
-    condition, parameters = rows.where(wanted)
-    numbers = ", ".join(str(number) for number, _ in found)
-    # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
-    passed = query(
-        f"SELECT m.seq AS number, {fields} FROM json_each(?) CROSS JOIN memories m ON m.seq = value WHERE {condition}",
-        (f"[{numbers}]", *parameters),
-    )
-    by_number = {row[0]: row for row in passed}
+    by_number = dict(known)
+    unknown = [number for number, _ in found if number not in by_number]
+    if unknown:
+        condition, parameters = rows.where(wanted)
+        # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
+        passed = query(
+            f"SELECT m.seq AS number, {fields} FROM json_each(?) CROSS JOIN memories m ON m.seq = value"
+            f" WHERE {condition}",
+            (str(unknown), *parameters),
+        )
+        by_number.update((row[0], row) for row in passed)
     return [(by_number[number], fit) for number, fit in found if number in by_number]
 
 
