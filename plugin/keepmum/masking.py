@@ -45,10 +45,11 @@ def mask(values: Mapping[str, JsonValue], scan: intake.Scan) -> tuple[dict[str, 
 
     Raises: ScannerFailed.
     """
+    said = {name: value for name in FIELDS if (value := values.get(name)) and not _is_id(name, value)}
     spots: list[Spot] = []
     secrets: dict[str, str] = {}
-    for name in FIELDS:
-        for text in () if _is_id(name, values.get(name)) else intake.strings(values.get(name)):
+    for name, value in said.items():
+        for text in intake.strings(value):
             for finding in intake.findings(text, scan):
                 line = text.count("\n", 0, finding.start) + 1
                 spots.append(Spot(name, finding.rule, line, finding.fingerprint))
@@ -56,9 +57,8 @@ def mask(values: Mapping[str, JsonValue], scan: intake.Scan) -> tuple[dict[str, 
     eraser = Eraser(scan, secrets)
     if not spots:
         return {}, spots, eraser
-    present = {name: values[name] for name in FIELDS if values.get(name) is not None and not _is_id(name, values[name])}
-    cleaned = {name: eraser.field(name, value) for name, value in present.items()}
-    return {name: value for name, value in cleaned.items() if value != present[name]}, spots, eraser
+    cleaned = {name: eraser.field(name, value) for name, value in said.items()}
+    return {name: value for name, value in cleaned.items() if value != said[name]}, spots, eraser
 
 
 class Eraser:

@@ -208,6 +208,23 @@ def test_embedding_anew_brings_a_store_to_another_model(open_memory: OpenService
     assert service.reembed() == 0
 
 
+def test_who_is_searching_notices_that_another_process_embedded_anew(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened())
+    service.remember("the blue pool")
+    assert "meaning" in service.recall("pool")[0].why
+    assert open_memory(embedder=opened(FakeEmbedder(model="other"))).reembed() == 1
+    assert "meaning" not in service.recall("pool")[0].why
+    assert "embedded by other" in service.lexical_only
+
+
+def test_who_is_searching_embeds_what_another_process_kept_without_a_model(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened(), patient=True)
+    service.remember("the blue pool")
+    assert "meaning" in service.recall("pool")[0].why
+    open_memory().remember("the red pool")
+    assert all("meaning" in match.why for match in service.recall("pool"))
+
+
 def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenService) -> None:
     first = open_memory(embedder=opened())
     for number in range(40):

@@ -76,6 +76,11 @@ class Index:
             self._lock = WriterLock(os.path.join(own, "lock"))
         self._matrix = Matrix(own, name, dimensions)
 
+    @property
+    def change(self) -> int:
+        """The last change of the store that was taken in, -1 for none."""
+        return self._matrix.change
+
     def follow(self, at_most: int | None = FEW) -> bool:
         """Take in what has changed in the store; whether it can be searched now.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
 from keepmum.stores.base import Question
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from keepmum.stores.sqlite.index import Index
 
     Vector = NDArray[np.float32]
+    _Passed = Callable[[Sequence[tuple[int, float]]], Found]  # what of these passes the filter, as rows
     Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
 
 __all__ = ["PREFIX", "SqliteMeaning"]
@@ -36,7 +39,17 @@ _AWAITED = """FROM (
 ) JOIN memories m ON m.seq = memory"""
 _PATIENCE = 0.1  # seconds that a search waits for the index, which may be in the making
 _HALF = 2  # bytes a dimension
+_NOW = "SELECT value FROM counters WHERE name IN ('change', 'identity') ORDER BY name"
 PREFIX = "vectors-"  # of the folders of copies
+
+
+class _Standing(NamedTuple):
+    """How the vectors of a store stand to a model, until the store changes."""
+
+    change: int  # the number of the last change
+    identity: int  # of the store
+    other: str | None  # another model that vectors are of
+    awaited: bool  # whether a memory has none of this model
 
 
 class SqliteMeaning:
@@ -49,6 +62,7 @@ class SqliteMeaning:
         self._words = words
         self._folder = folder
         self._indexes: dict[str, Index] = {}
+        self._standings: dict[str, _Standing] = {}
         self._thread = threading.RLock()
         self._behind = False  # whether the index has more to take in than a search may wait for
 
@@ -65,7 +79,9 @@ class SqliteMeaning:
             if asked is None or index is None:
                 return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
             point = _point(asked)
-            near = {row[0]: (row, cosine) for row, cosine in self._near(index, point, _FACTS, wanted, limit)}
+            known = {number: row for number, (row, _) in by_words.items()}  # and are not looked up again
+            passed = functools.partial(passing, self._query, _FACTS, wanted=wanted, known=known)
+            near = {row[0]: (row, cosine) for row, cosine in self._near(index, point, wanted, limit, passed)}
             cosines = index.cosines(point, [number for number in by_words if number not in near])
         of_words = [
             (*row[1:], fit, near[number][1] if number in near else cosines.get(number))
@@ -77,7 +93,8 @@ class SqliteMeaning:
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
         with self._following(embedding.model) as index:
-            near = self._near(index, _point(embedding), _MEMORY, wanted, limit * _BROAD) if index else []
+            passed = functools.partial(passing, self._query, _MEMORY, wanted=wanted)
+            near = self._near(index, _point(embedding), wanted, limit * _BROAD, passed) if index else []
         found = {row[0]: row for row, _ in near}
         cosines = self._own(embedding, list(found))
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
@@ -113,9 +130,7 @@ class SqliteMeaning:
 
     def other_model(self, model: str) -> str | None:
         """Another model that vectors of this store are of."""
-        number = self._number(model)
-        found = self._query(embeddings.OTHER_MODEL, (number, number))
-        return str(self._query("SELECT name FROM models WHERE id = ?", (found[0][0],))[0][0]) if found else None
+        return self._standing(model).other
 
     def awaiting(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
@@ -130,9 +145,10 @@ class SqliteMeaning:
 
     def is_ready(self, model: str) -> bool:
         """Whether every memory has its vector, and the index all of them or nearly."""
-        number = self._number(model)
-        if self._query(f"SELECT 1 {_AWAITED} LIMIT 1", (number, number)):
-            return False
+        standing = self._standing(model)
+        index = self._indexes.get(model)
+        if standing.awaited or (index is not None and index.change == standing.change):
+            return not standing.awaited
         with self._following(model):
             return not self._behind
 
@@ -179,6 +195,19 @@ class SqliteMeaning:
         finally:
             self._thread.release()
 
+    def _standing(self, model: str) -> _Standing:
+        """How the vectors stand to a model; looked up when the store has changed, and it is asked with every search."""
+        change, identity = (int(row[0]) for row in self._query(_NOW, ()))
+        known = self._standings.get(model)
+        if known is None or (change, identity) != known[:2]:
+            number = self._number(model)
+            found = self._query(embeddings.OTHER_MODEL, (number, number))
+            other = self._query("SELECT name FROM models WHERE id = ?", (found[0][0],)) if found else ()
+            awaited = bool(self._query(f"SELECT 1 {_AWAITED} LIMIT 1", (number, number)))
+            known = _Standing(change, identity, str(other[0][0]) if other else None, awaited)
+            self._standings[model] = known
+        return known
+
     def _number(self, model: str) -> int:
         """The number of a model; 0 for one that no vector is of."""
         return int(self._query("SELECT max(id) FROM models WHERE name = ?", (model,))[0][0] or 0)
@@ -194,7 +223,7 @@ class SqliteMeaning:
             self._indexes[model] = Index(self._query, self._folder, model, known[0][0])
         return self._indexes[model]
 
-    def _near(self, index: Index, asked: Vector, fields: str, wanted: Filter, limit: int) -> Found:
+    def _near(self, index: Index, asked: Vector, wanted: Filter, limit: int, passed: _Passed) -> Found:
         """The rows nearest to a question that pass the filter, with their cosines, nearest first.
 
         The matrix knows of status and space alone, which is all that most filters ask for, so no more are asked of it
@@ -204,12 +233,12 @@ class SqliteMeaning:
         groups = _groups(wanted)
         for broad in (limit, limit * _BROAD):
             near = index.nearest(asked, groups, broad)
-            passed = passing(self._query, fields, near, wanted)
-            if len(passed) >= limit or len(near) < broad:
-                return passed[:limit]
+            found = passed(near)
+            if len(found) >= limit or len(near) < broad:
+                return found[:limit]
         condition, parameters = rows.where(wanted)
         among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
-        return passing(self._query, fields, index.nearest(asked, groups, limit, [row[0] for row in among]), wanted)
+        return passed(index.nearest(asked, groups, limit, [row[0] for row in among]))
 
     def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
         """The cosines of what these memories say alone with a text."""
