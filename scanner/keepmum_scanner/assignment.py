@@ -6,7 +6,7 @@ from keepmum_scanner.drawn import drawn_at
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
 from keepmum_scanner.suspect import STATED
-from keepmum_scanner.values import is_credential, trimmed
+from keepmum_scanner.values import is_credential, stands_out, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,21 @@ if TYPE_CHECKING:
 # It ends where the word does, so that a chain of words is not tried at each length.
 _SUFFIX = r"(s)?([_-][\w-]{0,24}(?!\w|(?<=-)>)|[A-Z0-9]\w{0,20}(?!\w))?"
 _QUOTES = r"[\"'`\\\])*]{0,6}"
+# "name: DB_PASSWORD", and below or beside it "value: …"; the default of a variable that is declared; a line of its own.
+_VALUE_OF = r"\n[ \t]{0,40}value[ \t]{0,4}[:=]|,\s{0,40}[\"']value[\"']\s{0,4}:| value=(?=[\"'])"
+_DEFAULT = (
+    r"[ \t]{0,4}[{:][ \t]{0,4}\n(?:[ \t]{1,24}\w{1,24}[ \t]{0,8}[:=][^\n]{0,120}\n){0,4}?"
+    r"[ \t]{1,24}[Dd]efault[ \t]{0,8}[:=]"
+)
+_ALONE = r"[^\s]{3,255}[^\s:{\[(,;][ \t]{0,16}\r?(?:\n|$)"
+_BELOW = (
+    rf":[ \t]{{0,4}}(?:[|>][+-]?)?[ \t]{{0,4}}\r?\n\s{{0,40}}(?:- )?(?={_ALONE})|"
+    r"\n{1,2}(?=`[^\s`]{4,256}`[ \t]*(?:\n|$))"
+)
 _SIGN = (
-    r"[ \t]{0,16}(=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?|,(?=[ \t]*[\"'])|->|<-|"
-    r"\|(?=[ \t]*[^\s|]{4,256}[ \t]*\|)|>(?=[^\s<>]{4,256}</))[ \t]{0,16}"
+    rf"({_VALUE_OF}|{_DEFAULT}|{_BELOW}|"
+    r"[ \t]{0,16}(?:=>|:=|\?=|={1,3}|!={1,2}|:{1,3}=?(?:\*\*|__)?|,(?=[ \t]*[\"'])|->|<-|\u2192|"
+    r"\|(?=[ \t]*[^\s|]{4,256}[ \t]*\|)|>(?=[^\s<>]{4,256}</)))[ \t]{0,16}"
 )
 _TOLD = r"(?:(?: [\w./'-]{1,24}){0,5}? (?:is|was|to)(?: now| set to)?:? )"
 _OPENED = r"(?: (?:value )?(?=[(`\"'])|\((?=[\"']))"
@@ -32,7 +44,16 @@ _QUOTED = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){4,256})(?P=quote
 _BARE = r"(?P<bare>[^\s\"'`,;<>|\\]{4,256}(?:\\x[0-9A-Fa-f]{2}[^\s\"'`,;<>|\\]{0,64}){0,8})"
 _OTHER = r"(?P<other>\S{10,64})"
 _VALUE = rf"(?:[Bb]earer |[Bb]asic |[Tt]oken |@|[bru](?=[\"']))?[\[({{\\]{{0,3}}(?:{_QUOTED}|{_BARE}|{_OTHER})"
-_GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}){_VALUE}"
+# Nothing between the two: "password Winter2001!".
+_BESIDE = r"(?P<beside>[ \t]{1,8}(?:[-\u2013\u2014][ \t]{1,4})?(?=\S{0,63}[0-9#$^&*~!@]))"
+_GIVEN = f"{_SUFFIX}{_QUOTES}(?:{_SIGN}|{_TOLD}|{_OPENED}|{_BESIDE}){_VALUE}"
+
+# What gives a value without a sign: "login ada password …" in .netrc, "ENV DB_PASSWORD …" in a Dockerfile, and shells.
+_GIVES = compiled(
+    r"(?:\blogin\s{1,16}\S{1,64}\s{1,16}(?:account\s{1,16}\S{1,64}\s{1,16})?|"
+    r"\b(?:setx|setenv|set -[a-z]{1,3}|env)[ \t]{1,4}\w{0,40})$"
+)
+_BEFORE = 160  # characters of that
 
 # An identifier that ends so holds a fact about a credential, not the credential.
 _ABOUT = tuple(
@@ -86,7 +107,7 @@ def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
         given = given_behind(context.text, end)
         if given is None:
             continue
-        plural, suffix, sign, _, quoted, bare, _ = given.groups()
+        plural, suffix, sign, beside, _, quoted, bare, _ = given.groups()
         if (plural or short) and not sign:
             continue  # "pass `verify=…`", "keys `[a-z]*`": verbs and kinds far more often than names
         if suffix and _is_about(suffix.lower()):
@@ -95,14 +116,21 @@ def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
         place = given.start("quoted" if quoted else "bare" if bare else "other")
         value = quoted or trimmed(bare or "")  # what begins as no other value does may still be drawn
         # Behind a comma stands an argument, or the next name of a list: only what looks issued counts.
-        chosen = kind == CHOSEN and sign != ","
+        chosen = kind == CHOSEN and not (sign and sign.endswith(","))
         chosen = chosen or ("-" in value and context.lower.endswith("bearer ", 0, place))  # "Bearer open-sesame"
         if not chosen:
             value = value.split("&", 1)[0]  # the next parameter of a link; what machines issue has no such sign
+        if beside and not (
+            (chosen and stands_out(value)) or _GIVES.search(context.lower, max(0, start - _BEFORE), start)
+        ):
+            continue
         last = _LAST.match(value)
         if last:
             place, value = place + last.end(), value[last.end() :]
-        sure = bool(sign or (chosen and quoted)) and is_sure(context.lower, start, end)
+        given_to = bool(sign and not sign[-1].isspace()) or (
+            chosen and bool(quoted)
+        )  # on a line of its own stand words too
+        sure = given_to and is_sure(context.lower, start, end)
         is_found = _is_secret((value if sign else _told(value), chosen, sure), judged, context)
         reach = len(value) if is_found else _drawn_at(context, place)
         if reach:

@@ -60,7 +60,8 @@ _WORDS = {
     " 403": CUE,
 }
 # Verbs, and parts of other words: these count only where they begin a word and are followed by a sign.
-_SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN}
+_SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN, "psk": CHOSEN}
+_NO_PASS = ("BY", "COM", "SUR", "TRES", "OVER", "UNDER", "LOW", "HIGH", "BAND", "ALL")
 # Places in a listing, and sizes of a model's texts, are called tokens too.
 # So are the locks and the steps of a service: "LockToken", "--lifecycle-action-token".
 _NO_CREDENTIAL = tuple(
@@ -104,7 +105,7 @@ def mentions(text: str, lower: str) -> list[Mention]:
                 for end in (start + length,)
                 # No other word follows: a sign can.
                 if (lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum())
-                and _is_word(text, lower, start, end)
+                and (_is_word(text, lower, start, end) or _ends_constant(text, start, end))
             ]
     found.sort()
     return found
@@ -155,6 +156,13 @@ def _is_word(text: str, lower: str, start: int, end: int) -> bool:
     if not before.isalpha() or (before.islower() and text[start].isupper()):
         return True
     return lower.endswith(_KEY_OF, 0, start)
+
+
+def _ends_constant(text: str, start: int, end: int) -> bool:
+    """Whether [start, end) is the "PASS" that ends a name in capitals: "SSHPASS", and no "COMPASS"."""
+    if text[start:end] != "PASS" or text[end : end + 1].isalnum() or not text[start - 1 : start].isupper():
+        return False
+    return not text.endswith(_NO_PASS, 0, start)
 
 
 # "monkey", "author": these count only where they are a word or a hump of camelCase.

@@ -30,21 +30,33 @@ _PAIR = (
 _OPTION = rf"(?:word)?[ =]{_VALUE}"
 # "-u name:password", "--user name:password", as curl takes it
 _USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
-# Pivots in lower case, and the expression for what follows.
+# "echo … | docker login --password-stdin"
+_PIPED = rf"(?:-n )?{_VALUE}[\"']?[ \t]{{0,4}}\|[^|\n]{{0,120}}-stdin"
+# What all pivots of a row have in common, so that most texts are asked for that alone; the pivots, in lower case; and
+# the expression for what follows one.
 PHRASES = (
-    (("creds", "credentials", "login", "log in", "/pw", "/passwd", "id pw", "(pw)"), _PAIR),
-    (("userpass", "user/pass", "user pass", "username/pass", "username pass"), _PAIR),
-    (("-password", "-passwd", "-pass", "-token", "-secret", "-api-key"), _OPTION),
-    (("-u",), _USER),
-    (("identified by ",), _VALUE),
-    (("convertto-securestring ",), rf"(?:-[a-z]{{1,16}} ){{0,4}}\\?{_VALUE}"),
+    ("cred", ("creds", "credentials"), _PAIR),
+    ("log", ("login", "log in"), _PAIR),
+    ("pw", ("/pw", "id pw", "(pw)"), _PAIR),
+    ("pass", ("/passwd", "userpass", "user/pass", "user pass", "username/pass", "username pass"), _PAIR),
+    ("-pass", ("-password", "-passwd", "-pass"), _OPTION),
+    ("-", ("-token", "-secret", "-api-key"), _OPTION),
+    ("-u", ("-u",), _USER),
+    ("curl -", ("curl -",), rf"[a-z]{{1,8}}u{_USER}"),
+    ("echo ", ("echo ",), _PIPED),
+    ("identified by ", ("identified by ",), _VALUE),
+    ("convertto-securestring ", ("convertto-securestring ",), rf"(?:-[a-z]{{1,16}} ){{0,4}}\\?{_VALUE}"),
 )
 
 # Options that give a password, what follows, and the programs that take them so; elsewhere "-p" is a port or a path.
+_ARGUMENT = r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})"
 OPTIONS = (
-    (" -p", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("mysql", "mariadb", "sshpass")),
-    (" -p ", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("sshpass", "psexec")),
-    (" -a ", r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})", ("redis-cli",)),
+    (" -p", _ARGUMENT, ("mysql", "mariadb", "sshpass", "7z")),
+    (" -p ", _ARGUMENT, ("sshpass", "psexec", "mongo", "zip", "sqlcmd", " login")),
+    (" -a ", _ARGUMENT, ("redis-cli",)),
+    (" -w ", _ARGUMENT, ("ldap",)),
+    (" -a ", r"[\"']?[\w.@-]{1,64}:(?P<value>[^\s\"'`]{4,128})", ("http", "xh")),
+    (" -u ", r"[\"']?[\w.@\\/-]{1,64}%(?P<value>[^\s\"'`]{4,128})", ("smbclient", "rpcclient", "winexe")),
 )
 _COMMAND = 120  # characters from a program's name to its option
 
@@ -69,8 +81,8 @@ def find(context: Context) -> Iterator[Suspect]:
 
 def _told_behind(lower: str) -> Iterator[Span]:
     """Where values stand behind a phrase."""
-    for pivots, expression in PHRASES:
-        for pivot in pivots:
+    for common, pivots, expression in PHRASES:
+        for pivot in pivots if common in lower else ():
             if pivot in lower:
                 value_behind = compiled(expression).match
                 for place in places(pivot, lower):
@@ -83,6 +95,8 @@ def _told_behind(lower: str) -> Iterator[Span]:
 
 def _optional(lower: str) -> Iterator[Span]:
     """Where values are given to an option of a program that takes a password so."""
+    if " -" not in lower:
+        return
     for option, expression, programs in OPTIONS:
         if option in lower and any(program in lower for program in programs):
             value_behind = compiled(expression).match

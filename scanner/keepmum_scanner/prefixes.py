@@ -199,4 +199,6 @@ def _is_words(tail: str, *, exact: bool) -> bool:
     if exact and len(tail) >= _COUNTED:
         return False
     bits = surprise(tail)
+    if exact and tail.isupper():
+        return bits < _WORDS and is_placeholder(tail, bits)  # letters that are drawn read as words once in ten thousand
     return bits < _WORDS and (_DIGIT.search(tail) is None or is_placeholder(tail, bits))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from keepmum_scanner import assignment, phrases, prefixes, scored, structure, unnamed
-from keepmum_scanner.context import Context
+from keepmum_scanner.context import ASSIGNED, Context
 from keepmum_scanner.decode import decoded
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.normalise import normalise
-from keepmum_scanner.suspect import merged
+from keepmum_scanner.suspect import STATED, merged
 from keepmum_scanner.tokens import Token, tokens
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from keepmum_scanner.suspect import Suspect
 
 _LINES, _WIDTH = 4, 60  # of a file in base64: its lines at least, and their characters
+_LOGIN = compiled(r"[\w.@+-]{1,64}:(?!//)\S{3}")  # "user:password", of which "auth" holds the base64
 _BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
 
 
@@ -111,6 +113,9 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     speaking = [(token, token.plain) for token in found if token.plain]
     if not speaking:
         return
+    for token, plain in speaking:
+        if "%" not in token.text and _LOGIN.match(plain) and outer.naming(token.start, token.end) == ASSIGNED:
+            yield ("http.basic", token.start, token.end, STATED)
     from bisect import bisect_right
     from itertools import accumulate
 

@@ -78,6 +78,17 @@ RULES = (
     # The private part of a key as browsers and token servers store it.
     # Source: https://www.rfc-editor.org/rfc/rfc7518#section-6.2.2, read 2026-11-21
     ("jwk.private-key", '"d"', 0, r"\"d\"\s{0,8}:\s{0,8}\"(?P<secret>[\w-]{40,1400})\""),
+    # A line of .pgpass: host, port, database, user, password. Ports begin so by custom.
+    # Source: https://www.postgresql.org/docs/current/libpq-pgpass.html, read 2026-11-21
+    (
+        "pgpass.password",
+        ":543",
+        0,
+        r":543(?<=[\w*]:543)[0-9]:[^\s:/?]{1,64}:[^\s:/?]{1,64}:(?P<secret>[^\s:\"'`]{4,128})(?=\s|$)",
+    ),
+    ("pgpass.any-port", ":*:", 0, r":\*:[^\s:]{1,64}:[^\s:]{1,64}:(?P<secret>[^\s:\"'`]{4,128})(?=\s|$)"),
+    # "jdbc:oracle:thin:user/password@host"
+    ("oracle.password", ":thin:", 0, r":thin:[^\s:/@\"'`]{1,64}/(?P<secret>[^\s/@\"'`]{1,128})@"),
     # A part of a connection string, behind another one.
     (
         "odbc.password",
@@ -102,9 +113,8 @@ RULES = (
 
 def find(text: str) -> Iterator[Suspect]:
     """Suspects of every rule whose guard stands in `text`."""
-    for rule, guard, before, expression in RULES:
-        if guard in text:
-            for match in compiled(expression).finditer(text):
-                start, end = match.span("secret") if match.re.groups else (match.start() - before, match.end())
-                if not is_reference(text[start:end]):
-                    yield (rule, start, end, 0.95)
+    for rule, _, before, expression in [one for one in RULES if one[1] in text]:
+        for match in compiled(expression).finditer(text):
+            start, end = match.span("secret") if match.re.groups else (match.start() - before, match.end())
+            if not is_reference(text[start:end]):
+                yield (rule, start, end, 0.95)

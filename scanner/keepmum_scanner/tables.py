@@ -26,7 +26,11 @@ _SEPARATORS = "|\t;,"
 _ALIGNED = ""  # no separator: cells stand below each other, two spaces between them at least
 _WORDS = compiled(r"\S+(?: \S+)*")
 _SPACES = " \t\r"
+_FRAME = ("+", "-", "=", ":")
 _MARKS = "*`\"'"  # what sets a cell off, on both of its sides
+# What may follow the word in a head, and all that a head is made of: most lines are told apart by these.
+_BEHIND = "|\t;, s_-(*`\"'\r\n"
+_LINE = compiled(rf"[\w ./()#*`\"'|,;\t-]{{0,{_WIDEST}}}\r?\n")
 # Cells of a head are short names; the last of a list in a sentence stands behind "and".
 _NAME = compiled(r"(?!(?:and|or)\b)[^\W\d_][\w ./()#*`\"'-]{0,39}|")
 # Behind the word in its cell: "Passwords", "Password (initial)", "password_prod".
@@ -44,17 +48,26 @@ def find(context: Context) -> Iterator[Suspect]:
     text = context.text
     names = context.mentions[: context.crowd]
     done = 0
-    for index, (_, start, kind, _) in enumerate(names):
-        if kind == CUE or start < done:
+    for index, (behind, start, kind, _) in enumerate(names):
+        if kind == CUE or start < done or text[behind : behind + 1] not in _BEHIND:
             continue
         begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start)
         if end < 0:
             return
         done = end
-        head = _Head(text[begin:end], context.lower[begin:end]) if end - begin <= _WIDEST else None
-        columns = list(head.columns(names[index:], begin)) if head and head.is_one else []
-        if head and columns:
+        if not (
+            _LINE.match(text, begin) and _is_cut(text[begin:end]) and _is_cut(text[end + 1 : text.find("\n", end + 1)])
+        ):
+            continue
+        head = _Head(text[begin:end], context.lower[begin:end])
+        columns = list(head.columns(names[index:], begin)) if head.is_one else []
+        if columns:
             done = yield from _below(head, columns, end + 1, context)
+
+
+def _is_cut(line: str) -> bool:
+    """Whether `line` has what separates cells, or is the frame of a table."""
+    return "|" in line or "\t" in line or ";" in line or "," in line or "  " in line or line.startswith(_FRAME)
 
 
 def _below(head: _Head, columns: list[Column], start: int, context: Context) -> Generator[Suspect, None, int]:

@@ -97,6 +97,11 @@ def is_credential(value: str, context: Context, *, chosen: bool, sure: bool) -> 
     return looks_secret(value[:_JUDGED], chosen=chosen)
 
 
+def stands_out(value: str) -> bool:
+    """Whether `value` is spelled as hardly anything but a password is."""
+    return len(value) >= _SHORTEST_ISSUED and (is_drawn(value) or _is_made_up(value, sure=False))
+
+
 def looks_secret(value: str, *, chosen: bool) -> bool:
     """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
