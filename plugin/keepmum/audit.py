@@ -8,7 +8,7 @@ from typing import Any
 
 from keepmum import exchange, ids, intake, masking
 from keepmum.memory import Activity, Change, JsonValue, Memory
-from keepmum.stores import Store
+from keepmum.stores import Parts, Store
 
 __all__ = ["Place", "Progress", "Report", "cleanse", "survey"]
 
@@ -51,14 +51,16 @@ def survey(store: Store, scan: intake.Scan, progress: Progress = lambda _: None)
     Raises: StoreError, ScannerFailed.
     """
     report = Report()
-    for memory in _every(store):
+    known: set[str] = set()
+    for memory in (memory for part in _parts(store) for memory in _every(part)):
         before = len(report.places)
         _judge(report, scan, "memory", memory.id, exchange.to_json(memory))
-        for past in store.history(memory.id):
+        for past in store.history(memory.id) if memory.id not in known else ():  # of a copy it is the same
             _judge(report, scan, "history", memory.id, past.before)
         if len(report.places) > before:
             report.memories.append(memory)
-        report.looked_at += 1
+        known.add(memory.id)
+        report.looked_at = len(known)
         progress(report.looked_at)
     for event in store.activity(_ALL):
         said = {"agent": event.agent, "key": event.key, "project": event.project, "detail": event.detail}
@@ -107,6 +109,13 @@ def _redacted(memory: Memory, values: Mapping[str, Any], now: int, agent: str) -
         return memory
     key = memory.key if cleaned.key == memory.key else None  # a placeholder is no name
     return replace(cleaned, key=key, updated_at=now, updated_by=agent, revision=memory.revision + 1)
+
+
+def _parts(store: Store) -> list[Store]:
+    """The stores that one is made of, each with its own copies of memories; itself where it is one."""
+    if not isinstance(store, Parts):
+        return [store]
+    return [part for name in store.names if (part := store.part(name)) is not None]
 
 
 def _every(store: Store) -> Iterator[Memory]:

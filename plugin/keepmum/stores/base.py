@@ -124,11 +124,15 @@ class Filed(Protocol):
 class Parts(Protocol):
     """A store that is made of several, by name."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the stores."""
+
     def part(self, name: str) -> Store | None:
         """The store of that name."""
 
     def home_of(self, memory: Memory) -> str | None:
-        """The name of the store that holds a memory."""
+        """The name of the store that holds a memory; of two copies the one that changed last."""
 
 
 class Store(Protocol):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keepmum import audit_files
+from keepmum import audit_files, ids
+from keepmum.memory import Change, Memory
 from keepmum.service import MemoryService
+from keepmum.stores import sqlite
+from keepmum.stores.joined import JoinedStore
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
@@ -153,3 +157,19 @@ def test_folders_are_gone_through_without_git_and_links(tmp_path: Path) -> None:
         (tmp_path / name / "a.md").write_text("x", encoding="utf-8")
     (tmp_path / "b.md").symlink_to(tmp_path / ".memories" / "a.md")
     assert list(audit_files.files_of([str(tmp_path)])) == [str(tmp_path / ".memories" / "a.md")]
+
+
+def test_an_older_copy_in_another_store_is_judged_and_cleansed_too(tmp_path: Path) -> None:
+    stores = {name: sqlite.open_store(str(tmp_path / name / "memory.db")) for name in ("one", "two")}
+    now = 1_790_000_000_000
+    old = Memory(id=ids.new_id(now), text=f"deploy with {SECRET}", title="deploy", created_at=now, updated_at=now)
+    for store in stores.values():
+        store.commit([Change(None, old)])
+    stores["two"].commit([Change(old, replace(old, text="deploy with care", updated_at=now + 1, revision=2))])
+    with MemoryService(JoinedStore(stores, {}), scan) as service:
+        report = service.audit()
+        assert sorted(place.where for place in report.places) == ["history", "memory"]
+        assert report.looked_at == 1
+        service.cleanse(report, purge=False)
+        assert service.audit().places == []
+    assert leaks(tmp_path) == []

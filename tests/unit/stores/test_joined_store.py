@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from keepmum.errors import StoreError
 from keepmum.memory import Change, Memory
 from keepmum.stores import STORES, StaleWrite, Store
 from keepmum.stores.joined import JoinedStore
+from keepmum.stores.joined.meaning import JoinedMeaning
 
 
 @pytest.fixture
@@ -151,3 +153,92 @@ def test_an_id_of_another_project_is_found_without_a_search_before(joined: Joine
 
 def test_what_one_store_cannot_promise_is_said_with_its_name(joined: JoinedStore) -> None:
     assert joined.capabilities.cannot["fading"].startswith("markdown: ")
+
+
+# -- two copies of a memory, as a migration leaves them
+
+
+@pytest.fixture
+def copied(joined: JoinedStore) -> Memory:
+    """A memory that lies in the database and in a file."""
+    memory = a_memory("a zebra", key="animal", tier="mid", at=NOW - 10)
+    for name in ("sqlite", "markdown"):
+        put(part(joined, name), memory)
+    return memory
+
+
+def changed(joined: JoinedStore, memory: Memory, **fields: Any) -> Memory:
+    after = replace(memory, updated_at=NOW, revision=memory.revision + 1, **fields)
+    joined.commit([Change(memory, after)])
+    return after
+
+
+def found_in(joined: JoinedStore, memory: Memory) -> dict[str, object]:
+    """What each read gives for a memory."""
+    by_meaning = JoinedMeaning([(part(joined, name), None) for name in joined.names], lambda: (), joined._outdated)
+    return {
+        "search": [one.id for one, _ in joined.search(["zebra"], wanted(), 9)],
+        "find": [one.id for one in by_meaning.find(["zebra"], lambda: None, wanted(), 9)],
+        "browse": [one.id for one in joined.browse(wanted())],
+        "by key": joined.by_key(memory.space, "animal"),
+        "same text": joined.same_text(memory.space, "a zebra"),
+    }
+
+
+def test_of_two_copies_every_read_gives_one(joined: JoinedStore, copied: Memory) -> None:
+    once = [copied.id]
+    assert found_in(joined, copied) == {
+        "search": once, "find": once, "browse": once, "by key": copied, "same text": copied,
+    }  # fmt: skip
+
+
+def test_what_is_in_the_trash_is_not_found_by_its_older_copy(joined: JoinedStore, copied: Memory) -> None:
+    changed(joined, copied, status="trashed", trashed_at=NOW)
+    assert part(joined, "sqlite").get([copied.id]) == [copied]
+    assert found_in(joined, copied) == {"search": [], "find": [], "browse": [], "by key": None, "same text": None}
+
+
+def test_what_a_memory_said_before_does_not_find_it(joined: JoinedStore, copied: Memory) -> None:
+    changed(joined, copied, title="a gnu", text="a gnu", key=None)
+    found = found_in(joined, copied)
+    assert (found["search"], found["find"], found["by key"], found["same text"]) == ([], [], None, None)
+    assert [one.text for one in joined.browse(wanted())] == ["a gnu"]
+
+
+def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(joined: JoinedStore) -> None:
+    old = [a_memory(f"zebra {number}", at=NOW - 9 - number) for number in range(4)]
+    put(part(joined, "sqlite"), *old, a_memory("a gnu", at=NOW - 99))
+    put(part(joined, "markdown"), *old)
+    for memory in old:
+        changed(joined, memory, status="trashed", trashed_at=NOW)
+    assert [one.text for one in joined.browse(wanted(), limit=2)] == ["a gnu"]
+
+
+def test_a_memory_that_goes_for_good_leaves_no_copy(joined: JoinedStore, copied: Memory) -> None:
+    joined.commit([Change(copied, None)])
+    assert [part(joined, name).get([copied.id]) for name in joined.names] == [[], []]
+
+
+def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(joined: JoinedStore, copied: Memory) -> None:
+    after = changed(joined, copied, text="a gnu")
+    with pytest.raises(StaleWrite):
+        joined.commit([Change(replace(copied, updated_at=NOW - 5), None)])
+    assert joined.get([copied.id]) == [after]
+    assert part(joined, "sqlite").get([copied.id]) == [copied]
+
+
+def test_two_copies_are_changed_each_where_it_lies(joined: JoinedStore, copied: Memory) -> None:
+    after = replace(copied, text="a gnu", updated_at=NOW, revision=2)
+    joined.commit([Change(copied, after), Change(copied, after)])
+    assert [part(joined, name).get([copied.id]) for name in joined.names] == [[after], [after]]
+
+
+def test_a_copy_of_what_lies_in_files_does_not_age(joined: JoinedStore, copied: Memory) -> None:
+    assert [one.id for one in part(joined, "sqlite").fading(NOW, NOW, 9)] == [copied.id]
+    assert joined.fading(NOW, NOW, 9) == []
+
+
+def test_a_memory_is_at_home_where_it_changed_last(joined: JoinedStore, copied: Memory) -> None:
+    there = replace(copied, text="a gnu", updated_at=NOW, revision=2)
+    part(joined, "sqlite").commit([Change(copied, there)])
+    assert joined.home_of(copied) == "sqlite"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from keepmum.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import Meaning, Question, Store
@@ -11,15 +11,20 @@ from keepmum.stores.joined.fusion import as_ours, has_own_scores
 
 __all__ = ["JoinedMeaning"]
 
+# Those of a store's memories that changed later in another.
+Outdated = Callable[[Store, Iterable[Memory | Candidate]], Collection[str]]
 _FACTS = Candidate._fields[:-2]  # all but how well it fits
 
 
 class JoinedMeaning:
     """A `Meaning` over stores of which some go by words alone."""
 
-    def __init__(self, each: Sequence[tuple[Store, Meaning | None]], far: Callable[[], Sequence[Store]]) -> None:
+    def __init__(
+        self, each: Sequence[tuple[Store, Meaning | None]], far: Callable[[], Sequence[Store]], outdated: Outdated
+    ) -> None:
         self._each = each
         self._far = far
+        self._outdated = outdated
 
     def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """What each store finds, by words and meaning where it can, by words elsewhere; each memory once."""
@@ -28,19 +33,23 @@ class JoinedMeaning:
         ours: dict[str, Candidate] = {}
         for store, meaning in (pair for pair in asked if not has_own_scores(pair[0])):
             own = meaning.find(words, question, wanted, limit) if meaning else _by_words(store, words, wanted, limit)
-            ours = _by_id(own) | ours
+            ours = self._current(store, own) | ours
         found = ours
         for store in (store for store, _ in asked if has_own_scores(store)):
             theirs = _by_words(store, words, wanted, limit)  # asked first: what it shows is known here from then on
             near = store.at_hand.meaning
             here = _by_id(near.find(words, question, wanted, limit) if near is not None else ())
-            found = _by_id(as_ours(theirs, here, list(ours.values()), wanted)) | found
+            found = self._current(store, as_ours(theirs, here, list(ours.values()), wanted)) | found
         return list(found.values())
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, of all stores that know, nearest first."""
-        found = [pair for meaning in self._knowing for pair in meaning.alike(embedding, wanted, limit)]
-        return sorted(found, key=lambda pair: -pair[1])[:limit]
+        found: dict[str, tuple[Memory, float]] = {}
+        for store, meaning in self._each:
+            own = [] if meaning is None else meaning.alike(embedding, wanted, limit)
+            outdated = self._outdated(store, (memory for memory, _ in own))
+            found |= {pair[0].id: pair for pair in own if pair[0].id not in outdated}
+        return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
 
     def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories say nearly the same as one before them in the same store."""
@@ -75,6 +84,10 @@ class JoinedMeaning:
         """Bring every index of vectors up to date."""
         for meaning in self._knowing:
             meaning.prepare(model)
+
+    def _current(self, store: Store, found: Sequence[Candidate]) -> dict[str, Candidate]:
+        outdated = self._outdated(store, found)
+        return _by_id(candidate for candidate in found if candidate.id not in outdated)
 
     @property
     def _knowing(self) -> list[Meaning]:

@@ -3,6 +3,9 @@
 A new memory goes where its scope is routed; one that is there already is changed where it lies, unless the change
 gives it a scope that lives elsewhere. Activity without a memory, the clock and the known folders are the first's.
 
+A memory may lie in two stores, as after `keepmum migrate`. The copy that changed last is the memory, be it in the
+trash; the other one is found by nobody, does not age, and goes when the memory goes for good.
+
 What a transaction over two stores cannot be is one transaction. What is new is made before what is old is removed,
 and when the second store refuses, the first takes its part back: at worst a memory is in both, never in neither.
 """
@@ -11,12 +14,12 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from keepmum.errors import StoreError
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
+from keepmum.memory import Activity, Candidate, Change, Filter, JsonValue, Memory, Order, Revision, Scope
 from keepmum.stores.base import STORED, Capabilities, Clean, Filed, Meaning, Receipt, StaleWrite, Store
 from keepmum.stores.joined.fusion import has_own_scores, worth
 from keepmum.stores.joined.meaning import JoinedMeaning
@@ -85,7 +88,8 @@ class JoinedStore:
 
     def home_of(self, memory: Memory) -> str | None:
         """The name of the store that holds a memory."""
-        return next((part.name for part in self._ordered(memory.scope) if part.store.get([memory.id])), None)
+        copies = self._copies(memory)
+        return max(copies, key=lambda copy: _age(copy[1]))[0] if copies else None
 
     def route(self, scope: Scope) -> str:
         """The name of the store that new memories of a scope go to; the first where that one is not here."""
@@ -154,7 +158,8 @@ class JoinedStore:
     def meaning(self) -> Meaning | None:
         """What searches by meaning where a store can, and by words in the others."""
         each = [(part.store, part.store.meaning) for part in self._parts]
-        return JoinedMeaning(each, self._far) if any(meaning is not None for _, meaning in each) else None
+        knows = any(meaning is not None for _, meaning in each)
+        return JoinedMeaning(each, self._far, self._outdated) if knows else None
 
     # -- writing
 
@@ -243,26 +248,30 @@ class JoinedStore:
 
     def by_key(self, space: str, key: str) -> Memory | None:
         """The active memory under a key, first where its scope is routed."""
-        return next(filter(None, (part.store.by_key(space, key) for part in self._of_space(space))), None)
+        return self._first_current((part.store, part.store.by_key(space, key)) for part in self._of_space(space))
 
     def last_by_key(self, space: str, key: str) -> Memory | None:
         """The memory that holds a key, or that held it last, in any store."""
-        found = [memory for part in self._of_space(space) if (memory := part.store.last_by_key(space, key))]
+        held = [(part.store, part.store.last_by_key(space, key)) for part in self._of_space(space)]
+        found = [memory for store, one in held for memory in self._current(store, [one] if one else [])]
         return max(found, key=lambda memory: (memory.status == "active", memory.updated_at), default=None)
 
     def same_text(self, space: str, text: str) -> Memory | None:
         """The active memory of a space with just this text."""
-        return next(filter(None, (part.store.same_text(space, text) for part in self._of_space(space))), None)
+        return self._first_current((part.store, part.store.same_text(space, text)) for part in self._of_space(space))
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first."""
         asked = list(self._asked(wanted))
         found = _best_first(
-            pair for store in asked if not has_own_scores(store) for pair in store.search(words, wanted, limit)
+            pair
+            for store in asked
+            if not has_own_scores(store)
+            for pair in self._current_pairs(store, store.search(words, wanted, limit))
         )
         ours = [relevance for _, relevance in found]
         for store in filter(has_own_scores, asked):
-            theirs = store.search(words, wanted, limit)
+            theirs = self._current_pairs(store, store.search(words, wanted, limit))
             here = {memory.id: relevance for memory, relevance in store.at_hand.search(words, wanted, limit)}
             found += [
                 (memory, worth(place, here.get(memory.id, 0.0), ours)) for place, (memory, _) in enumerate(theirs)
@@ -274,18 +283,22 @@ class JoinedStore:
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
-        asked = limit + offset
-        found = [memory for store in self._asked(wanted) for memory in store.browse(wanted, order=order, limit=asked)]
-        return sorted(_newest(found), key=_KEYS[order], reverse=True)[offset : offset + limit]
+        asked = wished = limit + offset
+        while True:
+            pages = [(store, store.browse(wanted, order=order, limit=asked)) for store in self._asked(wanted)]
+            found = _newest(memory for store, page in pages for memory in self._current(store, page))
+            if len(found) >= wished or all(len(page) < asked for _, page in pages):
+                return sorted(found, key=_KEYS[order], reverse=True)[offset:wished]
+            asked *= 2  # copies of old took the places of others
 
     def count(self, wanted: Filter) -> int:
-        """How many memories pass the filter."""
+        """How many memories pass the filter; of two copies that do, both."""
         return sum(store.count(wanted) for store in self._asked(wanted))
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
         """Memories that time may have changed, of every store in turn."""
-        found = [memory for part in self._parts for memory in part.store.fading(now, trashed_by, limit)]
-        return _newest(found)[:limit]
+        aging = [(part.store, part.store.fading(now, trashed_by, limit)) for part in self._parts]
+        return [memory for store, found in aging for memory in self._current(store, found, alike=True)][:limit]
 
     def history(self, memory: str) -> list[Revision]:
         """What a memory was before each change, latest first, whichever store it lay in then."""
@@ -326,24 +339,33 @@ class JoinedStore:
     def _steps(self, changes: Sequence[Change]) -> list[tuple[str, Change]]:
         """Each change with the store it belongs to; one that moves a memory is a creation and a removal."""
         steps: list[tuple[str, Change]] = []
+        taken: set[tuple[str, str]] = set()  # store and memory, of two copies that are both changed
         for change in changes:
             before, after = change.before, change.after
             if before is None:
                 if after is not None:
                     steps.append((self.route(after.scope), change))
                 continue
-            here = self._held_by(before)
-            there = here if after is None or after.scope == before.scope else self.route(after.scope)
+            here = self._held_by(before, taken)
+            taken.add((here, before.id))
+            if after is None:
+                others = [(name, copy) for name, copy in self._copies(before) if (name, before.id) not in taken]
+                steps += [(here, change), *((name, Change(copy, None)) for name, copy in others)]
+                taken.update((name, before.id) for name, _ in others)
+                continue
+            there = here if after.scope == before.scope else self.route(after.scope)
             if here == there:
                 steps.append((here, change))
             else:
                 steps += [(there, replace(change, before=None)), (here, Change(before, None))]
         return steps
 
-    def _held_by(self, memory: Memory) -> str:
-        found = [
-            (part.name, known[0]) for part in self._ordered(memory.scope) if (known := part.store.get([memory.id]))
-        ]
+    def _copies(self, memory: Memory) -> list[tuple[str, Memory]]:
+        """A memory as it lies in the stores of this project, by their names, first where its scope is routed."""
+        return [(part.name, found[0]) for part in self._ordered(memory.scope) if (found := part.store.get([memory.id]))]
+
+    def _held_by(self, memory: Memory, taken: Collection[tuple[str, str]] = ()) -> str:
+        found = [(name, copy) for name, copy in self._copies(memory) if (name, memory.id) not in taken]
         if found:  # of two copies the one that was read
             return next((name for name, known in found if _age(known) == _age(memory)), found[0][0])
         for number, store in enumerate(self._reach.opened if self._reach else ()):
@@ -384,6 +406,35 @@ class JoinedStore:
             with contextlib.suppress(StoreError):
                 self._at(name).commit([Change(step.after, before)])
 
+    def _outdated(self, store: Store, found: Iterable[Memory | Candidate], *, alike: bool = False) -> set[str]:
+        """Those of a store's memories that changed later in another; with `alike`, those that are as new there, too.
+
+        Of copies that are alike the one counts that lies where its scope is routed.
+        """
+        ages = {each.id: each.updated_at for each in found}
+        outdated = set()
+        for part in self._parts if ages else ():
+            if part.store is not store:
+                outdated |= {
+                    copy.id
+                    for copy in part.store.get(_likely(part.store, ages))
+                    if copy.updated_at > ages[copy.id]
+                    or (alike and copy.updated_at == ages[copy.id] and self.route(copy.scope) == part.name)
+                }
+        return outdated
+
+    def _current(self, store: Store, found: Sequence[Memory], *, alike: bool = False) -> list[Memory]:
+        """What a store found without those of which another has the copy that counts."""
+        outdated = self._outdated(store, found, alike=alike)
+        return [memory for memory in found if memory.id not in outdated]
+
+    def _current_pairs(self, store: Store, found: Sequence[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
+        outdated = self._outdated(store, (memory for memory, _ in found))
+        return [pair for pair in found if pair[0].id not in outdated]
+
+    def _first_current(self, held: Iterable[tuple[Store, Memory | None]]) -> Memory | None:
+        return next((one for store, one in held if one is not None and not self._outdated(store, [one])), None)
+
     def _ordered(self, scope: Scope) -> list[_Part]:
         first = self.route(scope)
         return sorted(self._parts, key=lambda part: part.name != first)
@@ -417,6 +468,11 @@ _KEYS: Mapping[Order, Callable[[Memory], tuple[float | str, ...]]] = {
 
 def _best_first(found: Iterable[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
     return sorted(found, key=lambda pair: (-pair[1], pair[0].id))
+
+
+def _likely(store: Store, ids: Iterable[str]) -> list[str]:
+    """Those of these memories that a store may have; of files that is known without a look at them."""
+    return [one for one in ids if store.file_of(one)] if isinstance(store, Filed) else list(ids)
 
 
 def _number(value: JsonValue) -> int:
