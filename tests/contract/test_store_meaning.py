@@ -147,6 +147,18 @@ def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
     assert {one.id for one in of(store).find(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
+def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: Store) -> None:
+    ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
+    alone = a_memory("the third one", session="s2")
+    put(store, ask, a_memory("let me look", session="s1"), answer, alone)
+    assert meant(store, "which database is slow?").index(answer.id) < meant(store, "which database is slow?").index(
+        alone.id
+    )
+    store.commit([Change(ask, None)])
+    near = {one.id: one.meaning for one in of(store).find([], lambda: embedded("database slow"), wanted(), 5)}
+    assert near[answer.id] == pytest.approx(near[alone.id], abs=0.01)
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -10,13 +10,21 @@ from collections.abc import Iterable
 
 from keepmum.memory import Memory
 
-__all__ = ["AFTER", "BEFORE", "neighbours", "refresh"]
+__all__ = ["around", "neighbours", "refresh"]
 
 _TAKEN = 2_000  # characters of each neighbour
 _BESIDE = "n.session = m.session AND n.space = m.space AND n.status = 'active' AND m.status = 'active'"
-# The row numbers of the two neighbours of a row `m`, for the FROM and WHERE of a subquery.
-BEFORE = f"memories n WHERE {_BESIDE} AND n.seq < m.seq ORDER BY n.seq DESC LIMIT 1"
-AFTER = f"memories n WHERE {_BESIDE} AND n.seq > m.seq ORDER BY n.seq LIMIT 1"
+
+
+def around(steps: int) -> tuple[str, str]:
+    """The rows so many steps before a row `m` in its session, and after it: FROM and WHERE of a subquery, as `n`."""
+    return (
+        f"memories n WHERE {_BESIDE} AND n.seq < m.seq ORDER BY n.seq DESC LIMIT 1 OFFSET {steps - 1}",
+        f"memories n WHERE {_BESIDE} AND n.seq > m.seq ORDER BY n.seq LIMIT 1 OFFSET {steps - 1}",
+    )
+
+
+_BEFORE, _AFTER = around(1)
 
 
 def neighbours(db: sqlite3.Connection, memory: Memory | None) -> set[int]:
@@ -24,7 +32,7 @@ def neighbours(db: sqlite3.Connection, memory: Memory | None) -> set[int]:
     if memory is None or memory.session is None:
         return set()
     found = db.execute(
-        f"SELECT seq, (SELECT n.seq FROM {BEFORE}), (SELECT n.seq FROM {AFTER}) FROM memories m WHERE id = ?",
+        f"SELECT seq, (SELECT n.seq FROM {_BEFORE}), (SELECT n.seq FROM {_AFTER}) FROM memories m WHERE id = ?",
         (memory.id,),
     ).fetchone()
     return {number for number in found or () if number is not None}
@@ -33,7 +41,7 @@ def neighbours(db: sqlite3.Connection, memory: Memory | None) -> set[int]:
 def refresh(db: sqlite3.Connection, numbers: Iterable[int], change: int) -> None:
     """Bring what is kept of the neighbours of these memories up to date, inside the caller's transaction."""
     said = f"substr(n.text, 1, {_TAKEN})"
-    context = f"coalesce((SELECT {said} FROM {BEFORE}), '') || char(10) || coalesce((SELECT {said} FROM {AFTER}), '')"
+    context = f"coalesce((SELECT {said} FROM {_BEFORE}), '') || char(10) || coalesce((SELECT {said} FROM {_AFTER}), '')"
     for number in sorted(numbers):
         row = db.execute(f"SELECT context, {context} AS now FROM memories m WHERE seq = ?", (number,)).fetchone()
         if row is not None and row["context"] != row["now"].strip("\n"):
