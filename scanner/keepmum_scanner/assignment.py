@@ -59,7 +59,8 @@ _BEFORE = 160  # characters of that
 _ABOUT = tuple(
     "id name url uri path file dir type kind env var count limit size length len ttl max min usage budget hash field "
     "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
-    "format input prompt helper hint reset regex pattern auth".split()
+    "format input prompt helper hint reset regex pattern auth timeout age days hours minutes seconds attempts retries "
+    "interval iterations rounds history".split()
 )
 _ADJECTIVES = ("ed", "able", "ible", "ory", "ional")  # "the password is `Required`"
 # "KEY=OTHER_KEY=…": the value is what the last of them is given.
@@ -130,7 +131,8 @@ def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
         given_to = bool(sign and not sign[-1].isspace()) or (
             chosen and bool(quoted)
         )  # on a line of its own stand words too
-        sure = given_to and is_sure(context.lower, start, end)
+        named = not (short and value.isalpha())  # "first pass: tokenize"
+        sure = given_to and named and is_sure(context.lower, start, end)
         is_found = _is_secret((value if sign else _told(value), chosen, sure), judged, context)
         reach = len(value) if is_found else _drawn_at(context, place)
         if reach:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from keepmum_scanner.expressions import compiled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # End and start of one credential word; CHOSEN, ISSUED or CUE; and whether it is a name only when a sign follows, as
@@ -23,31 +25,21 @@ ISSUED = 1  # what machines issue
 CUE = 2  # no credential's name, but where such a word stands, a key is often meant
 
 _WORDS = {
-    "password": CHOSEN,
-    "passwd": CHOSEN,
-    "passphrase": CHOSEN,
-    "passcode": CHOSEN,
     "credential": CHOSEN,
     "identified by": CHOSEN,
-    "passwort": CHOSEN,
     "kennwort": CHOSEN,
     "mot de passe": CHOSEN,
     "wachtwoord": CHOSEN,
     "senha": CHOSEN,
-    "hasło": CHOSEN,
-    "contraseña": CHOSEN,
-    "пароль": CHOSEN,
-    "비밀번호": CHOSEN,
-    "패스워드": CHOSEN,
-    "암호": CHOSEN,
-    "パスワード": CHOSEN,
-    "密码": CHOSEN,
-    "密碼": CHOSEN,
+    "heslo": CHOSEN,
+    "parola": CHOSEN,
+    "salasana": CHOSEN,
+    "clave": CHOSEN,
+    "mdp": CHOSEN,
     "pwd": CHOSEN,
     "secret": ISSUED,
     "token": ISSUED,
     "bearer": ISSUED,
-    "authorization": ISSUED,
     "salt": ISSUED,
     "key": ISSUED,
     "auth": CUE,
@@ -59,6 +51,44 @@ _WORDS = {
     " 401": CUE,
     " 403": CUE,
 }
+# Looked for only where the piece that they share stands.
+_LONGER = {
+    "auth": {"authorization": ISSUED},
+    "pass": dict.fromkeys(("password", "passwd", "passphrase", "passcode", "passwort", "passord"), CHOSEN),
+}
+# Looked for only where there are letters beyond ASCII.
+_FOREIGN = {
+    "contraseña": CHOSEN,
+    "hasło": CHOSEN,
+    "hasła": CHOSEN,
+    "jelszó": CHOSEN,
+    "lösenord": CHOSEN,
+    "mật khẩu": CHOSEN,
+    "şifre": CHOSEN,
+    "парол": CHOSEN,
+    "סיסמ": CHOSEN,
+    "كلمة المرور": CHOSEN,
+    "كلمة السر": CHOSEN,
+    "비밀번호": CHOSEN,
+    "패스워드": CHOSEN,
+    "암호": CHOSEN,
+    "パスワード": CHOSEN,
+    "密码": CHOSEN,
+    "密碼": CHOSEN,
+    "口令": CHOSEN,
+    "schlüssel": ISSUED,
+    "ключ": ISSUED,
+    "токен": ISSUED,
+    "密钥": ISSUED,
+    "密鑰": ISSUED,
+    "令牌": ISSUED,
+    "apiキー": ISSUED,
+    "トークン": ISSUED,
+    "秘密鍵": ISSUED,
+    "토큰": ISSUED,
+}
+_LETTER = compiled("[\u00c0-\u1fff\u3040-\ud7ff]")
+_KINDS = {**_WORDS, **_FOREIGN, **_LONGER["auth"], **_LONGER["pass"]}
 # Verbs, and parts of other words: these count only where they begin a word and are followed by a sign.
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN, "psk": CHOSEN}
 _NO_PASS = ("BY", "COM", "SUR", "TRES", "OVER", "UNDER", "LOW", "HIGH", "BAND", "ALL")
@@ -87,28 +117,36 @@ _KEY_TO_BY_END = {
 def mentions(text: str, lower: str) -> list[Mention]:
     """Every mention in `text`, by place; `lower` is `text` in lower case, of the same length."""
     found: list[Mention] = []
-    for word, kind in _WORDS.items():
-        if word in lower:
-            length = len(word)
-            counts = _RULES.get(word)
-            found += [
-                (start + length, start, kind, False)
-                for start in places(word, lower)
-                if counts is None or counts(text, lower, start, start + length)
-            ]
-    for word, kind in _SHORT.items():
-        if word in lower:
-            length = len(word)
-            found += [
-                (end, start, kind, True)
-                for start in places(word, lower)
-                for end in (start + length,)
-                # No other word follows: a sign can.
-                if (lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum())
-                and (_is_word(text, lower, start, end) or _ends_constant(text, start, end))
-            ]
+    for word in _words(lower):
+        length, kind, counts = len(word), _KINDS[word], _RULES.get(word)
+        found += [
+            (start + length, start, kind, False)
+            for start in places(word, lower)
+            if counts is None or counts(text, lower, start, start + length)
+        ]
+    for word in [word for word in _SHORT if word in lower]:
+        length, kind = len(word), _SHORT[word]
+        found += [
+            (end, start, kind, True)
+            for start in places(word, lower)
+            for end in (start + length,)
+            # No other word follows: a sign can.
+            if (lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum())
+            and (_is_word(text, lower, start, end) or _ends_constant(text, start, end))
+        ]
     found.sort()
     return found
+
+
+def _words(lower: str) -> list[str]:
+    """The words of credentials that `lower` has."""
+    words = [word for word in _WORDS if word in lower]
+    for piece, longer in _LONGER.items():
+        if piece in lower:
+            words += [word for word in longer if word in lower]
+    if not lower.isascii() and _LETTER.search(lower):
+        words += [word for word in _FOREIGN if word in lower]
+    return words
 
 
 def places(word: str, lower: str) -> list[int]:
@@ -172,5 +210,8 @@ _RULES = {
     "salt": _is_word,
     "access": _is_word,
     "private": _is_word,
+    "clave": _is_word,
+    "mdp": _is_word,
+    "parola": _is_word,
     "token": _is_credential,
 }

@@ -30,8 +30,8 @@ _PAIR = (
 _OPTION = rf"(?:word)?[ =]{_VALUE}"
 # "-u name:password", "--user name:password", as curl takes it
 _USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
-# "echo … | docker login --password-stdin"
-_PIPED = rf"(?:-n )?{_VALUE}[\"']?[ \t]{{0,4}}\|[^|\n]{{0,120}}-stdin"
+# "echo … | docker login --password-stdin", "echo … | sudo -S …"
+_PIPED = rf"(?:-n )?{_VALUE}[\"']?[ \t]{{0,4}}\|(?:[^|\n]{{0,120}}-stdin| ?(?:sudo -s|kinit|cryptsetup)\b)"
 # What all pivots of a row have in common, so that most texts are asked for that alone; the pivots, in lower case; and
 # the expression for what follows one.
 PHRASES = (
@@ -54,6 +54,8 @@ OPTIONS = (
     (" -p", _ARGUMENT, ("mysql", "mariadb", "sshpass", "7z")),
     (" -p ", _ARGUMENT, ("sshpass", "psexec", "mongo", "zip", "sqlcmd", " login")),
     (" -a ", _ARGUMENT, ("redis-cli",)),
+    (" -k ", _ARGUMENT, ("openssl enc",)),
+    (" -u ", r"[\w.@-]{1,64},[\"']?(?P<value>[^\s\"'`,]{4,128})", ("lftp",)),
     (" -w ", _ARGUMENT, ("ldap",)),
     (" -a ", r"[\"']?[\w.@-]{1,64}:(?P<value>[^\s\"'`]{4,128})", ("http", "xh")),
     (" -u ", r"[\"']?[\w.@\\/-]{1,64}%(?P<value>[^\s\"'`]{4,128})", ("smbclient", "rpcclient", "winexe")),
@@ -65,7 +67,10 @@ _NAME = (
     r"(?:(?:the|my|our|your|a|its)[ \t]{1,4})?(?:\w{1,24}[ \t]{1,4})?"
     r"(?:password|passphrase|token|secret|api key|key|credential)"
 )
-_USED = r"\b(?:send|use|used|using|with|enter|type|try)[ \t]{1,4}[\"'`]?(?P<value>[^\s\"'`]{6,256})[\"'`]?$"
+_USED = (
+    r"\b(?:send|use|used|using|with|enter|pass|paste|supply|type|try)[ \t]{1,4}"
+    r"[\"'`]?(?P<value>[^\s\"'`]{6,256})[\"'`]?$"
+)
 _SENTENCE = 280  # characters of "use … as"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum_scanner import assignment, phrases, prefixes, scored, structure, unnamed
+from keepmum_scanner import assignment, doors, phrases, prefixes, scored, spoken, structure, unnamed
 from keepmum_scanner.context import ASSIGNED, Context
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
@@ -85,6 +85,8 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
         *prefixes.find(found, text),
         *assignment.find(context),
         *phrases.find(context),
+        *spoken.find(context),
+        *doors.find(context),
         *_tabled(context),
     ]
 

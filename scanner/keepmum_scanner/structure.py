@@ -96,6 +96,16 @@ RULES = (
         0,
         r"(?i)=[^;=\n]{1,128};\s{0,4}(?:pwd|password)\s{0,4}=\s{0,4}(?P<secret>[^;\s\"'<>{}$%*]{3,64})(?=[;\"'\s]|$)",
     ),
+    # Whoever sends the cookie of a session is in it.
+    (
+        "session.cookie",
+        "ookie: ",
+        0,
+        (
+            r"ookie: (?:[^\n]{0,200}[\s;])?[\w.-]{0,20}(?i:sess|sid)[\w.-]{0,20}="
+            r"(?P<secret>(?=\D{0,64}\d)[\w%.+/=~-]{16,512})"
+        ),
+    ),
     # Whoever knows the address of a webhook may write to it.
     ("webhook.url", "/webhook/", 0, r"/webhook/(?P<secret>[0-9a-z]{32}/[0-9a-z]{32,64})\b"),
     ("url.token", "token=", 0, rf"token={_NAMED}(?P<secret>(?=[A-Za-z._-]{{0,64}}[0-9])[A-Za-z0-9._-]{{24,512}})"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from keepmum_scanner import shapes
 from keepmum_scanner.drawn import is_drawn
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.spelled import is_spelled
 from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
@@ -24,6 +25,8 @@ _CODE = compiled(
     """
 )
 _SIGNED = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")  # options, tags, comments, variables; and passwords that are drawn
+# Three kinds of characters behind a sign: no option, tag or comment.
+_SIGN_FIRST = compiled(r"[!#@](?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=(?:[^0-9]*[0-9]){2})[\w!#$%&*+.?@^~-]{7,63}")
 _PLACE = compiled(r"/|[A-Za-z]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
 _JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _ENDS = ".:?,"  # not "!": passwords like to end with it
@@ -40,7 +43,7 @@ _MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-
 _DIGITS = 3  # … or has more of them
 _SIGNS = 5  # different ones
 _SLOT = compiled(r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)")  # "{name}", "<key>", "(value)"
-_JOINED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,4}")  # "open-sesame"
+_JOINED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,7}")  # "open-sesame"
 _SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "not-", "-only", "file", "name", "value", "text")
 _RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
 # Letters, a digit or a second word, and a sign that is neither a place's nor a name's.
@@ -72,7 +75,7 @@ def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
     """
     if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
-    return is_drawn(value) or _is_meant(value, chosen=chosen, sure=sure)
+    return is_drawn(value) or (chosen and is_spelled(value)) or _is_meant(value, chosen=chosen, sure=sure)
 
 
 def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
@@ -144,6 +147,8 @@ def _is_made_up(value: str, *, sure: bool) -> bool:
 
 
 def _is_code(value: str, bits: float) -> bool:
+    if _SIGN_FIRST.fullmatch(value):
+        return False
     if _CODE.match(value) or value.endswith(_CONVERSIONS) or (bits < _RANDOM and _PLACE.match(value)):
         return True
     if _SIGNED.match(value) and (bits < _RANDOM or _kinds(value[1:]) < 2):
