@@ -6,6 +6,7 @@ of all of them, since a second mention may stand in words that give no scanner a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ FIELDS = (
     "supersedes",
     "superseded_by",
 )
+_SAID = operator.attrgetter(*(name for name in FIELDS if name not in {"data", "git"}))  # these two have no hash
 _IDS = frozenset({"supersedes", "superseded_by"})
 _LONGEST = {"title": LIMITS.title, "key": LIMITS.key, "why": LIMITS.why, "source": LIMITS.source}
 _PIECE = 5  # characters: the shortest piece of a secret that says something of it
@@ -134,13 +136,12 @@ class Masker:
 
     def memory(self, memory: Memory) -> Memory:
         """`memory` as it may be shown."""
-        values = {name: getattr(memory, name) for name in FIELDS}
         # By what it says too: a hand that edits the store counts no revision.
-        place = (memory.id, memory.revision, hash(repr(values)))
+        place = (memory.id, memory.revision, hash((_SAID(memory), repr((memory.data, memory.git)))))
         changed = self._verdicts.get(place)
         if changed is None:
             try:
-                changed = self._judged(memory, values)
+                changed = self._judged(memory)
             except ScannerFailed:
                 self._failed = True
                 return _withheld(memory)
@@ -174,8 +175,8 @@ class Masker:
             self._failed = True
             return _WITHHELD
 
-    def _judged(self, memory: Memory, values: Mapping[str, JsonValue]) -> dict[str, Any]:
-        changed, spots, _ = mask(values, self._scan)
+    def _judged(self, memory: Memory) -> dict[str, Any]:
+        changed, spots, _ = mask({name: getattr(memory, name) for name in FIELDS}, self._scan)
         self._failed = False
         self._places.pop(memory.id, None)
         if spots:

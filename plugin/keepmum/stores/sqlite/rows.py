@@ -36,9 +36,13 @@ def digest(text: str) -> str:
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """The memory in a row that has at least `COLUMNS`."""
-    values = dict(zip(row.keys(), row, strict=True))  # by name, a row looks through all of its columns each time
-    known: dict[str, Any] = {name: values[name] for name in COLUMNS}
+    """The memory in a row of `COLUMNS` in their order, or of more columns that have names."""
+    # Asked for a column by its name, a row looks through all of them each time.
+    if len(row) == len(COLUMNS):
+        known: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    else:
+        values = dict(zip(row.keys(), row, strict=True))
+        known = {name: values[name] for name in COLUMNS}
     for name in _JSON:
         known[name] = _decode(known[name])
     known["tags"] = tuple(known["tags"] or ())
