@@ -6,9 +6,9 @@ import os
 import threading
 
 from keepmum import ranking
+from keepmum.beside import Beside
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
-from keepmum.embedding.beside import Beside
 from keepmum.embedding.heap import keep_little
 from keepmum.errors import EmbeddingError
 from keepmum.memory import Embedding, Memory

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from keepmum.vectors.matrix import Damaged, Matrix, Row
 from keepmum.vectors.packing import pack, point, unit, unpack
+from keepmum.vectors.search import ALL_OF_IT
 
-__all__ = ["Damaged", "Matrix", "Row", "pack", "point", "unit", "unpack"]
+__all__ = ["ALL_OF_IT", "Damaged", "Matrix", "Row", "pack", "point", "unit", "unpack"]

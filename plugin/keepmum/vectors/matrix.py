@@ -54,10 +54,21 @@ class _State(NamedTuple):
     change: int
 
 
+class _Mapped(NamedTuple):
+    """What is mapped, as one value: a search goes on with it while another thread takes in what is new."""
+
+    numbers: Numbers
+    groups: Numbers
+    vectors: Vector
+    signs: NDArray[np.uint8]
+    places: NDArray[np.int32]  # by number
+
+
 class Matrix:
     """The vectors of one store and model in one folder (see `keepmum.vectors.search` for how they are searched).
 
-    Reading is safe at any time; `add` and `replace` are for one process at a time, which holds a lock of its own.
+    `nearest` and `cosines` are safe at any time, from any thread. All else is for one thread at a time, and `add` and
+    `replace` are for one process at a time, which holds a lock of its own.
     """
 
     def __init__(self, folder: str, name: str, dimensions: int) -> None:
@@ -74,9 +85,14 @@ class Matrix:
         """The change of the store up to which the rows go, -1 when there are none."""
         return self._state.change
 
+    @property
+    def rows(self) -> int:
+        """How many rows are searched, those among them that no longer hold."""
+        return self._state.rows
+
     def __len__(self) -> int:
         """How many memories it holds."""
-        return int(np.count_nonzero(self._numbers))
+        return int(np.count_nonzero(self._mapped.numbers))
 
     def look(self) -> None:
         """Take in what other processes have added since.
@@ -133,22 +149,24 @@ class Matrix:
 
         Raises: Damaged.
         """
-        mask = self._numbers != _NOBODY
+        mapped = self._mapped
+        mask = mapped.numbers != _NOBODY
         if groups is not None:  # a comparison each is ten times as fast as `isin`, for the few there are
-            mask &= np.logical_or.reduce([self._groups == group for group in groups] or [np.zeros_like(mask)])
+            mask &= np.logical_or.reduce([mapped.groups == group for group in groups] or [np.zeros_like(mask)])
         if among is not None:
-            mask &= np.isin(self._numbers, among)
-        places, cosines = nearest(self._vectors, self._signs, question, mask, limit)
-        return list(zip(self._numbers[places].tolist(), _sound(cosines), strict=True))
+            mask &= np.isin(mapped.numbers, among)
+        places, cosines = nearest(mapped.vectors, mapped.signs, question, mask, limit)
+        return list(zip(mapped.numbers[places].tolist(), _sound(cosines), strict=True))
 
     def cosines(self, question: Vector, numbers: Sequence[int]) -> dict[int, float]:
         """The cosines of these memories with `question`, of those that are here.
 
         Raises: Damaged.
         """
-        asked = np.array([number for number in numbers if number < len(self._places)], dtype=np.int64)
-        asked = asked[self._places[asked] != _NOWHERE]
-        cosines = products(self._vectors[self._places[asked]], question)
+        mapped = self._mapped
+        asked = np.array([number for number in numbers if number < len(mapped.places)], dtype=np.int64)
+        asked = asked[mapped.places[asked] != _NOWHERE]
+        cosines = products(mapped.vectors[mapped.places[asked]], question)
         return dict(zip(asked.tolist(), _sound(cosines), strict=True))
 
     # -- reading the files
@@ -177,7 +195,7 @@ class Matrix:
         """
         turn, rows, _ = self._state
         try:
-            numbered, self._vectors, self._signs = (
+            numbered, vectors, signed = (
                 # An array like any other: one that knows of its file asks for it again with every step.
                 np.memmap(path, kind, "r", shape=(rows, width)).view(np.ndarray) if rows else np.empty((0, width), kind)
                 for path, (kind, width) in zip(self._paths(turn), self._shapes(), strict=True)
@@ -185,10 +203,11 @@ class Matrix:
         except (OSError, ValueError) as error:  # gone, or shorter than it should be
             self._state = _State(turn, 0, -1)
             raise Damaged(str(error)) from None
-        self._numbers, self._groups = numbered[:, 0], numbered[:, 1]
-        self._places = np.full(int(self._numbers.max(initial=0)) + 1, _NOWHERE, dtype=np.int32)
-        self._places[self._numbers] = np.arange(rows, dtype=np.int32)
-        self._places[_NOBODY] = _NOWHERE
+        numbers, groups = numbered[:, 0], numbered[:, 1]
+        places = np.full(int(numbers.max(initial=0)) + 1, _NOWHERE, dtype=np.int32)
+        places[numbers] = np.arange(rows, dtype=np.int32)
+        places[_NOBODY] = _NOWHERE
+        self._mapped = _Mapped(numbers, groups, vectors, signed, places)
 
     def _check(self, first: int) -> None:
         """Nothing, when a sample of the rows from `first` on is sound.
@@ -197,11 +216,11 @@ class Matrix:
         """
         rows = self._state.rows
         sample = np.arange(first, rows, max(1, (rows - first) // _SAMPLED))
-        sample = sample[self._numbers[sample] != _NOBODY]
-        vectors = np.asarray(self._vectors[sample])
+        sample = sample[self._mapped.numbers[sample] != _NOBODY]
+        vectors = np.asarray(self._mapped.vectors[sample])
         lengths = np.linalg.norm(vectors, axis=1)
         sound = np.abs(lengths - 1.0) < _TOLERANCE  # NaN is not
-        if not sound.all() or not np.array_equal(self._signs[sample], signs(vectors)):
+        if not sound.all() or not np.array_equal(self._mapped.signs[sample], signs(vectors)):
             self._state = _State(self._state.turn, 0, -1)
             self._map()
             raise Damaged("vectors that have no length of 1")
@@ -232,7 +251,8 @@ class Matrix:
 
     def _wipe(self, numbers: Sequence[int]) -> None:
         """Take memories out: first their numbers, by which they are found, then all that was made of what they said."""
-        places = [int(self._places[number]) for number in numbers if number < len(self._places)]
+        known = self._mapped.places
+        places = [int(known[number]) for number in numbers if number < len(known)]
         for path, (kind, width) in zip(self._paths(self._state.turn), self._shapes(), strict=True):
             nothing = bytes(width * np.dtype(kind).itemsize)
             with contextlib.ExitStack() as stack:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keepmum.embedding.beside import Beside
+from keepmum.beside import Beside
 
 LIMIT = 60.0  # seconds
 

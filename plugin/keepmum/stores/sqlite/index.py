@@ -19,7 +19,7 @@ from keepmum.errors import StoreBusy
 from keepmum.stores.sqlite import rows, sessions
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import PREFIX
-from keepmum.vectors import Damaged, Matrix, Row, unit, unpack
+from keepmum.vectors import ALL_OF_IT, Damaged, Matrix, Row, unit, unpack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,14 +57,18 @@ def group_of(status: str, space: str) -> int:
 
 
 class Index:
-    """The searchable vectors of one model in one store."""
+    """The searchable vectors of one model in one store.
+
+    `nearest` and `cosines` are safe from any thread; all else is for one at a time.
+    """
 
     def __init__(self, query: Query, folder: str, model: str, dimensions: int) -> None:
         """`folder` is where the matrix lies; where none can be made, it lies in one that ends with this process."""
         self.problem = ""  # why it cannot be searched, where that will not mend itself
+        self.model = model
         self._query = query
         self._dimensions = dimensions
-        self._model = model
+        self._is_damaged = False
         identity = self._one("SELECT value FROM counters WHERE name = 'identity'")
         name = f"{identity} {model} {_AROUND}"
         own = os.path.join(folder, PREFIX + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
@@ -84,12 +88,20 @@ class Index:
         """The last change of the store that was taken in, -1 for none."""
         return self._matrix.change
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a search of it takes longer than another thread takes to begin."""
+        return self._matrix.rows > ALL_OF_IT
+
     def follow(self, at_most: int | None = FEW) -> bool:
         """Take in what has changed in the store; whether it can be searched now.
 
         More than `at_most` changes are left for a call without that limit. What another process is taking in just now
         is waited for a moment only: the latest few memories are then found by their words.
         """
+        if self._is_damaged:
+            self._matrix.discard()
+            self._is_damaged = False
         with contextlib.suppress(Damaged):
             self._matrix.look()
         change = self._last_change()
@@ -127,7 +139,7 @@ class Index:
         try:
             return search()
         except Damaged:
-            self._matrix.discard()
+            self._is_damaged = True
             return nothing
 
     def _take_in(self) -> None:
@@ -164,7 +176,7 @@ class Index:
     def _rows(self, numbers: Sequence[int]) -> list[Row]:
         """What the matrix holds of these rows, out of the store."""
         marks = ", ".join("?" * len(numbers))
-        model = self._one("SELECT max(id) FROM models WHERE name = ?", self._model)
+        model = self._one("SELECT max(id) FROM models WHERE name = ?", self.model)
         found = self._query(f"{_POINTS} WHERE v.memory IN ({marks})", tuple(numbers))
         held = [
             row for row in found if row["vector"] is not None and row["model"] == model and row["space"] is not None

@@ -7,7 +7,7 @@ import functools
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from keepmum.beside import Beside
     from keepmum.stores.sqlite.index import Index
 
     Vector = NDArray[np.float32]
-    _Passed = Callable[[Sequence[tuple[int, float]]], Found]  # what of these passes the filter, as rows
+    _Nearest = list[tuple[int, float]]  # row numbers and cosines
+    _Search = Callable[..., _Nearest]  # of a limit, and of row numbers among which to look
+    _Passed = Callable[[_Nearest], Found]  # what of these passes the filter, as rows
+    _Begun = tuple[Embedding | None, Index | None, _Nearest | None]
     Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
 
 __all__ = ["PREFIX", "SqliteMeaning"]
@@ -65,6 +69,8 @@ class SqliteMeaning:
         self._standings: dict[str, _Standing] = {}
         self._thread = threading.RLock()
         self._behind = False  # whether the index has more to take in than a search may wait for
+        self._searched = ""  # the model of the last search by meaning
+        self._beside: Beside | None = None
 
     @property
     def problem(self) -> str:
@@ -73,16 +79,20 @@ class SqliteMeaning:
 
     def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
+        begun = self._begun(question, wanted, limit)
         by_words = {row[0]: (row, fit) for row, fit in self._words.best(_FACTS, words, wanted, limit)}
-        asked = question()
-        with self._following(asked.model if asked else None) as index:
-            if asked is None or index is None:
-                return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
-            point = _point(asked)
-            known = {number: row for number, (row, _) in by_words.items()}  # and are not looked up again
-            passed = functools.partial(passing, self._query, _FACTS, wanted=wanted, known=known)
-            near = {row[0]: (row, cosine) for row, cosine in self._near(index, point, wanted, limit, passed)}
-            cosines = index.cosines(point, [number for number in by_words if number not in near])
+        asked, index, nearest = begun()
+        if asked is not None and asked.model != self._searched:
+            self._searched = asked.model
+            index = self._followed(asked.model)
+        if index is None or asked is None:
+            return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
+        point = _point(asked)
+        known = {number: row for number, (row, _) in by_words.items()}  # and are not looked up again
+        search = functools.partial(index.nearest, point, _groups(wanted))
+        passed = functools.partial(passing, self._query, _FACTS, wanted=wanted, known=known)
+        near = {row[0]: (row, cosine) for row, cosine in self._near(search, wanted, limit, passed, nearest)}
+        cosines = index.cosines(point, [number for number in by_words if number not in near])
         of_words = [
             (*row[1:], fit, near[number][1] if number in near else cosines.get(number))
             for number, (row, fit) in by_words.items()
@@ -92,9 +102,12 @@ class SqliteMeaning:
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
-        with self._following(embedding.model) as index:
-            passed = functools.partial(passing, self._query, _MEMORY, wanted=wanted)
-            near = self._near(index, _point(embedding), wanted, limit * _BROAD, passed) if index else []
+        index = self._followed(embedding.model)
+        if index is None:
+            return []
+        search = functools.partial(index.nearest, _point(embedding), _groups(wanted))
+        passed = functools.partial(passing, self._query, _MEMORY, wanted=wanted)
+        near = self._near(search, wanted, limit * _BROAD, passed)
         found = {row[0]: row for row, _ in near}
         cosines = self._own(embedding, list(found))
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
@@ -117,11 +130,9 @@ class SqliteMeaning:
         if len(known) < 2:
             return {}
         points = vectors.unpack([kept[memory] for memory in known], len(kept[known[0]]) // _HALF)
-        cosines = points @ points.T
-        np.fill_diagonal(cosines, -1.0)  # each is like itself
+        cosines = np.tril(points @ points.T, -1)  # of each with those before it
         if cosines.max() < cosine:
             return {}
-        cosines = np.tril(cosines, -1)
         nearest = cosines.argmax(axis=1)
         return {
             known[later]: (known[int(nearest[later])], float(cosines[later, nearest[later]]))
@@ -149,8 +160,8 @@ class SqliteMeaning:
         index = self._indexes.get(model)
         if standing.awaited or (index is not None and index.change == standing.change):
             return not standing.awaited
-        with self._following(model):
-            return not self._behind
+        self._followed(model)
+        return not self._behind
 
     def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said."""
@@ -178,20 +189,43 @@ class SqliteMeaning:
 
     def close(self) -> None:
         """Let go of the index's files."""
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
 
-    @contextlib.contextmanager
-    def _following(self, model: str | None) -> Iterator[Index | None]:
+    def _begun(self, question: Question, wanted: Filter, limit: int) -> Callable[[], _Begun]:
+        """What waits for a question, and for what is nearest to it in a large index, looked for beside the words.
+
+        The index is that of the last search, if there is one and it is of the same model, as it nearly always is.
+        """
+        index = self._followed(self._searched) if self._searched else None
+        if index is None or not index.is_large:
+            return lambda: (question(), index, None)
+        if self._beside is None:
+            from keepmum.beside import Beside
+
+            self._beside = Beside("keepmum-nearest")
+        groups = _groups(wanted)
+
+        def nearest() -> _Begun:
+            asked = question()
+            if asked is None or asked.model != index.model:
+                return asked, None, None
+            return asked, index, index.nearest(_point(asked), groups, limit)
+
+        return self._beside.begin(nearest)
+
+    def _followed(self, model: str) -> Index | None:
         """The index of a model's vectors, up to date; None where it cannot be had at once, or holds nothing."""
-        if model is None or not self._thread.acquire(timeout=_PATIENCE):
-            yield None
-            return
+        if not self._thread.acquire(timeout=_PATIENCE):
+            return None
         try:
             index = self._index(model)
             self._behind = index is not None and not index.follow()
-            yield None if self._behind else index
+            return None if self._behind else index
         finally:
             self._thread.release()
 
@@ -223,22 +257,23 @@ class SqliteMeaning:
             self._indexes[model] = Index(self._query, self._folder, model, known[0][0])
         return self._indexes[model]
 
-    def _near(self, index: Index, asked: Vector, wanted: Filter, limit: int, passed: _Passed) -> Found:
+    def _near(
+        self, search: _Search, wanted: Filter, limit: int, passed: _Passed, first: _Nearest | None = None
+    ) -> Found:
         """The rows nearest to a question that pass the filter, with their cosines, nearest first.
 
         The matrix knows of status and space alone, which is all that most filters ask for, so no more are asked of it
-        than are wanted; then more, when some of them do not pass; and where the rest of a filter leaves out too much
-        of what is nearest, all that it lets through is looked at.
+        than are wanted (`first`, where that was done); then more, when some of them do not pass; and where the rest of
+        a filter leaves out too much of what is nearest, all that it lets through is looked at.
         """
-        groups = _groups(wanted)
         for broad in (limit, limit * _BROAD):
-            near = index.nearest(asked, groups, broad)
+            near = search(broad) if first is None or broad > limit else first
             found = passed(near)
             if len(found) >= limit or len(near) < broad:
                 return found[:limit]
         condition, parameters = rows.where(wanted)
         among = self._query(f"SELECT m.seq FROM memories m WHERE {condition}", parameters)
-        return passed(index.nearest(asked, groups, limit, [row[0] for row in among]))
+        return passed(search(limit, [row[0] for row in among]))
 
     def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
         """The cosines of what these memories say alone with a text."""

@@ -1,0 +1,110 @@
+"""A large index is searched beside the words; what is found is what one after the other finds."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.stores import a_memory, wanted
+from keepmum.embedding.fake import FakeEmbedder
+from keepmum.memory import Candidate, Change, Embedding
+from keepmum.stores.sqlite import SqliteStore, open_store
+from keepmum.stores.sqlite import index as index_module
+from keepmum.stores.sqlite.index import Index
+from keepmum.stores.sqlite.words import SqliteWords
+from keepmum.vectors import pack
+
+EMBEDDER, OTHER = FakeEmbedder(), FakeEmbedder(model="other")
+LIMIT = 20.0  # seconds
+TEXTS = [f"zebra {number} runs" for number in range(12)]
+
+
+def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
+    return Embedding(embedder.model, pack(embedder.embed([text])[0]))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+        opened.commit([Change(None, a_memory(text), embedded(text)) for text in TEXTS])
+        yield opened
+
+
+def found(store: SqliteStore, text: str, embedder: FakeEmbedder = EMBEDDER, **asked: Any) -> set[Candidate]:
+    assert store.meaning is not None
+    return set(store.meaning.find(["zebra"], lambda: embedded(text, embedder), wanted(**asked), 5))
+
+
+@pytest.fixture
+def takes_itself_for_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "ALL_OF_IT", 0)
+
+
+@pytest.mark.parametrize("asked", [{}, {"kinds": ("decision",)}, {"everywhere": True}, {"project": "nowhere"}])
+def test_beside_or_after_the_words_the_same_is_found(
+    store: SqliteStore, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_after_the_other = [found(store, text, **asked) for text in TEXTS]
+    monkeypatch.setattr(index_module, "ALL_OF_IT", 0)
+    assert [found(store, text, **asked) for text in TEXTS] == one_after_the_other
+
+
+@pytest.mark.usefixtures("takes_itself_for_large")
+def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(store, TEXTS[0])  # the first tells which index it is
+    searched, nearest, best = threading.Event(), Index.nearest, SqliteWords.best
+
+    def announced(*given: Any) -> Any:
+        searched.set()
+        return nearest(*given)
+
+    def patient(*given: Any) -> Any:
+        assert searched.wait(LIMIT)
+        return best(*given)
+
+    monkeypatch.setattr(Index, "nearest", announced)
+    monkeypatch.setattr(SqliteWords, "best", patient)
+    assert max(found(store, TEXTS[3]), key=lambda one: one.meaning or 0.0).meaning == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.usefixtures("takes_itself_for_large")
+def test_a_question_of_another_model_than_the_last_is_compared_with_none_of_its_vectors(store: SqliteStore) -> None:
+    assert all(one.meaning is not None for one in found(store, TEXTS[0]))
+    assert all(one.meaning is None for one in found(store, TEXTS[0], OTHER))
+    assert all(one.meaning is not None for one in found(store, TEXTS[0]))
+
+
+@pytest.mark.usefixtures("takes_itself_for_large")
+def test_what_was_kept_since_the_last_search_is_found_by_its_meaning(store: SqliteStore) -> None:
+    found(store, TEXTS[0])
+    store.commit([Change(None, a_memory("a gnu"), embedded("a gnu"))])
+    assert any(one.meaning == pytest.approx(1.0, abs=1e-3) for one in found(store, "a gnu"))
+
+
+@pytest.mark.usefixtures("takes_itself_for_large")
+def test_a_question_that_cannot_be_embedded_says_so_to_who_searches(store: SqliteStore) -> None:
+    found(store, TEXTS[0])
+
+    def fails() -> Embedding:
+        raise LookupError("no vector")
+
+    assert store.meaning is not None
+    with pytest.raises(LookupError, match="no vector"):
+        store.meaning.find(["zebra"], fails, wanted(), 5)
+
+
+@pytest.mark.usefixtures("takes_itself_for_large")
+def test_a_closed_store_leaves_no_thread(store: SqliteStore) -> None:
+    found(store, TEXTS[0])
+    found(store, TEXTS[0])
+    (thread,) = [one for one in threading.enumerate() if one.name == "keepmum-nearest"]
+    store.close()
+    thread.join(LIMIT)
+    assert not thread.is_alive()
