@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CUE, is_place, mentions
+from keepmum_scanner.suspect import crowd_of
 
 BEFORE = 72  # characters before a candidate that can name it: "Password for the staging account is …"
 AFTER = 36  # … and behind it: "… as the deploy token"
@@ -14,14 +15,9 @@ AFTER = 36  # … and behind it: "… as the deploy token"
 _LONGEST_WORD = 16  # characters of a credential word
 _LONG = 8192  # characters of a text, longer than a note
 
-# Places of a text that are looked at closely. Notes and sources stay below; a text that is made of borderline cases
-# would cost its reader half a second a megabyte, and what follows there is judged by its coarse look alone.
+# Places of a text that are looked at closely; notes and sources stay below.
 _LOOKS = 96
-_LOOKS_EACH = 1024  # characters that add one
-# Mentions of credentials, or phrases of one kind, that no note and no source has; from there on a text is searched for
-# anything that is given near a credential's name.
-_CROWD = 256
-_CROWD_EACH = 128  # characters that add one
+_LOOKS_EACH = 512  # characters of a longer text for each
 
 UNNAMED = 0  # nothing names the place a credential
 NEAR = 1  # a credential word stands in the window
@@ -53,8 +49,10 @@ _ID_ENDS = frozenset([*_DIGITS, "n", *(name[-1] for name in _IDS)])
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
 # What stands right before a link or a digest, and the dashes before a boundary (those of a PEM mark are five).
 _TELLING = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
-_SIGNS_OF_BASE64, _MOST_SIGNS = frozenset("+/"), 8
-_TELLERS = frozenset(":/-=+,")  # their last characters
+_TELLING_ENDS = frozenset(told[-2:] for told in _TELLING)
+_SIGNS_OF_BASE64, _MOST_SIGNS = frozenset("+/-"), 8
+_BEFORE_DATA = "+/-,"
+TELLERS = frozenset(":/-=+,")  # their last characters
 # Source: https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21
 _EMBEDDED = compiled(r"data:(?:image|font|audio|video)/[\w.+-]{1,32}(?:;[\w=-]{1,32}){0,3};base64,$")
 _LONGEST_EMBEDDED = 140  # characters from "data:" to the data
@@ -69,6 +67,8 @@ _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
     from typing import Callable
 
     from keepmum_scanner.pem import Block
@@ -77,21 +77,39 @@ if TYPE_CHECKING:
 class Context:
     """The surroundings of candidates in one plain text."""
 
-    __slots__ = ("_bisect", "_ends", "blocks", "crowd", "looks", "lower", "mentions", "text")
+    __slots__ = ("_bisect", "_ends", "_spaced", "blocks", "crowd", "crowd_begins", "looks", "lower", "mentions", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left, for all detectors together
-        self.crowd = _CROWD + len(text) // _CROWD_EACH
+        self.looks = max(_LOOKS, len(text) // _LOOKS_EACH)  # that are left, for all detectors together
+        self.crowd = crowd_of(text)
         self.lower = _lower(text)
         self.mentions = mentions(text, self.lower)
         self.blocks = _blocks(text)
+        self._spaced = ""
+        self.crowd_begins: int | None = None  # where tokens begin that are judged by their coarse look alone
         self._ends = [mention[0] for mention in self.mentions]
         self._bisect: Callable[[list[int], int], int] = _bisect_right
         if len(text) > _LONG:
             from bisect import bisect_right  # faster, but to load it takes longer than a note has use for it
 
             self._bisect = bisect_right
+
+    def matches(self, expression: re.Pattern[str], start: int) -> Iterator[re.Match[str]]:
+        """The matches of `expression` from `start` on and outside of every block; it begins with the sign before.
+
+        It is looked for in a text with a space in front of it, so places there are greater by one, and with spaces for
+        escaped line breaks, whose letters would stick to what follows.
+        """
+        if not self._spaced:
+            self._spaced = " " + self.text
+            for escape in ("\\n", "\\r", "\\t"):
+                self._spaced = self._spaced.replace(escape, "  ")
+        for block in self.blocks:
+            if start < block.start:
+                yield from expression.finditer(self._spaced, start, block.start + 1)
+            start = max(start, block.end)
+        yield from expression.finditer(self._spaced, start)
 
     def is_near(self, start: int, end: int) -> bool:
         """Whether a credential word stands close enough to [start, end) to name it."""
@@ -167,15 +185,23 @@ class Context:
 
     def is_told_apart(self, start: int) -> bool:
         """Whether what stands right before `start` says that a link follows, or a digest as lock files write it."""
-        if self.text[start - 1 : start] not in _TELLERS:
+        before = self.text[max(0, start - 2) : start]
+        teller = before[-1:]
+        if teller not in TELLERS:
             return False
+        if before in _TELLING_ENDS and self.lower.endswith(_TELLING, 0, start):
+            return True
+        if teller == "=" and self.text[start : start + 1] == "_":
+            return _BOUNDARY.search(self.lower, max(0, start - 8), start) is not None
+        return teller in _BEFORE_DATA and self._is_data(start)
+
+    def _is_data(self, start: int) -> bool:
+        """Whether a digest or an embedded file begins before `start`, with signs that no token begins with."""
         first = start
         while self.text[first - 1 : first] in _SIGNS_OF_BASE64 and first > start - _MOST_SIGNS:
-            first -= 1  # base64 begins with these too, a token does not
-        if self.lower.endswith(_TELLING, 0, start) or (first < start and self.lower.endswith(_TELLING, 0, first)):
+            first -= 1
+        if first < start and self.lower.endswith(_TELLING, 0, first):
             return True
-        if self.text[start : start + 1] == "_":
-            return _BOUNDARY.search(self.lower, max(0, start - 8), start) is not None
         if not self.lower.endswith(";base64,", 0, first):
             return False
         return _EMBEDDED.search(self.lower, max(0, first - _LONGEST_EMBEDDED), first) is not None

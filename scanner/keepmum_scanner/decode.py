@@ -7,15 +7,15 @@ from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
+    from collections.abc import Iterable
 
 # Four characters of base64 hold three bytes; where all of these are ASCII, the first three characters are of half the
 # alphabet each. Other encodings, and what is no text, are told apart by that within a few characters.
-_ENCODED = compiled(
-    r"(?P<hexadecimal>(?:[2-7][0-9A-Fa-f]|0[9AaDd]){8,})|"
-    r"(?P<base64>(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}[A-Za-z0-9+/_-]{0,3}=*)"
-)
-_ESCAPES = compiled(r"(?:%[2-7][0-9A-Fa-f])+")  # ASCII, as keys are
+HEXADECIMAL = "(?:[2-7][0-9A-Fa-f]|0[9AaDd]){8,}"
+BASE64 = "(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}[A-Za-z0-9+/_-]{0,3}=*"
+_ENCODED = compiled(f"(?P<hexadecimal>{HEXADECIMAL})|{BASE64}")
+# Of ASCII, as keys are; by the two digits behind a percent sign.
+_LETTERS = {form.format(code): chr(code) for code in range(0x20, 0x80) for form in ("{:02x}", "{:02X}")}
 _SHORTEST = 16  # characters of an encoding worth undoing …
 _SHORTEST_TEXT = 12  # … and of a text that stands on its own
 _WORDS = 6.0  # bits
@@ -24,7 +24,8 @@ _WORDS = 6.0  # bits
 def decoded(token: str) -> str | None:
     """The readable text that `token` encodes; None when it encodes none."""
     if "%" in token:
-        return _percent(token)
+        (plain,) = unescaped([token])
+        return plain if plain != token else None
     if len(token) < _SHORTEST:
         return None
     match = _ENCODED.fullmatch(token)
@@ -43,21 +44,12 @@ def is_words(plain: str | None) -> bool:
     return plain is not None and len(plain) >= _SHORTEST_TEXT and surprise(plain) < _WORDS
 
 
-def _percent(token: str) -> str | None:
-    plain = _ESCAPES.sub(_unescaped, token)
-    return plain if plain != token else None
-
-
-_letters: dict[str, str] = {}  # by the escape that stands for one
-
-
-def _unescaped(run: re.Match[str]) -> str:
-    escapes = run.group()
-    if len(escapes) > len("%41"):
-        return bytes.fromhex(escapes.replace("%", "")).decode("ascii")
-    if escapes not in _letters:
-        _letters[escapes] = chr(int(escapes[1:], 16))
-    return _letters[escapes]
+def unescaped(texts: Iterable[str]) -> list[str]:
+    """Each of `texts`, in which no line ends, with its percent signs undone; many cost little more than one."""
+    first, *escapes = "\n".join(texts).split("%")
+    letters = [_LETTERS.get(rest[:2]) for rest in escapes]
+    pieces = [letter + rest[2:] if letter else f"%{rest}" for letter, rest in zip(letters, escapes)]
+    return (first + "".join(pieces)).split("\n")
 
 
 def _base64(token: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.suspect import crowd_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ _NO_CREDENTIAL = tuple(
     for place in "action backward change continuation forward lock next page request resume starting sync".split()
     for joint in ("", "_", "-")
 )
+_MOST = 3  # crowds of one word that are looked at; of the others all count
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
@@ -117,23 +119,19 @@ _KEY_TO_BY_END = {
 def mentions(text: str, lower: str) -> list[Mention]:
     """Every mention in `text`, by place; `lower` is `text` in lower case, of the same length."""
     found: list[Mention] = []
+    most = _MOST * crowd_of(text)
     for word in _words(lower):
         length, kind, counts = len(word), _KINDS[word], _RULES.get(word)
-        found += [
-            (start + length, start, kind, False)
-            for start in places(word, lower)
-            if counts is None or counts(text, lower, start, start + length)
-        ]
+        starts = places(word, lower)
+        if counts is not None:
+            judged = [start for start in starts[:most] if counts(text, lower, start, start + length)]
+            starts = judged + starts[most:]
+        found += [(start + length, start, kind, False) for start in starts]
     for word in [word for word in _SHORT if word in lower]:
         length, kind = len(word), _SHORT[word]
-        found += [
-            (end, start, kind, True)
-            for start in places(word, lower)
-            for end in (start + length,)
-            # No other word follows: a sign can.
-            if (lower[end : end + 1] not in _SPACES or not lower[end + 1 : end + 2].isalnum())
-            and (_is_word(text, lower, start, end) or _ends_constant(text, start, end))
-        ]
+        starts = places(word, lower)
+        judged = [start for start in starts[:most] if _is_short(text, lower, start, start + length)]
+        found += [(start + length, start, kind, True) for start in judged + starts[most:]]
     found.sort()
     return found
 
@@ -147,6 +145,13 @@ def _words(lower: str) -> list[str]:
     if not lower.isascii() and _LETTER.search(lower):
         words += [word for word in _FOREIGN if word in lower]
     return words
+
+
+def _is_short(text: str, lower: str, start: int, end: int) -> bool:
+    """Whether the short word at [start, end) can be a name: no other word follows, though a sign can."""
+    if lower[end : end + 1] in _SPACES and lower[end + 1 : end + 2].isalnum():
+        return False
+    return _is_word(text, lower, start, end) or _ends_constant(text, start, end)
 
 
 def places(word: str, lower: str) -> list[int]:

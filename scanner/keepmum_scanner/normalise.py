@@ -9,6 +9,8 @@ from __future__ import annotations
 from keepmum_scanner.expressions import compiled
 
 _UNUSUAL = compiled(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
+_CONTROLS = tuple(map(chr, (*range(9), 11, 12, *range(14, 32), 127)))
+_FEW = 100  # characters: more than letters, digits and signs have forms of one kind
 _USUAL = frozenset(map(chr, (9, 10, 13, *range(0x20, 0x7F))))
 # Of the letters of Chinese, Korean, Yi and old scripts each is what it seems, and a text can hold fifty thousand.
 _STEADY = compiled(
@@ -33,7 +35,7 @@ class View:
         self.text = text
         self._original = original
         self._sizes = sizes or {}  # characters of the original that are spelled by none or by several, and by how many
-        self._ends: list[int] = []  # where in `text` the spelling of each character of the original ends
+        self._ends: list[int] = []
 
     def origin(self, place: int) -> int:
         """The place in the original text of the character at `place` in the plain one."""
@@ -41,35 +43,61 @@ class View:
             return place
         from bisect import bisect_right  # here and below: libraries of their own, and few texts come so far
 
-        if not self._ends:  # most texts hold no finding, and then nobody asks for a way back
-            from itertools import accumulate, repeat
-
-            self._ends += accumulate(map(self._sizes.get, self._original, repeat(1)))
-        return bisect_right(self._ends, place)
+        return bisect_right(self._places(), place)
 
     def origin_span(self, start: int, end: int) -> tuple[int, int]:
         """The original [start, end) of the plain [start, end), with what was hidden inside it."""
-        return (self.origin(start), self.origin(end - 1) + 1) if self._sizes else (start, end)
+        return self.origin_spans([(start, end)])[0]
+
+    def origin_spans(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The `origin_span` of each of `spans`."""
+        if not self._sizes:
+            return spans
+        from bisect import bisect_right
+
+        places = self._places()
+        return [(bisect_right(places, start), bisect_right(places, end - 1) + 1) for start, end in spans]
+
+    def _places(self) -> list[int]:
+        """Where in `text` the spelling of each character of the original ends; most texts hold nothing to ask for."""
+        if not self._ends:
+            from itertools import accumulate, repeat
+
+            self._ends += accumulate(map(self._sizes.get, self._original, repeat(1)))
+        return self._ends
 
 
 def normalise(text: str) -> View:
     """A view of `text` in NFKC without invisible and control characters; line breaks and tabs stay."""
     if _UNUSUAL.search(text) is None:
         return View(text)
-    changed = _changed(set(_STEADY.sub("", text)) - _USUAL)
+    if text.isascii():
+        changed = {character: "" for character in _CONTROLS if character in text}
+    else:
+        changed = _changed(set(_STEADY.sub("", text)) - _USUAL)
     if not changed:
         return View(text)
     sizes = {character: len(plain) for character, plain in changed.items() if len(plain) != 1}
-    return View(text.translate({ord(character): plain for character, plain in changed.items()}), text, sizes)
+    return View(_replaced(text, changed), text, sizes)
+
+
+def _replaced(text: str, changed: dict[str, str]) -> str:
+    """`text` with what is `changed` in it; a few characters are replaced in less time than all are looked up."""
+    if len(changed) > _FEW or not changed.keys().isdisjoint("".join(changed.values())):
+        return text.translate({ord(character): plain for character, plain in changed.items()})
+    for character, plain in changed.items():
+        text = text.replace(character, plain)
+    return text
 
 
 def _changed(characters: set[str]) -> dict[str, str]:
     """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
-    forms = [normalize("NFKC", character) for character in characters]  # a text can hold fifty thousand different ones
+    # A text can hold fifty thousand different ones. No form has a line break, and nothing combines with one.
+    forms = normalize("NFKC", "\n".join(characters)).split("\n")
     changed = {one: plain for one, plain in zip(characters, forms) if plain != one and len(plain) <= _LONGEST}
-    unprintable = [character for character in characters if not character.isprintable()]
+    unprintable = [] if "".join(characters).isprintable() else [one for one in characters if not one.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))
     return changed

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefix_table import FACTS, STARTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import FLOOD, STATED
+from keepmum_scanner.suspect import FLOOD, STATED, crowd_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
+    from keepmum_scanner.context import Context
     from keepmum_scanner.suspect import Suspect
     from keepmum_scanner.tokens import Token
 
@@ -33,16 +37,12 @@ _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _COUNTED = 32  # characters; who writes a placeholder does not count them
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 _LONGEST = 256  # characters of a token that is searched for two characters, and of a tail that is looked at
-# Tails that are looked at closely, more than any note or source has, and then starts of keys; from there on a token is
-# taken for a key where one begins in it and letters and digits take turns.
-_LOOKS, _LOOKS_EACH = 256, 512  # … and characters of a text that add one
-_STARTS, _STARTS_EACH = 256, 64
+_STARTS = 3  # crowds of starts; from there on a token is taken for a key where one begins in it and …
 _DIGIT = compiled("[0-9]")
-_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
+_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")  # … letters and digits take turns
 
 _START = compiled(STARTS)
-_BEGINNING = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"  # of a stretch, as tokens are cut
-_TOKEN = compiled(r"[A-Za-z0-9_+/.~%-]{12,}")
+_TOKEN = compiled(r"[^A-Za-z0-9_+/.~%-][A-Za-z0-9_+/.~%-]{12,}")
 _facts: dict[str, tuple[Fact, ...]] = {}  # of the starts that a text had
 _prefixes: dict[str, tuple[str, ...]] = {}
 
@@ -62,17 +62,18 @@ def begins_key(text: str, start: int) -> bool:
     return pair in FACTS and text.startswith(_prefixes_of(pair), start)
 
 
-def find(found: Iterable[Token], text: str, crowd: int | None = None) -> Iterator[Suspect]:
-    """Suspects for which a provider's fact holds, among tokens of `text` and anywhere in it from `crowd` on."""
+def find(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
+    """Suspects for which a provider's fact holds, among these tokens of a text and anywhere in the crowd of it."""
+    text = context.text
     tails = _Tails(text)
     done = 0
-    left = _STARTS + len(text) // _STARTS_EACH
-    for place, facts in _begun(found, text, crowd):
+    left = _STARTS * crowd_of(text)
+    for place, facts in _begun(found, context):
         if place < done:
             continue
         left -= 1
         if left < 0:
-            yield from _all(text, place, flooded=tails.suspects >= FLOOD)
+            yield from _all(context, place, flooded=tails.suspects >= FLOOD)
             return
         suspect = tails.suspect(place, facts)
         if suspect:
@@ -81,45 +82,44 @@ def find(found: Iterable[Token], text: str, crowd: int | None = None) -> Iterato
             yield suspect
 
 
-def _begun(found: Iterable[Token], text: str, crowd: int | None) -> Iterator[tuple[int, tuple[Fact, ...]]]:
+def _begun(found: Iterable[Token], context: Context) -> Iterator[tuple[int, tuple[Fact, ...]]]:
     """Where prefixes stand, in order, and the facts of which each may be."""
-    begins = text.startswith
+    begins = context.text.startswith
     for token in found:
         if token.text[:2] not in FACTS and token.text.isalnum():
             continue  # one stretch of characters, and it begins like no key
-        if len(token.text) > _LONGEST:
-            yield from _begun_between(text, token.start, token.end)
+        if len(token.text) > _LONGEST:  # an expression over all prefixes costs more to make, less to use
+            yield from map(_fact, compiled(_whole_prefixes()).finditer(f" {token.text}"), repeat(token.start))
             continue
         for start in _START.finditer(token.text):
             group, place = start.group(), token.start + start.start()
             if begins(_prefixes.get(group) or _prefixes_of(group), place):
                 yield place, _facts[group]
-    if crowd is not None:
-        yield from _begun_between(text, crowd, len(text))
+    if context.crowd_begins is not None:
+        yield from map(_fact, context.matches(compiled(_whole_prefixes()), context.crowd_begins), repeat(0))
 
 
-def _begun_between(text: str, start: int, end: int) -> Iterator[tuple[int, tuple[Fact, ...]]]:
-    """What `_begun` gives for [start, end), by an expression over all prefixes: it costs more to make, less to use."""
-    for match in compiled(_whole_prefixes()).finditer(text, start, end):
-        prefix = match.group()
-        if prefix not in _facts:
-            pair = prefix[:2]
-            _prefixes_of(pair)
-            _facts[prefix] = tuple(fact for fact in _facts[pair] if prefix.startswith(fact[0]))
-        yield match.start(), _facts[prefix]
+def _fact(match: re.Match[str], offset: int) -> tuple[int, tuple[Fact, ...]]:
+    """Where a whole prefix was found, and the facts of which it may be."""
+    prefix = match["prefix"]
+    if prefix not in _facts:
+        _prefixes_of(prefix[:2])
+        _facts[prefix] = tuple(fact for fact in _facts[prefix[:2]] if prefix.startswith(fact[0]))
+    return offset + match.start(), _facts[prefix]
 
 
 _whole: list[str] = []
 
 
 def _whole_prefixes() -> str:
-    """An expression for the longest prefix that stands at a place; made once."""
+    """An expression for a sign and the longest prefix that stands behind it; made once."""
     if not _whole:
         by_first: dict[str, list[str]] = {}
         for pair in FACTS:
             rests = [_literally(prefix[2:]) for prefix in _prefixes_of(pair)]
             by_first.setdefault(pair[0], []).append(pair[1] + _either(rests))
-        _whole.append(_BEGINNING + _either([first + _either(seconds) for first, seconds in by_first.items()]))
+        prefixes = "|".join(first + _either(seconds) for first, seconds in by_first.items())
+        _whole.append(f"[^A-Za-z0-9](?=(?P<prefix>{prefixes}))")
     return _whole[0]
 
 
@@ -131,13 +131,13 @@ def _either(options: list[str]) -> str:
     return f"(?:{'|'.join(options)})"
 
 
-def _all(text: str, start: int, *, flooded: bool) -> Iterator[Suspect]:
+def _all(context: Context, start: int, *, flooded: bool) -> Iterator[Suspect]:
     """A suspect for every token from `start` on in which a key seems to begin."""
     first_in = compiled(_whole_prefixes()).search
-    for token in _TOKEN.finditer(text, start):
-        begun = first_in(text, *token.span())
-        if begun and (flooded or _TURNS.search(text, begun.end(), token.end())):
-            yield ("secret.unnamed", begun.start(), token.end(), STATED)
+    for token in context.matches(_TOKEN, start):
+        begun = first_in(token.string, *token.span())
+        if begun and (flooded or _TURNS.search(token.string, begun.end(), token.end())):
+            yield ("secret.unnamed", begun.start(), token.end() - 1, STATED)
 
 
 class _Tails:
@@ -147,7 +147,7 @@ class _Tails:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.looks = _LOOKS + len(text) // _LOOKS_EACH  # that are left
+        self.looks = crowd_of(text)  # that are left
         self.suspects = 0
         self.reach: dict[str, tuple[int, int]] = {}  # by alphabet, where the last tail starts and ends
 

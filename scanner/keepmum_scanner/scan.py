@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from keepmum_scanner import assignment, doors, phrases, prefixes, scored, spoken, structure, unnamed
 from keepmum_scanner.context import ASSIGNED, Context
-from keepmum_scanner.decode import decoded
+from keepmum_scanner.decode import decoded, unescaped
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.normalise import normalise
 from keepmum_scanner.suspect import STATED, merged
-from keepmum_scanner.tokens import Token, tokens
+from keepmum_scanner.tokens import Token, crowd_begins, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Callable
 
     from keepmum_scanner.pem import Block
     from keepmum_scanner.suspect import Suspect
 
+_made = tuple.__new__  # what `Finding` calls: a dump has thousands
 _LINES, _WIDTH = 4, 60  # of a file in base64: its lines at least, and their characters
 _LOGIN = compiled(r"[\w.@+-]{1,64}:(?!//)\S{3}")  # "user:password", of which "auth" holds the base64
+_BODY_LINE = compiled(r"\n[ \t>]{0,8}[A-Za-z0-9+/]{60}")
 _BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
 
 
@@ -31,12 +35,16 @@ def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Find
     that costs something to get may come as a function, which is called when something was found.
     """
     view = normalise(text)
-    findings = []
-    for rule, start, end, confidence in merged(_suspects(view.text)):
-        key = key() if callable(key) else key
-        print_ = _fingerprint(view.text[start:end], key) if key else ""
-        findings.append(Finding(rule, *view.origin_span(start, end), confidence, print_))
-    return findings
+    suspects = merged(_suspects(view.text))
+    if not suspects:
+        return []
+    key = key() if callable(key) else key
+    prints = [_fingerprint(view.text[start:end], key) for _, start, end, _ in suspects] if key else repeat("")
+    places = view.origin_spans([(start, end) for _, start, end, _ in suspects])
+    return [
+        _made(Finding, (rule, start, end, confidence, print_))
+        for (rule, _, _, confidence), (start, end), print_ in zip(suspects, places, prints)
+    ]
 
 
 def _fingerprint(secret: str, key: bytes) -> str:
@@ -47,18 +55,38 @@ def _fingerprint(secret: str, key: bytes) -> str:
 
 def _suspects(text: str) -> list[Suspect]:
     context = Context(text)
-    found = _open(tokens(text), context.blocks)
+    cut = tokens(text)
+    context.crowd_begins = crowd_begins(cut, text)
+    found = _open(cut, context.blocks)
     more = _bodies(found, context)
     found = _open(found, more)
-    context.blocks += more
-    stated = [*_stated(context, found), *_encoded(found, context)]
-    scores = scored.find(found, context, {(start, end) for _, start, end, _ in stated})
-    return [*stated, *unnamed.passwords(text), *unnamed.keys(found, context), *scores]
+    context.blocks = sorted(context.blocks + more, key=lambda block: block.start) if more else context.blocks
+    coded = [*found, *_coded(context)]
+    stated = [*_stated(context, found), *_encoded(coded, context)]
+    suspects = [*stated, *unnamed.passwords(text), *unnamed.keys(found, context)]
+    suspects += scored.find(found, context, {(start, end) for _, start, end, _ in stated})
+    if context.crowd_begins is not None:
+        from keepmum_scanner import crowd  # here and below: a module that few texts need
+
+        suspects += crowd.find(
+            context, context.crowd_begins, {token.start: token.plain for token in coded if token.plain}
+        )
+    return suspects
+
+
+def _coded(context: Context) -> Iterable[Token]:
+    """The tokens of a crowd that may encode a text."""
+    if context.crowd_begins is None:
+        return ()
+    from keepmum_scanner import crowd
+
+    return crowd.encoded(context, context.crowd_begins)
 
 
 def _bodies(found: list[Token], context: Context) -> list[Block]:
     """The files in lines of base64 that `found` makes likely."""
-    if len(found) < _LINES or sum(len(token.text) >= _WIDTH for token in found) < _LINES:
+    few = len(found) < _LINES or sum(len(token.text) >= _WIDTH for token in found) < _LINES
+    if few and (context.crowd_begins is None or _BODY_LINE.search(context.text, context.crowd_begins) is None):
         return []
     from keepmum_scanner.bodies import bodies  # a module that few texts need
 
@@ -82,7 +110,7 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
     return [
         *[("private-key", block.start, block.end, 0.99) for block in context.blocks if block.private],
         *structure.find(text),
-        *prefixes.find(found, text),
+        *prefixes.find(found, context),
         *assignment.find(context),
         *phrases.find(context),
         *spoken.find(context),
@@ -105,13 +133,16 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
 
     What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
     """
-    left = outer.crowd
+    escaped = [token for token in found if "%" in token.text]
+    for token, plain in zip(escaped, unescaped([token.text for token in escaped])):
+        token.plain = plain if plain != token.text else None
+    left = outer.crowd  # the look of a crowd says what a secret in base64 is as well
     for token in found:
-        if (
-            left or "%" in token.text
-        ):  # the look of a crowd says what a secret in base64 is as well, of other codes less
+        if "%" not in token.text:
             token.plain = decoded(token.text)
-            left -= token.plain is not None and "%" not in token.text
+            left -= token.plain is not None
+            if left <= 0:
+                break
     speaking = [(token, token.plain) for token in found if token.plain]
     if not speaking:
         return

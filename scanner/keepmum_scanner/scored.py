@@ -30,7 +30,10 @@ _READABLE = 5.0  # bits; below this and with at most one change of kind a token 
 def find(
     found: Iterable[Token], context: Context, stated: Collection[Place] = (), scorer: Scorer = learned
 ) -> Iterator[Suspect]:
-    """Suspects among the tokens of one text, without the places of those that are `stated` already."""
+    """Suspects among the tokens of one text, without the places of those that are `stated` already.
+
+    In a flood of them the others are left to the coarse look: `context` then says where they begin.
+    """
     shortest = 0 if context.mentions else _SHORTEST
     left = iter([one for one in found if len(one.text) >= shortest and (one.start, one.end) not in stated])
     suspects = 0
@@ -51,9 +54,10 @@ def find(
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
             yield (rule, token.start, token.end, confidence)
         if suspects >= FLOOD or context.looks <= 0:
-            from keepmum_scanner import crowd  # a module that few texts need
-
-            yield from crowd.find(left, context)
+            rest = next(left, None)
+            if rest is not None:
+                context.crowd_begins = rest.start
+            return
 
 
 def _confidence(features: Features, token: Token, context: Context, scorer: Scorer) -> float:

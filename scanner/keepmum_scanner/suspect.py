@@ -5,9 +5,19 @@ from __future__ import annotations
 STATED = 0.88  # confidence in what a name or a phrase calls a secret: above every score, below every fact
 FLOOD = 100  # suspects of one kind, after which a text is a dump: what follows is judged by its coarse look alone
 
+# More cases of one kind than any note and any source has: a text that is made of borderline cases would cost its reader
+# half a second a megabyte. What follows them is judged by its coarse look.
+_CROWD = 400
+_CROWD_EACH = 160  # characters of a longer text for each
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Suspect = tuple[str, int, int, float]  # rule, start, end, confidence
+
+
+def crowd_of(text: str) -> int:
+    """How many cases of one kind are a crowd in `text`."""
+    return max(_CROWD, len(text) // _CROWD_EACH)
 
 
 def merged(suspects: list[Suspect]) -> list[Suspect]:
@@ -16,11 +26,19 @@ def merged(suspects: list[Suspect]) -> list[Suspect]:
     The widest reach is kept, so that no end of a secret outlives its redaction.
     """
     result: list[Suspect] = []
-    for suspect in sorted(suspects, key=lambda one: (one[1], -one[3])):
-        if result and suspect[1] < result[-1][2]:
+    reach = -1
+    for suspect in sorted(suspects, key=_place):
+        _, start, end, confidence = suspect
+        if start < reach:
             last = result[-1]
-            best = last if last[3] >= suspect[3] else suspect
-            result[-1] = (best[0], last[1], max(last[2], suspect[2]), best[3])
+            reach = end if end > reach else reach  # noqa: FURB136 - twice as fast as a call of `max`
+            rule, _, _, most = suspect if confidence > last[3] else last
+            result[-1] = (rule, last[1], reach, most)
         else:
+            reach = end
             result.append(suspect)
     return result
+
+
+def _place(suspect: Suspect) -> int:
+    return suspect[1]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefixes import begins_key
+from keepmum_scanner.suspect import crowd_of
 
 LONGEST = 512  # characters of a token whose spelling is looked at, half of them at each end
 MINIMUM = 12  # shorter pieces are looked at only where a credential word points at them
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
-_CHARACTER = "[A-Za-z0-9_+/.~%-]"
+CHARACTER = "[A-Za-z0-9_+/.~%-]"
 # Most of any text is words, in camelCase, snake_case or a path, with a number behind some, and numbers in groups. One
 # expression passes them by where a hundred calls a note would have to judge them; a random key has no such humps.
 _JOINT = "[_+/.~-]{0,3}"
@@ -21,20 +22,10 @@ _DECIMAL = r"[0-9]+(?:[_+/.~-]{1,3}[0-9]+)+(?:e[+-]?[0-9]{1,3})?[_+/.~-]?"
 _HEXADECIMAL = r"0x[0-9A-Fa-f]{0,16}\.[0-9A-Fa-f]{1,32}p[+-]?[0-9]{1,4}|0[bx][0-9A-Fa-f]{1,8}(?:_[0-9A-Fa-f]{1,8})+"
 _STROKE = "[MLHVCSQTAZmlhvcsqtaz]{1,2}"  # of the path in an SVG
 _DRAWN = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.]{{1,2}})[0-9]{{1,4}}(?![0-9]))+(?:{_STROKE})?"
-_PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|{_DECIMAL}|{_HEXADECIMAL}|{_DRAWN})(?!{_CHARACTER})"
+_PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|{_DECIMAL}|{_HEXADECIMAL}|{_DRAWN})(?!{CHARACTER})"
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
 _TOKEN = compiled(
-    rf"\\[nrt]|(?=[A-Za-z0-9_]{_CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{_CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
-)
-
-
-# Of a text with more tokens than any note, source or lock file has, the rest is cut for those that the coarse look can
-# find: with a digit, or in capitals, as some providers' keys begin.
-_CROWD = 256
-_CROWD_EACH = 128  # characters that add one
-_CROWDED = compiled(
-    rf"\\[nrt]|(?=[A-Za-z0-9_]{_CHARACTER}{{11}})"
-    rf"(?:(?P<token>(?=[A-Za-z_+/.~%-]*[0-9]|[A-Z]{{4}}){_CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?)|{_CHARACTER}+)"
+    rf"\\[nrt]|(?=[A-Za-z0-9_]{CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
 )
 
 
@@ -57,20 +48,22 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Tokens of `text` from `MINIMUM` characters on that are more than words, in order, without a closing dot."""
+    """Tokens of `text` from `MINIMUM` characters on that are more than words, in order, without a closing dot.
+
+    Of a text with a crowd of them only the first; what is left begins where `crowd_begins` says.
+    """
     found: list[Token] = []
-    crowd = _CROWD + len(text) // _CROWD_EACH
+    crowd = crowd_of(text)
     for match in _TOKEN.finditer(text):
         if match.lastgroup or begins_key(text, match.start()):
             token = match.group().rstrip(".")
             if len(token) >= MINIMUM:
                 found.append(Token(token, match.start()))
                 if len(found) >= crowd:
-                    return found + _crowd(text, match.end())
+                    break
     return found
 
 
-def _crowd(text: str, start: int) -> list[Token]:
-    """Tokens of the rest of a text that has a crowd of them."""
-    matches = [match for match in _CROWDED.finditer(text, start) if match.lastgroup]
-    return [Token(match.group().rstrip("."), match.start()) for match in matches]
+def crowd_begins(found: list[Token], text: str) -> int | None:
+    """Where the characters of `text` begin that none of its tokens `found` stands for; None when all are there."""
+    return found[-1].end if len(found) >= crowd_of(text) else None

@@ -8,7 +8,7 @@ from keepmum_scanner import shapes
 from keepmum_scanner.decode import spells_text
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD
-from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.suspect import FLOOD, crowd_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,18 +19,21 @@ if TYPE_CHECKING:
     from keepmum_scanner.tokens import Token
 
 _LONGEST = 32  # characters
-_CROWD, _CROWD_EACH = 256, 64  # signs that are looked at, and characters of a text that add one
+_MOST = 3  # crowds of one sign that are looked at
 _CONFIDENCE = 0.6  # that a word is a password
-# What people put into passwords, and seldom behind a letter else. One fixed sign is found faster than any of nine.
-_SIGNS = {sign: compiled(rf"\{sign}(?<=[A-Za-z0-9].)") for sign in "!#$%&@^"}
-_SIGNS.update(
-    {sign: compiled(rf"\{sign}(?<=[A-Za-z0-9].)(?=[A-Za-z0-9])") for sign in "*~"}
-)  # not those that Markdown sets
-_BREAKS = " \n\t\"'`"
-_REST = compiled(rf"[^\s\"'`]{{0,{_LONGEST + 1}}}")
-_CLOSING = ".,;:)"
+_SIGNED = "!@#$%^&*~_-"
+_END = r"[.,;:)]*(?:[\s\"'`]|$)"  # of a word
+# What people put into passwords, and seldom behind a letter else, in a word that goes on as they do. One fixed sign is
+# found faster than any of nine; the group takes all that it can and gives nothing back.
+_BEHIND_LETTER = rf"(?<=[A-Za-z0-9].)(?=(?P<rest>[A-Za-z0-9{_SIGNED}]{{0,{_LONGEST}}}))(?P=rest){_END}"
+_SIGNS = {sign: compiled(rf"\{sign}{_BEHIND_LETTER}") for sign in "!#$%&@^"}
+_SIGNS.update({sign: compiled(rf"\{sign}(?=[A-Za-z0-9]){_BEHIND_LETTER}") for sign in "*~"})  # not those of Markdown
+_BREAKS = "\n\t\"'`"
 # Letters of both cases, digits and signs; what a link, a call or a sum has besides is in no such word.
-_SPELLED = compiled(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[A-Za-z0-9][A-Za-z0-9!@#$%^&*~_-]{7,31}")
+_SPELLED = compiled(
+    rf"(?=[A-Z0-9{_SIGNED}]*[a-z])(?=[a-z0-9{_SIGNED}]*[A-Z])(?=[A-Za-z{_SIGNED}]*[0-9])"
+    rf"(?P<word>[A-Za-z0-9][A-Za-z0-9{_SIGNED}]{{7,31}}){_END}"
+)
 _SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SWITCHES = 2  # "Python3!" has one
 # "action@v4", "repository#12", "a%20b", "HEAD~1", "x^2".
@@ -43,26 +46,36 @@ _KEY_SWITCHES = 3
 
 def passwords(text: str) -> Iterator[Suspect]:
     """Suspects for words that are spelled as only passwords are."""
+    suspects = 0
+    seen = set()
+    for start in _signed(text):
+        if start not in seen:
+            seen.add(start)
+            match = _SPELLED.match(text, start)
+            if match and (suspects >= FLOOD or _is_password(match["word"])):
+                suspects += 1
+                yield ("secret.password", start, match.end("word"), _CONFIDENCE)
+
+
+def _signed(text: str) -> Iterator[int]:
+    """Where the words begin that have one of the signs in them; a word with several comes as often."""
+    spaced = ""
     for sign, behind_letter in _SIGNS.items():
         if sign in text:
-            for found in islice(behind_letter.finditer(text), _CROWD + len(text) // _CROWD_EACH):
-                start, word = _word_at(text, found.start())
-                if _is_password(word):
-                    yield ("secret.password", start, start + len(word), _CONFIDENCE)
+            spaced = spaced or _spaced(text)
+            for found in islice(behind_letter.finditer(text), _MOST * crowd_of(text)):
+                start = spaced.rfind(" ", max(0, found.start() - _LONGEST), found.start()) + 1
+                if start or found.start() < _LONGEST:
+                    yield start
 
 
-def _word_at(text: str, place: int) -> tuple[int, str]:
-    """Start and characters of the word around `place`, of one that is too long a piece that is too long as well."""
-    first = max(0, place - _LONGEST)
-    start = max(max(text.rfind(one, first, place) for one in _BREAKS) + 1, first)
-    rest = _REST.match(text, place)
-    assert rest is not None  # the expression also matches nothing
-    return start, text[start : rest.end()].rstrip(_CLOSING)
+def _spaced(text: str) -> str:
+    for sign in _BREAKS:
+        text = text.replace(sign, " ")
+    return text
 
 
 def _is_password(word: str) -> bool:
-    if _SPELLED.fullmatch(word) is None:
-        return False
     return len(_SWITCH.findall(word)) >= _SWITCHES and _CITED.search(word) is None
 
 
@@ -72,16 +85,17 @@ def keys(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     for token in found:
         if len(token.text) >= _LONG or _DRAWN.fullmatch(token.text) is None:
             continue
-        if len(_SWITCH.findall(token.text)) >= _KEY_SWITCHES and (suspects >= FLOOD or _is_key(token, context)):
+        if len(_SWITCH.findall(token.text)) < _KEY_SWITCHES or context.is_near(token.start, token.end):
+            continue
+        if suspects >= FLOOD or is_key(token.text, token.start, context):
             suspects += 1
             yield ("secret.unnamed", token.start, token.end, THRESHOLD)
 
 
-def _is_key(token: Token, context: Context) -> bool:
-    if context.is_near(token.start, token.end):
+def is_key(token: str, start: int, context: Context) -> bool:
+    """Whether a short `token` that is drawn, and that no credential word stands near, is no place, name or text."""
+    if context.is_told_apart(start) or context.in_link(start) or context.named_id(start):
         return False
-    if context.is_told_apart(token.start) or context.in_link(token.start) or context.named_id(token.start):
+    if shapes.is_marked(token):
         return False
-    if shapes.is_marked(token.text):
-        return False
-    return not (shapes.is_camel(token.text) or shapes.is_identity(token.text) or spells_text(token.text))
+    return not (shapes.is_camel(token) or shapes.is_identity(token) or spells_text(token))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keepmum_scanner.context import Context
 from keepmum_scanner.prefixes import ALPHABETS, _is_words, find
 from keepmum_scanner.tokens import tokens
 from unit.scanner.key_patterns import assembled
@@ -42,7 +43,13 @@ def at(text: str, start: int) -> tuple[str, int, int] | None:
 
 
 def fast(text: str) -> list[tuple[str, int, int]]:
-    return [(rule, start, end) for rule, start, end, _ in find(tokens(text), text)]
+    return [(rule, start, end) for rule, start, end, _ in find(tokens(text), Context(text))]
+
+
+def in_crowd(text: str) -> list[tuple[str, int, int, float]]:
+    context = Context(text)
+    context.crowd_begins = 0
+    return list(find((), context))
 
 
 PATTERNS = [pattern for rule in RULES for pattern in (*rule["hits"], *rule["misses"])]
@@ -68,10 +75,10 @@ def test_a_text_without_tokens_is_searched_for_the_same_prefixes(seed: int) -> N
     chance = random.Random(seed)
     for pattern in PATTERNS:
         text = assembled(pattern, chance)
-        begun = [place for place in find((), text, 0) if len(text[place[1] : place[2]]) >= 12]
+        begun = [place for place in in_crowd(text) if len(text[place[1] : place[2]]) >= 12]
         assert [(rule, start, end) for rule, start, end, _ in begun] == fast(text)
 
 
 def test_prefixes_behind_an_escaped_break_are_found_without_tokens() -> None:
     text = "\\n" + "gh" + "p_" + "a1B2" * 9
-    assert [(rule, start, end) for rule, start, end, _ in find((), text, 0)] == fast(text) != []
+    assert [(rule, start, end) for rule, start, end, _ in in_crowd(text)] == fast(text) != []
