@@ -17,6 +17,7 @@ from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import Product
+from keepmum_installers.source import parse_source
 from keepmum_installers.voice import Voice
 
 __all__ = ["Options", "install"]
@@ -46,9 +47,11 @@ class Options:
 def install(options: Options, product: Product, root: str | None, machine: Machine, voice: Voice) -> int:
     """The exit code: 0 when everything that was asked for is in place and the main job works here.
 
-    Raises: InstallError when a client that was named cannot be installed for that scope.
+    Raises: InstallError when a client that was named cannot be installed for that scope, or the source is none.
     """
     voice.say(f"Keepmum {product.version}")
+    if options.source is not None:
+        parse_source(options.source, machine.cwd)  # which no client that is missing would look at
     shared = _shared(options, machine, voice)
     planned, failed = _planned(
         _planners(options, Wish(product, root, options.scope, options.source, shared), machine), voice

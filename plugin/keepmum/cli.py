@@ -77,8 +77,10 @@ def main(argv: Sequence[str]) -> int:
     root, known = parser(), [name for names in _GROUPS.values() for name in names]
     if argv and not argv[0].startswith("-") and argv[0] not in known:
         root.error(parsing.unknown(argv[0], known))
-    arguments = root.parse_args(argv or ["--help"])
-    return _guarded(arguments.run, arguments)
+    arguments, rest = root.parse_known_args(argv or ["--help"])
+    if rest:
+        arguments.refuse(f"unrecognized arguments: {' '.join(rest)}")  # with the usage of this command, not of all
+    return _guarded(arguments.run, arguments, argv)
 
 
 def _judge() -> Callable[[str], Sequence[Finding]]:
@@ -145,13 +147,13 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """The one place where errors become exit statuses."""
     try:
         status = command(arguments)
         sys.stdout.flush()  # here, where a failure can still be told
     except KeepmumError as error:
-        console.tell(str(error))
+        console.tell(parsing.without_secrets(str(error), argv))
         return 1
     except KeyboardInterrupt:
         console.tell("interrupted")
@@ -162,7 +164,8 @@ def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.N
     except OSError as error:
         _drop_output()
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        console.tell(f"could not go on: {where}{error.strerror or type(error).__name__}. Mend that, then try again")
+        why = f"{parsing.without_secrets(where, argv)}{error.strerror or type(error).__name__}"
+        console.tell(f"could not go on: {why}. Mend that, then try again")
         return 1
     except Exception as error:  # noqa: BLE001 - a bug becomes a report
         _report(error)

@@ -57,6 +57,6 @@ def _by_id(store: Store, word: str, user: str | None) -> Memory:
         return found[0]
     if bounds is None:
         raise NotFound(
-            f"no memory has this key of {len(word)} characters; give a key, an id, or at least 4 characters of an id"
+            f"no memory has this key ({len(word)} long); give a key, an id, or at least 4 characters of an id"
         )
     raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")

@@ -40,8 +40,9 @@ def _audit(arguments: argparse.Namespace) -> int:
         return _store(arguments)
     if arguments.redact or arguments.purge:
         arguments.usage_error("--redact and --purge are for the store; files are yours to change")
-    if not all(map(os.path.lexists, arguments.paths)):
-        arguments.usage_error("a PATH does not exist")
+    for path in arguments.paths:
+        if not os.path.lexists(path):
+            arguments.usage_error(f"{path} does not exist")
     found, unread = _judged(arguments.paths)
     if arguments.json:
         console.print_json([asdict(spot) for spot in found])

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from keepmum import application
 from keepmum.errors import ConfirmationNeeded, InvalidInput
@@ -20,10 +20,10 @@ __all__ = [
     "Memory",
     "Subparsers",
     "ask",
+    "check_server",
     "days",
     "made",
     "memories",
-    "opened",
     "positive",
     "print_json",
     "read_text",
@@ -57,8 +57,9 @@ class Memory:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         # At the end, since damage may be found, and mended, on the way; an error tells of it by itself.
-        for notice in (self._service.caveat(), *self._service.notices()) if self._tells and error is None else ():
-            if notice:
+        caveat = self._service.caveat()
+        for notice in (caveat, *self._service.notices()) if self._tells and error is None else ():
+            if notice and (notice == caveat or notice not in caveat):  # which may say why by itself
                 tell(notice)
         self._service.close()
 
@@ -105,17 +106,6 @@ def read_text(stream: TextIO) -> str:
     if len(text) > LIMITS.text and stream.read(1):
         raise InvalidInput("text", f"has more than the {LIMITS.text:,} bytes that fit; keep one concept a memory")
     return text
-
-
-def opened(path: str) -> BinaryIO:
-    """A file to read, byte by byte.
-
-    Raises: InvalidInput when it cannot be opened.
-    """
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise InvalidInput("file", f"{path}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -165,6 +155,16 @@ def ask(question: str, otherwise: str = "nothing was removed") -> None:
 def memories(count: int) -> str:
     """So many memories, as one says it: `1 memory`, `2,000 memories`."""
     return f"{count:,} {'memory' if count == 1 else 'memories'}"
+
+
+def check_server(name: str) -> None:
+    """Nothing, when a team's server is named, or its kind is chosen, which stands for one on this machine.
+
+    Raises: InvalidInput for the argument `name` otherwise.
+    """
+    chosen = application.survey(os.environ)[0]
+    if application.backend(chosen) != "rest" and chosen.backend.origin is None:
+        raise InvalidInput(name, "no team server is named; `keepmum backend use URL` names one")
 
 
 def print_json(value: object) -> None:

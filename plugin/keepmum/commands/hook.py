@@ -9,15 +9,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-from keepmum_hooks import main
+from keepmum_hooks import event, main
 
 __all__ = ["run"]
+
+_USAGE = f"usage: keepmum hook {'|'.join(event.KINDS)} --client NAME"
 
 
 def run(words: Sequence[str]) -> int:
     """Always 0: a hook never breaks a turn."""
     if words[:1] in (["-h"], ["--help"]):
-        sys.stdout.write("usage: keepmum hook stop|session-start|guard --client NAME\n\nClients start this.\n")
+        sys.stdout.write(f"{_USAGE}\n\nClients start this.\n")
+        return 0
+    if not (words and words[0] in event.KINDS and "--client" in words):
+        sys.stderr.write(f"{_USAGE}\n")
         return 0
     try:
         sys.stdout.write(main.main(words, os.environ))

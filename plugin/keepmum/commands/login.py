@@ -78,8 +78,9 @@ def _login(arguments: argparse.Namespace) -> int:
 
 
 def _logout(arguments: argparse.Namespace) -> int:
-    chosen = application.survey(os.environ)[0]
-    named = arguments.server or application.server(chosen, os.environ).origin
+    if not arguments.server:
+        console.check_server("URL")
+    named = arguments.server or application.server(application.survey(os.environ)[0], os.environ).origin
     origin = settings.origin_of(named)
     if not credentials.drop(home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")

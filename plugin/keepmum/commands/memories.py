@@ -13,6 +13,8 @@ from keepmum.when import parse_when
 
 __all__ = ["register"]
 
+_NOTHING_YET = "nothing is remembered for this project yet"
+
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
@@ -123,7 +125,7 @@ def _recall(arguments: argparse.Namespace) -> int:
             tokens=arguments.tokens,
             statuses=("trashed",) if arguments.trash else ("active",),
         )
-        lexical_only = memory.lexical_only
+        lexical_only, nothing = memory.lexical_only, not found and not memory.count()
         elsewhere = memory.elsewhere([match.memory for match in found])
     if arguments.json:
         console.print_json([{**exchange.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found])
@@ -134,7 +136,7 @@ def _recall(arguments: argparse.Namespace) -> int:
     if arguments.explain and lexical_only:
         console.tell(f"lexical only: {lexical_only}")
     if not found:
-        console.tell("no memories match")
+        console.tell(_NOTHING_YET if nothing else "no memories match")
     return 0 if found else 1
 
 
@@ -197,5 +199,5 @@ def _resume(arguments: argparse.Namespace) -> int:
         console.say(told)
     else:
         fits = f"nothing of what is known fits into {arguments.tokens} tokens; --tokens takes more"
-        console.tell(fits if known else "nothing is remembered for this project yet")
+        console.tell(fits if known else _NOTHING_YET)
     return 0

@@ -27,6 +27,8 @@ def _run(arguments: argparse.Namespace) -> int:
     source, target = arguments.source, arguments.target
     if source == target:
         raise InvalidInput("TO", "is the same store")
+    if "rest" in {source, target}:
+        console.check_server("FROM" if source == "rest" else "TO")
     with console.Memory(origin="import", stores=[source, target]) as memory:
         done = memory.migrate(source, target, dry_run=arguments.dry_run, progress=_told)
     console.tell_refused(done.refused)

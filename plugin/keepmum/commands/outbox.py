@@ -24,7 +24,9 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     command = commands.add_parser("outbox", help="writes that wait for a server, or that it refused")
     command.add_argument("action", choices=("list", "retry", "drop"), help="show them, send them again, or drop them")
-    command.add_argument("ids", nargs="*", metavar="ID", help="ids or their beginnings; retry: all when missing")
+    command.add_argument(
+        "ids", nargs="*", default=[], metavar="ID", help="ids or their beginnings; retry: all when missing"
+    )
     command.add_argument("--all", action="store_true", help="drop everything")
     command.add_argument("--json", action="store_true", help="every field, for programs")
     command.add_argument("--yes", action="store_true", help="do not ask")

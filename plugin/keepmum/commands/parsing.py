@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from keepmum.commands import console
 
-__all__ = ["Help", "Parser", "describe", "listed", "unknown"]
+__all__ = ["Help", "Parser", "describe", "listed", "unknown", "without_secrets"]
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -36,11 +36,24 @@ class Parser(argparse.ArgumentParser):
         super().error(redact(message, scan(message)))
 
 
+def without_secrets(message: str, argv: Iterable[str]) -> str:
+    """A message that may repeat words of the command line, without the secrets in these."""
+    told = [part for word in argv for part in (word, word.partition("=")[2]) if part and part in message]
+    if told:
+        from keepmum_scanner import redact, scan
+
+        for part in told:
+            message = message.replace(part, redact(part, scan(part)))
+    return message
+
+
 def describe(commands: console.Subparsers[argparse.ArgumentParser]) -> dict[str, str]:
-    """What each command does, by its name; from here on its own help begins with that, too."""
+    """What each command does, by its name; from here on its own help begins with that, and it refuses words itself."""
     says = {each.dest: each.help or "" for each in commands._choices_actions}  # noqa: SLF001 - argparse shows them in no other way
     for name, line in says.items():
-        commands.choices[name].description = f"{line[:1].upper()}{line[1:]}."
+        command = commands.choices[name]
+        command.description = f"{line[:1].upper()}{line[1:]}."
+        command.set_defaults(refuse=command.error)
     return says
 
 

@@ -22,15 +22,21 @@ __all__ = ["register"]
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
     export = commands.add_parser("export", help="write memories as JSON lines, or as Markdown files")
-    export.add_argument("file", nargs="?", help="standard output when missing")
+    export.add_argument("file", nargs="?", metavar="FILE", help="standard output when missing")
     export.add_argument("--all", action="store_true", help="of every project, not of this one and the global ones")
     export.add_argument("--markdown", metavar="FOLDER", help="a file for each, in the form of .memories")
     export.set_defaults(run=_export)
 
     imported = commands.add_parser("import", help="read memories of `export` and of other tools; each is scanned")
-    imported.add_argument("path", nargs="?", help="a file or folder; standard input, as JSON lines, when missing")
     imported.add_argument(
-        "--from", dest="format", choices=(*importers.FORMATS, "server"), help="what it is; how it looks decides if not"
+        "path", nargs="?", metavar="PATH", help="a file or folder; standard input, as JSON lines, when missing"
+    )
+    imported.add_argument(
+        "--from",
+        dest="format",
+        choices=(*importers.FORMATS, "server"),
+        metavar="FORMAT",
+        help="what it is; how it looks decides if not",
     )
     imported.set_defaults(run=_import)
 
@@ -102,6 +108,7 @@ def _taken_in(memory: MemoryService, found: importers.Found) -> tuple[str, str]:
 
 def _import_from_server() -> int:
     """Copy what the team's server holds, as `keepmum migrate rest sqlite` does."""
+    console.check_server("--from")
     with console.Memory(origin="import", stores=["rest", "sqlite"]) as memory:
         done = memory.migrate("rest", "sqlite", dry_run=False, progress=lambda _: None)
     console.tell_refused(done.refused)

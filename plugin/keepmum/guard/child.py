@@ -100,9 +100,16 @@ def _become(command: Sequence[str], source: int, sink: int, parent: int, mask: A
         os.execvp(command[0], list(command))  # noqa: S606 - no shell is wanted
     except OSError as error:
         status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        os.write(2, f"keepmum guard: could not start {command[0]}: {error.strerror}\n".encode(errors="replace"))
+        os.write(2, _not_started(command[0], error).encode(errors="replace"))
     finally:
         os._exit(status)
+
+
+def _not_started(program: str, error: OSError) -> str:
+    """What is said of a program that is none; it may be `NAME=KEY`, where somebody thought of a shell."""
+    from keepmum_scanner import redact, scan
+
+    return f"keepmum guard: could not start {redact(program, scan(program))}: {error.strerror}\n"
 
 
 def _end_with_parent(parent: int) -> None:
@@ -143,7 +150,7 @@ def _start_windows(command: Sequence[str]) -> Child:
     try:
         process = subprocess.Popen([program, *command[1:]], stdin=source, stdout=sink)
     except OSError as error:
-        sys.stderr.write(f"keepmum guard: could not start {command[0]}: {error.strerror}\n")
+        sys.stderr.write(_not_started(command[0], error))
         sys.exit(NOT_FOUND)
     os.close(source)
     os.close(sink)

@@ -45,6 +45,9 @@ def main(argv: Sequence[str]) -> int:
     if any(word.partition("=")[0] in _INGESTS for word in argv):
         sys.stderr.write(f"keepmum: {_NO_INGESTING}\n")
         return 2
+    if argv[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(f"{_USAGE}\n")
+        return 0
     options = _options(argv)
     if options is None:
         sys.stderr.write(f"{_USAGE}\n")
@@ -58,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     named = options["--dialect"] or os.environ.get("KEEPMUM_DIALECT")
     dialect = named or (chosen.dialect if chosen.dialect in DIALECTS else DEFAULT)
     if dialect not in DIALECTS:
-        sys.stderr.write(f"keepmum: there is no dialect {dialect!r}; there are: {', '.join(DIALECTS)}\n")
+        sys.stderr.write(f"keepmum: there is no such dialect; there are: {', '.join(DIALECTS)}\n")
         return 2
     surface, open_handlers = DIALECTS[dialect]
     if not chosen.enabled:

@@ -40,7 +40,7 @@ def keepmum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     def keepmum(*words: str, stdin: bytes = b"") -> Answer:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         try:
-            status = cli.main(words)
+            status = cli.main(list(words))  # as the interpreter hands them over
         except SystemExit as end:  # argparse's way to refuse
             status = int(str(end.code))
         said = capsys.readouterr()
@@ -91,6 +91,15 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         pytest.param(("export", "absent/folder/file"), "No such file", id="an export to nowhere"),
         pytest.param(("import", "absent"), "No such file", id="an import from nowhere"),
         pytest.param(("import", "."), "holds neither MEMORY.md nor folders", id="an import of a folder"),
+        pytest.param(("import", "--from", "server"), "no team server is named", id="an import from no server"),
+        pytest.param(("migrate", "sqlite", "rest"), "TO: no team server is named", id="a migration to no server"),
+        pytest.param(("migrate", "rest", "sqlite"), "FROM: no team server is named", id="a migration from no server"),
+        pytest.param(("logout",), "no team server is named", id="a key of no server"),
+        pytest.param(("audit", "absent"), "absent does not exist", id="an audit of nothing"),
+        pytest.param(("outbox",), "required: action\n", id="an outbox without a word"),
+        pytest.param(("off", "--bogus"), "keepmum off: error: unrecognized arguments: --bogus", id="an unknown option"),
+        pytest.param(("recall",), "nothing is remembered for this project yet", id="a list of nothing"),
+        pytest.param(("mcp", "--dialect", "none"), "there is no such dialect", id="an unknown dialect"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str, ...], said: str) -> None:
@@ -109,6 +118,11 @@ def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str
         pytest.param(("load", TOKEN), id="as an id"),
         pytest.param(("recall", "--since", TOKEN), id="as a time"),
         pytest.param(("install", "--client", TOKEN), id="as a client"),
+        pytest.param(("import", TOKEN), id="as a file"),
+        pytest.param(("export", f"{TOKEN}/file"), id="in a path"),
+        pytest.param(("audit", TOKEN), id="as a file of an audit"),
+        pytest.param(("mcp", "--dialect", TOKEN), id="as a dialect"),
+        pytest.param(("backend", "use", f"https://user:{TOKEN}@host"), id="in an address"),
     ],
 )
 def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, ...]) -> None:

@@ -227,6 +227,15 @@ def test_repository_keeps_what_the_team_added_since(
     assert json.loads(path.read_text()) == {"model": "x"}
 
 
+def test_a_source_that_is_none_is_refused_where_no_client_is_there_to_look_at_it(
+    wish: Wish, without_client: Machine, heard: Heard
+) -> None:
+    options = installing.Options(source="/no/such/folder")
+    with pytest.raises(InstallError, match="--source is neither a folder"):
+        installing.install(options, wish.product, None, without_client, heard)
+    assert not Path(without_client.home).exists()
+
+
 def test_another_source_replaces_the_first_and_both_are_undone(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path
 ) -> None:
@@ -260,7 +269,8 @@ def test_settings_with_comments_added_since_are_left_alone_and_named(
 
 def test_source_that_is_none_stops_everything(install: Callable[..., int], home: Path) -> None:
     before = _tree(home)
-    assert install(source="./nowhere") == 1
+    with pytest.raises(InstallError, match="--source is neither a folder"):
+        install(source="./nowhere")
     assert _tree(home) == before
 
 

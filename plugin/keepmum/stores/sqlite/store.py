@@ -299,7 +299,8 @@ class SqliteStore:
             files.refuse_network(self.path)
             self._lock = WriterLock(self.path + ".lock")
         except OSError as error:
-            return self._open_read_only(f"its folder cannot be written ({error.strerror})")
+            folder = os.path.dirname(self.path)
+            return self._open_read_only(f"its folder {folder} cannot be written ({error.strerror})")
         if os.path.exists(self.path) and not os.access(self.path, os.W_OK):
             return self._open_read_only("the file is read-only")
         with self._lock.hold():
