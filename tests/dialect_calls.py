@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from keepmum.mcp.arguments import check
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context, Handlers
 
-__all__ = ["Caller", "opened"]
+__all__ = ["Caller", "Open", "opened", "opening"]
 
 
 class Caller:
@@ -29,6 +29,16 @@ class Caller:
     def json(self, name: str, **arguments: object) -> Any:
         """What a tool says, parsed."""
         return json.loads(self.text(name, **arguments))
+
+
+Open = Callable[..., Caller]
+
+
+@contextlib.contextmanager
+def opening(dialect: str) -> Iterator[Open]:
+    """A function that opens the tools of a dialect for an agent, as often as one likes."""
+    with contextlib.ExitStack() as stack:
+        yield lambda agent="claude-code": stack.enter_context(opened(dialect, agent))
 
 
 @contextlib.contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from keepmum_installers.machine import NOT_FOUND, Machine, Outcome
+from fake_client import FakeClient
+from keepmum_installers.machine import Machine, Outcome
 
 __all__ = ["FakeClaude", "machine_with"]
 
@@ -17,38 +18,13 @@ _DONE = Outcome(0, out="✔ done")
 
 
 @dataclass
-class FakeClaude:
+class FakeClaude(FakeClient):
     """A client that knows no plugin yet; `program` and `settings` are real files in the test's folder."""
 
-    program: str
     settings: str
     version: str = "2.1.329 (Claude Code)"
-    python: Outcome = field(default_factory=lambda: Outcome(0, out="3.11\n"))
-    called: list[tuple[str, ...]] = field(default_factory=list)
     marketplaces: list[Json] = field(default_factory=list)
     plugins: list[Json] = field(default_factory=list)
-    broken: dict[str, Outcome] = field(default_factory=dict)
-    """What a command answers instead, by its first words."""
-
-    def run(self, argv: Sequence[str], seconds: float) -> Outcome:
-        """Answers as the client would."""
-        assert seconds > 0, "a command without a time limit"
-        if argv[0] != self.program:
-            return self.python if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
-        words = tuple(argv[1:])
-        self.called.append(words)
-        for start, outcome in self.broken.items():
-            if " ".join(words).startswith(start):
-                return outcome
-        for start, act in self._commands().items():
-            if " ".join(words).startswith(start):
-                return act(*words[len(start.split()) :])
-        return Outcome(1, err=f"error: unknown command '{words[0]}'")
-
-    @property
-    def changes(self) -> list[str]:
-        """The commands that changed something, without those that only look."""
-        return [" ".join(words) for words in self.called if "--json" not in words and words != ("--version",)]
 
     def _commands(self) -> dict[str, Callable[..., Outcome]]:
         return {
@@ -63,6 +39,9 @@ class FakeClaude:
             "plugin uninstall": self._uninstall,
             "plugin disable": self._disable,
         }
+
+    def _unknown(self, word: str) -> Outcome:
+        return Outcome(1, err=f"error: unknown command '{word}'")
 
     def _add(self, where: str) -> Outcome:
         kind, key = ("directory", "path") if os.path.isdir(where) else ("github", "repo")

@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from keepmum_installers.machine import NOT_FOUND, Machine, Outcome
+from fake_client import FakeClient
+from keepmum_installers.machine import Machine, Outcome
 
 __all__ = ["FakeCodex", "machine_with_codex"]
 
@@ -27,29 +28,20 @@ for line in sys.stdin:
 
 
 @dataclass
-class FakeCodex:
+class FakeCodex(FakeClient):
     """A client that knows no plugin yet; `program` and `home` are real, in the test's folder."""
 
-    program: str
     home: str
     version: str = "codex-cli 0.169.0"
-    called: list[tuple[str, ...]] = field(default_factory=list)
     marketplaces: list[Json] = field(default_factory=list)
     plugins: list[Json] = field(default_factory=list)
     servers: list[str] = field(default_factory=list)
     """The MCP servers of other plugins."""
-    broken: dict[str, Outcome] = field(default_factory=dict)
-    """What a command answers instead, by its first words."""
 
     @property
     def config(self) -> str:
         """The client's settings file."""
         return os.path.join(self.home, "config.toml")
-
-    @property
-    def changes(self) -> list[str]:
-        """The commands that changed something, without those that only look."""
-        return [" ".join(words) for words in self.called if "--json" not in words and words != ("--version",)]
 
     def judge_hooks(self, **trust: str) -> None:
         """Let `app-server` say so of our hooks, by event."""
@@ -59,21 +51,6 @@ class FakeCodex:
         ]
         with open(self.program, "w", encoding="utf-8") as file:
             file.write(_SERVER.format(python=sys.executable, hooks=hooks))
-
-    def run(self, argv: Sequence[str], seconds: float) -> Outcome:
-        """Answers as the client would."""
-        assert seconds > 0, "a command without a time limit"
-        if argv[0] != self.program:
-            return Outcome(0, out="3.11\n") if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
-        words = tuple(argv[1:])
-        self.called.append(words)
-        for start, outcome in self.broken.items():
-            if " ".join(words).startswith(start):
-                return outcome
-        for start, act in self._commands().items():
-            if " ".join(words).startswith(start):
-                return act(*words[len(start.split()) :])
-        return Outcome(2, err=f"error: unrecognized subcommand '{words[0]}'")
 
     def _commands(self) -> dict[str, Callable[..., Outcome]]:
         return {
@@ -87,6 +64,9 @@ class FakeCodex:
             "plugin remove": self._remove,
             "mcp list": lambda *_: Outcome(0, out=json.dumps([{"name": name} for name in self.servers])),
         }
+
+    def _unknown(self, word: str) -> Outcome:
+        return Outcome(2, err=f"error: unrecognized subcommand '{word}'")
 
     def _add_marketplace(self, where: str) -> Outcome:
         kind = "local" if os.path.isdir(where) else "git"

@@ -7,6 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
+__all__ = ["VERSIONS", "interpreter", "wanted"]
+
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 
@@ -20,3 +24,11 @@ def interpreter(version: str, home: str = os.path.expanduser("~")) -> str | None
         if candidate and subprocess.run([candidate, "-c", check], capture_output=True, check=False).returncode == 0:
             return candidate
     return None
+
+
+def wanted(version: str) -> str:
+    """A Python of this version; where there is none the test is skipped, with that reason."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not on this machine")
+    return python

@@ -13,6 +13,8 @@ import pytest
 from clients import npm
 from clients.claude import Claude
 from clients.mock_model import MockModel
+from clients.spoken import from_chat
+from keepmum_installers.live.chat import Chat
 
 
 @pytest.fixture(scope="session")
@@ -96,6 +98,12 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def model() -> Iterator[MockModel]:
     with MockModel() as model:
+        yield model
+
+
+@pytest.fixture
+def chat() -> Iterator[MockModel]:
+    with MockModel(Chat(), from_chat) as model:
         yield model
 
 

@@ -8,16 +8,11 @@ import pytest
 
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel
+from clients.samples import NOTE, token
 
 pytestmark = pytest.mark.clients
 
 TOOL = "mcp__plugin_keepmum_memory__"
-NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first."}
-
-
-def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 def holding(text: str, *folders: Path) -> list[Path]:
@@ -57,7 +52,7 @@ def test_what_one_session_keeps_the_next_one_finds(user: Claude, model: MockMode
 
 
 def test_the_next_session_is_briefed_in_its_first_request(user: Claude, model: MockModel, project: Path) -> None:
-    model.will(Call(f"{TOOL}remember", {**NOTE, "kind": "decision"}))
+    model.will(Call(f"{TOOL}remember", NOTE))
     user.ask("remember it", folder=project)
     user.ask("hello", folder=project)
     assert "SessionStart hook additional context" in model.requests[-1].text
@@ -67,14 +62,14 @@ def test_the_next_session_is_briefed_in_its_first_request(user: Claude, model: M
 def test_a_session_below_the_projects_top_is_briefed_too(user: Claude, model: MockModel, project: Path) -> None:
     below = project / "src" / "deep"
     below.mkdir(parents=True)
-    model.will(Call(f"{TOOL}remember", {**NOTE, "kind": "decision"}))
+    model.will(Call(f"{TOOL}remember", NOTE))
     user.ask("remember it", folder=project)
     user.ask("hello", folder=below)
     assert "SessionStart hook additional context" in model.requests[-1].text
 
 
 def test_another_project_is_told_nothing(user: Claude, model: MockModel, project: Path, tmp_path: Path) -> None:
-    model.will(Call(f"{TOOL}remember", {**NOTE, "kind": "decision"}))
+    model.will(Call(f"{TOOL}remember", NOTE))
     user.ask("remember it", folder=project)
     other = tmp_path / "other"
     other.mkdir()
@@ -84,7 +79,7 @@ def test_another_project_is_told_nothing(user: Claude, model: MockModel, project
 
 
 def test_a_resumed_session_is_briefed_once(user: Claude, model: MockModel, project: Path) -> None:
-    model.will(Call(f"{TOOL}remember", {**NOTE, "kind": "decision"}))
+    model.will(Call(f"{TOOL}remember", NOTE))
     user.ask("remember it", folder=project)
     user.ask("hello", folder=project)
     user.ask("and again", "--continue", folder=project)

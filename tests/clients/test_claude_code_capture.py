@@ -10,12 +10,12 @@ import pytest
 
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request, Say
+from clients.samples import DUE
 from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
 
 pytestmark = pytest.mark.clients
 
-DUE = [5, 10, 15]
 EVERY_TURN = {"KEEPMUM_CAPTURE_EVERY": "1", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
 
 

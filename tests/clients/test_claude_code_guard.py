@@ -10,17 +10,13 @@ import pytest
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request
 from clients.other_memory import SERVER
+from clients.samples import token
 
 pytestmark = pytest.mark.clients
 
 ENTITIES = "mcp__memory__create_entities"
 FREELY = "--dangerously-skip-permissions"  # no rule of permissions forbids anything: whoever does is the guard
 SOURCE = "def connect() -> None:\n    return\n"
-
-
-def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 class Agent:

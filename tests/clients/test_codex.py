@@ -12,6 +12,7 @@ import pytest
 
 from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
+from clients.samples import DUE
 from keepmum.mcp.tools import INSTRUCTIONS
 from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
@@ -24,7 +25,6 @@ KEY = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 NOTE = {"title": "Blue pool", "text": "Deploys go through the blue pool first."}
 FREELY = ("--dangerously-bypass-approvals-and-sandbox",)
 EVERY_TURN = {"KEEPMUM_CAPTURE_EVERY": "1", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
-DUE = [5, 10, 15]
 
 
 @pytest.fixture

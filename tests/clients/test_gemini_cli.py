@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clients.mock_model import Call, MockModel, Say
+from clients.samples import DUE, NOTE, token
 from clients.spoken import from_generate
 from clients.user import User
 from keepmum_hooks.prompt import CAPTURE
@@ -18,13 +19,6 @@ pytestmark = pytest.mark.clients
 
 MODEL = "gemini-2.5-flash"  # a name that is fixed; for "auto" the client asks a model which one to take
 TOOL = "mcp_keepmum_"
-DUE = [5, 10, 15]
-NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
-
-
-def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 @pytest.fixture

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clients.mock_model import Call, MockModel, Say
-from clients.spoken import from_chat
+from clients.samples import DUE, NOTE, token
 from clients.user import User
 from keepmum_hooks.prompt import CAPTURE
-from keepmum_installers.live.chat import Chat
 
 pytestmark = pytest.mark.clients
 
 TOOL = "keepmum_"
-DUE = [5, 10, 15]
-NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
-
-
-def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
-@pytest.fixture
-def chat() -> Iterator[MockModel]:
-    with MockModel(Chat(), from_chat) as model:
-        yield model
 
 
 @pytest.fixture

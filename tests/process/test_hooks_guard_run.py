@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from interpreters import VERSIONS, interpreter
+from interpreters import VERSIONS, wanted
 from keepmum_hooks.guarded import FILES, WORDS
 
 LIMIT = 30  # seconds; the guard gives itself two
@@ -86,10 +86,7 @@ def copy(root: Path, tmp_path: Path) -> Path:
 @pytest.fixture(params=VERSIONS)
 def any_guard(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Guard:
     """The guard on one of the supported versions."""
-    python = interpreter(request.param)
-    if python is None:
-        pytest.skip(f"Python {request.param} is not on this machine")
-    return Guard(root, tmp_path, python)
+    return Guard(root, tmp_path, wanted(request.param))
 
 
 def test_a_secret_is_refused_on_every_version(any_guard: Guard) -> None:

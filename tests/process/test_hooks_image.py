@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreters import VERSIONS, interpreter
+from interpreters import VERSIONS, wanted
 from keepmum_hooks import image as images
 from keepmum_hooks import places
 
@@ -99,10 +99,7 @@ def warm(guard: Guard) -> Guard:
 def test_a_warm_run_imports_no_module_of_ours_and_compiles_nothing_on_every_version(
     version: str, root: Path, tmp_path: Path
 ) -> None:
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not on this machine")
-    guard = Guard(root, tmp_path, python)
+    guard = Guard(root, tmp_path, wanted(version))
     assert all(guard.refuses() for _ in range(3))
     for text in (NOTE, f"{NOTE}\n{token()}"):
         imported = guard.imported(text)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from interpreters import VERSIONS, interpreter
+from interpreters import VERSIONS, wanted
 from keepmum_hooks import places
 
 LIMIT = 30  # seconds; a hook takes some milliseconds
@@ -93,10 +93,7 @@ def context_of(answer: Answer) -> str:
 @pytest.fixture(params=VERSIONS)
 def any_hooks(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Hooks:
     """The hooks on one of the supported versions."""
-    python = interpreter(request.param)
-    if python is None:
-        pytest.skip(f"Python {request.param} is not on this machine")
-    return Hooks(root, tmp_path, python)
+    return Hooks(root, tmp_path, wanted(request.param))
 
 
 def test_the_fifth_turn_is_answered_on_every_version(any_hooks: Hooks) -> None:

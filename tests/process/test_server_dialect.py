@@ -19,11 +19,8 @@ SEED = {"store_memory", "search_memory", "load_memories", "list_recent", "update
 
 
 @pytest.fixture
-def start(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a server in a project called `alpha`, with these words on its command line."""
-    work = tmp_path / "alpha"
-    work.mkdir()
-    monkeypatch.chdir(work)
+def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
+    """Starts a server in a project, with these words on its command line."""
     with ExitStack() as stack:
 
         def start_one(*words: str) -> ServerProcess:
@@ -56,15 +53,15 @@ def test_the_command_line_chooses_the_dialect(start: Start) -> None:
 
 
 @pytest.mark.parametrize("file", ["user", "project"])
-def test_a_settings_file_chooses_the_dialect(start: Start, home: Path, tmp_path: Path, file: str) -> None:
-    path = home / ".keepmum" / "config.toml" if file == "user" else tmp_path / "alpha" / ".keepmum.toml"
+def test_a_settings_file_chooses_the_dialect(start: Start, home: Path, project: Path, file: str) -> None:
+    path = home / ".keepmum" / "config.toml" if file == "user" else project / ".keepmum.toml"
     path.parent.mkdir(exist_ok=True)
     path.write_text('dialect = "shared"\n', encoding="utf-8")
     assert tools(start()) == SEED
 
 
-def test_a_dialect_that_a_file_cannot_mean_leaves_ours(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "alpha" / ".keepmum.toml").write_text('dialect = "klingon"\n', encoding="utf-8")
+def test_a_dialect_that_a_file_cannot_mean_leaves_ours(start: Start, project: Path) -> None:
+    (project / ".keepmum.toml").write_text('dialect = "klingon"\n', encoding="utf-8")
     assert "remember" in tools(start())
 
 

@@ -43,11 +43,8 @@ Start = Callable[..., Agent]
 
 
 @pytest.fixture
-def start(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
     """Starts a server of a dialect for a client, in one project and over one memory."""
-    work = tmp_path / "alpha"
-    work.mkdir()
-    monkeypatch.chdir(work)
     with ExitStack() as stack:
 
         def start_one(dialect: str, client: str = "claude-code") -> Agent:

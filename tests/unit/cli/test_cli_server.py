@@ -7,31 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pytest_httpserver import HTTPServer
 
 from keepmum import cli, credentials, outbox
-from rest_server import KEY, Answer, FakeServer, behind
+from rest_server import KEY, Answer, FakeServer
+
+pytestmark = pytest.mark.usefixtures("project")
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of this test's own to stand in."""
-    work = tmp_path / "alpha"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    return work
-
-
-@pytest.fixture
-def fake() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
-    return behind(httpserver, fake)
 
 
 @pytest.fixture

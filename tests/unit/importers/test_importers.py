@@ -13,17 +13,11 @@ from keepmum import importers
 from keepmum.cli import main
 from keepmum.errors import InvalidInput
 
+pytestmark = pytest.mark.usefixtures("project")
+
 SEED = (
     "---\nid: mem_a1b2c3d4e5f6\ntimestamp: 1738680652\ntags:\n  - auth\n---\n\n## Chose OAuth2\n\nIt can be revoked\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
 
 
 def take_in(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

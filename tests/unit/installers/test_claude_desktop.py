@@ -16,9 +16,9 @@ from keepmum_installers import mcpb, registry
 from keepmum_installers.clients.claude_desktop import ClaudeDesktop
 from keepmum_installers.clients.client import Wish
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import strip
 from keepmum_installers.plan import Change
 from keepmum_installers.product import read
+from unit.installers.install_parts import undone
 
 THEIRS = '{"mcpServers": {"theirs": {"command": "x"}}, "globalShortcut": ""}'
 LIMIT = 30  # seconds
@@ -38,14 +38,10 @@ def test_the_server_is_added_beside_others_and_comes_out_without_a_trace(
 ) -> None:
     (change,) = ClaudeDesktop().plan(wish, machine).steps
     assert isinstance(change, Change)
-    assert isinstance(change.undo, tuple)
     servers = json.loads(change.after)["mcpServers"]
     assert list(servers) == ["theirs", "keepmum"]
     assert os.path.isabs(servers["keepmum"]["command"])
-    text = change.after.decode()
-    for step in change.undo:
-        text = strip(text, step)
-    assert text == THEIRS
+    assert undone(change) == THEIRS
     settings.write_bytes(change.after)
     assert ClaudeDesktop().plan(wish, machine).steps == ()
 

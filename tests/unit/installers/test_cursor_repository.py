@@ -121,5 +121,10 @@ def test_the_command_line_runs_a_hook_too(capsys: pytest.CaptureFixture[str], mo
 
 
 def test_a_hook_that_fails_says_so_to_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["hook", "nonsense", "--client", "cursor"]) == 0
+    assert cli.main(["hook", "stop", "--client", "cursor", "nonsense"]) == 0
     assert capsys.readouterr() == ("", "keepmum: a hook gave up (ValueError)\n")
+
+
+def test_a_hook_that_is_none_is_answered_with_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["hook", "nonsense", "--client", "cursor"]) == 0
+    assert capsys.readouterr() == ("", "usage: keepmum hook stop|session-start|guard --client NAME\n")

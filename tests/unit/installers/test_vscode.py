@@ -12,8 +12,8 @@ from keepmum_installers.clients.client import Wish
 from keepmum_installers.clients.vscode import VisualStudioCode
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import strip
 from keepmum_installers.plan import Change
+from unit.installers.install_parts import undone
 
 THEIRS = '{\n    "editor.fontSize": 14,\n    "chat.pluginLocations": {"/theirs": true}\n}\n'
 
@@ -32,12 +32,8 @@ def test_the_plugins_folder_is_named_beside_others_and_comes_out_without_a_trace
 ) -> None:
     (change,) = VisualStudioCode().plan(wish, machine).steps
     assert isinstance(change, Change)
-    assert isinstance(change.undo, tuple)
     assert json.loads(change.after)["chat.pluginLocations"] == {"/theirs": True, wish.root: True}
-    text = change.after.decode()
-    for step in change.undo:
-        text = strip(text, step)
-    assert text == THEIRS
+    assert undone(change) == THEIRS
     settings.write_bytes(change.after)
     assert VisualStudioCode().plan(wish, machine).steps == ()
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from dialect_calls import Caller, opened
+from dialect_calls import Caller, Open, opening
 from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
@@ -20,18 +18,16 @@ from keepmum.mcp.dialects.hackathon.limits import Rate
 from keepmum.mcp.dialects.hackathon.views import ago
 from keepmum.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("project")
+
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000
-Open = Callable[..., Caller]
 
 
 @pytest.fixture
-def open_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    work = tmp_path / "alpha"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    with ExitStack() as stack:
-        yield lambda agent="claude-code": stack.enter_context(opened("hackathon", agent))
+def open_tools() -> Iterator[Open]:
+    with opening("hackathon") as open_one:
+        yield open_one
 
 
 @pytest.fixture

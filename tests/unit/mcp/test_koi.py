@@ -40,14 +40,6 @@ def context() -> Log:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "koi"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
 def handlers(project: Path, context: Log) -> Iterator[KoiHandlers]:  # noqa: ARG001 - it is where the process stands
     with contextlib.closing(open_handlers(context)) as opened:
         yield opened
@@ -183,7 +175,7 @@ def test_a_global_recall_goes_to_every_project_and_names_it(
     with contextlib.closing(open_handlers(context)) as there:
         there.call("remember", {"content": "There"}, context)
     found = call("recall", scope="global", since="yesterday")
-    assert [(each["project"], each["content"]) for each in found] == [("miller", "There"), ("koi", "Here")]
+    assert [(each["project"], each["content"]) for each in found] == [("miller", "There"), ("shop", "Here")]
     assert [each["content"] for each in call("recall")] == ["Here"]
 
 

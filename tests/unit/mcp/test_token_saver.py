@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dialect_calls import Caller, opened
+from dialect_calls import Caller, Open, opening
 from keepmum.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.dialects.token_saver import SURFACE
 
+pytestmark = pytest.mark.usefixtures("project")
+
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
-Open = Callable[..., Caller]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    work = tmp_path / "alpha"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    return work
-
-
-@pytest.fixture
-def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
-    with ExitStack() as stack:
-        yield lambda agent="claude-code": stack.enter_context(opened("token-saver", agent))
+def open_tools() -> Iterator[Open]:
+    with opening("token-saver") as open_one:
+        yield open_one
 
 
 @pytest.fixture

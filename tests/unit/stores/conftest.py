@@ -8,25 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
 
 from keepmum.credentials import Server
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_scanner import scan
-from rest_server import KEY, FakeServer, behind
+from rest_server import KEY
 from unit.stores.rest_parts import Opener, open_at
 
 OpenService = Callable[..., MemoryService]
-
-
-@pytest.fixture
-def fake() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
-    return behind(httpserver, fake)
 
 
 @pytest.fixture

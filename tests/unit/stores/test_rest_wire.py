@@ -30,16 +30,6 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1
 
 
 @pytest.fixture
-def fake() -> FakeServer:
-    return FakeServer()
-
-
-@pytest.fixture
-def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
-    return behind(httpserver, fake)
-
-
-@pytest.fixture
 def wire(origin: str) -> Iterator[Wire]:
     made = Wire(Server(origin, KEY), seconds=SHORT * 5)
     yield made

@@ -1,0 +1,50 @@
+"""A client on the command line as the installer sees it: what it is called with, and what it answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from keepmum_installers.machine import NOT_FOUND, Outcome
+
+__all__ = ["FakeClient"]
+
+
+@dataclass
+class FakeClient:
+    """A client whose `program` is a real file in the test's folder; its commands are those of the class below it."""
+
+    program: str
+    python: Outcome = field(default_factory=lambda: Outcome(0, out="3.11\n"), kw_only=True)
+    called: list[tuple[str, ...]] = field(default_factory=list, kw_only=True)
+    broken: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
+    """What a command answers instead, by its first words."""
+
+    def run(self, argv: Sequence[str], seconds: float) -> Outcome:
+        """Answers as the client would."""
+        assert seconds > 0, "a command without a time limit"
+        if argv[0] != self.program:
+            return self.python if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
+        words = tuple(argv[1:])
+        self.called.append(words)
+        for start, outcome in self.broken.items():
+            if " ".join(words).startswith(start):
+                return outcome
+        for start, act in self._commands().items():
+            if " ".join(words).startswith(start):
+                return act(*words[len(start.split()) :])
+        return self._unknown(words[0])
+
+    @property
+    def changes(self) -> list[str]:
+        """The commands that changed something, without those that only look."""
+        return [" ".join(words) for words in self.called if "--json" not in words and words != ("--version",)]
+
+    def _commands(self) -> Mapping[str, Callable[..., Outcome]]:
+        """What answers a command, by its first words."""
+        raise NotImplementedError
+
+    def _unknown(self, word: str) -> Outcome:
+        """What it says of a command that it does not have."""
+        raise NotImplementedError

@@ -1,0 +1,17 @@
+"""What several tests of the installer do with a plan."""
+
+from __future__ import annotations
+
+from keepmum_installers.merge import strip
+from keepmum_installers.plan import Change
+
+__all__ = ["undone"]
+
+
+def undone(change: Change) -> str:
+    """The text of a file after a change whose keys were taken out again."""
+    assert isinstance(change.undo, tuple)
+    text = change.after.decode()
+    for step in reversed(change.undo):
+        text = strip(text, step)
+    return text
