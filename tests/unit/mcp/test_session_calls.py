@@ -1,0 +1,96 @@
+"""What a client asks of tools, resources and prompts, and what it is answered."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from mcp_sample import SECRET_WORDS
+from unit.mcp.conversations import Conversation, Json, call, code_of, text_of
+
+
+def test_a_tool_answers_with_text(conversation: Conversation) -> None:
+    assert conversation.result("tools/call", {"name": "echo", "arguments": {"text": "ä"}}) == {
+        "content": [{"type": "text", "text": "ä"}]
+    }
+
+
+def test_arguments_may_be_left_out(conversation: Conversation) -> None:
+    assert text_of(conversation.ask("tools/call", {"name": "who"})) == "tester | 2.0 | 2025-11-25"
+
+
+def test_a_refusal_is_a_result_that_the_model_reads(conversation: Conversation) -> None:
+    assert conversation.say(call("refuse", text="x"))[0]["result"] == {
+        "content": [{"type": "text", "text": "refused, nothing stored"}],
+        "isError": True,
+    }
+
+
+def test_wrong_arguments_are_a_result_that_the_model_reads(conversation: Conversation) -> None:
+    answer = conversation.say(call("echo", txt="x"))[0]
+    assert text_of(answer) == "txt: is not a field here (did you mean text?); allowed: text"
+    assert conversation.handlers.seen == []
+
+
+@pytest.mark.parametrize("tool", ["fail", "leave"])
+def test_a_bug_is_told_by_place_and_not_by_its_words(
+    conversation: Conversation, capsys: pytest.CaptureFixture[str], tool: str
+) -> None:
+    answer = conversation.say(call(tool))[0]
+    assert answer["error"] == {"code": -32603, "message": f"internal error in {tool}; nothing was stored"}
+    told = capsys.readouterr().err
+    assert f"keepmum: internal error in {tool}: " in told
+    assert "mcp_sample.py:" in told
+    assert SECRET_WORDS not in told
+
+
+def test_a_closed_standard_error_is_no_further_trouble(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert code_of(conversation.say(call("fail"))[0]) == -32603
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        pytest.param("tools/call", {"name": "nope"}, -32602, id="unknown tool"),
+        pytest.param("tools/call", {}, -32602, id="no tool"),
+        pytest.param("tools/call", {"name": ["echo"]}, -32602, id="a tool of a list"),
+        pytest.param("tools/call", {"name": "echo", "arguments": "text"}, -32602, id="arguments of text"),
+        pytest.param("tools/call", {"name": "echo", "arguments": []}, -32602, id="arguments of a list"),
+        pytest.param("resources/read", {}, -32602, id="no URI"),
+        pytest.param("resources/read", {"uri": 1}, -32602, id="a URI of a number"),
+        pytest.param("resources/read", {"uri": "memory://\0"}, -32602, id="NUL in a URI"),
+        pytest.param("resources/read", {"uri": "memory://\ud800"}, -32602, id="half a pair in a URI"),
+        pytest.param("resources/read", {"uri": "memory://nope"}, -32002, id="unknown resource"),
+        pytest.param("resources/read", {"uri": "memory://broken"}, -32603, id="a resource that cannot be had"),
+        pytest.param("prompts/get", {"name": "nope"}, -32602, id="unknown prompt"),
+        pytest.param("prompts/get", {"name": "greet"}, -32602, id="a prompt without its argument"),
+        pytest.param("prompts/get", {"name": "greet", "arguments": {"name": 1}}, -32602, id="an argument of a number"),
+        pytest.param("prompts/get", {"name": "greet", "arguments": {"nam": "x"}}, -32602, id="an unknown argument"),
+        pytest.param("logging/setLevel", {"level": "loud"}, -32602, id="unknown level"),
+        pytest.param("logging/setLevel", {"level": {}}, -32602, id="a level of an object"),
+    ],
+)
+def test_wrong_parameters_have_their_code(conversation: Conversation, method: str, params: Json, code: int) -> None:
+    assert conversation.error(method, params)[0] == code
+
+
+def test_an_unknown_tool_is_answered_with_the_known_and_without_its_name(conversation: Conversation) -> None:
+    _, message = conversation.error("tools/call", {"name": "nope"})
+    assert message == ("unknown tool; there are echo, refuse, fail, leave, chatter, report, who, wait, watch")
+
+
+def test_a_resource_is_read(conversation: Conversation) -> None:
+    assert conversation.result("resources/read", {"uri": "memory://note"}) == {
+        "contents": [{"uri": "memory://note", "mimeType": "text/markdown", "text": "a note for tester"}]
+    }
+
+
+def test_a_prompt_is_one_message_of_the_user(conversation: Conversation) -> None:
+    assert conversation.result("prompts/get", {"name": "greet", "arguments": {"name": "you"}}) == {
+        "description": "Greets.",
+        "messages": [{"role": "user", "content": {"type": "text", "text": "greet you, tester"}}],
+    }

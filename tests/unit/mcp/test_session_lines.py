@@ -1,0 +1,120 @@
+"""Lines that are malformed, answered by nobody, or many messages in one."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepmum.mcp.rpc import MAX_LINE
+from unit.mcp.conversations import Conversation, Json, call, cancel, code_of, request, text_of
+
+# --- malformed input --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(b"{", -32700, id="not JSON"),
+        pytest.param(b'"\xff"', -32700, id="not UTF-8"),
+        pytest.param(b"[" * 500_000, -32700, id="nested without end"),
+        pytest.param(b'{"a":NaN}', -32700, id="NaN"),
+        pytest.param(b"3", -32600, id="a number"),
+        pytest.param(b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, id="id null"),
+        pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, id="a batch in a version without"),
+        pytest.param(None, -32600, id="a line too long to keep"),
+    ],
+)
+def test_a_malformed_line_is_answered_without_id(conversation: Conversation, line: bytes | None, code: int) -> None:
+    conversation.sent.clear()
+    conversation.session.receive(line)
+    assert [(answer["id"], code_of(answer)) for answer in conversation.sent] == [(None, code)]
+
+
+def test_the_limit_of_a_message_is_told(conversation: Conversation) -> None:
+    conversation.session.receive(None)
+    assert str(MAX_LINE) in str(conversation.sent[-1])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"jsonrpc": "2.0", "method": "x"}, id="unknown"),
+        pytest.param({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "echo"}}, id="a call without id"),
+        pytest.param(cancel("nope"), id="cancelling nothing"),
+        pytest.param(cancel({"a": 1}), id="cancelling an object"),
+        pytest.param({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7}, id="wrong parameters"),
+        pytest.param({"jsonrpc": "2.0", "id": "roots-9", "result": {}}, id="an answer to no question"),
+        pytest.param({"jsonrpc": "2.0", "id": [], "error": {}}, id="an answer without a usable id"),
+    ],
+)
+def test_what_wants_no_answer_gets_none(conversation: Conversation, message: Json) -> None:
+    assert conversation.say(message) == []
+
+
+def test_notifications_before_the_handshake_do_nothing() -> None:
+    conversation = Conversation()
+    assert conversation.say({"jsonrpc": "2.0", "method": "notifications/initialized"}) == []
+    assert conversation.say({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}) == []
+    assert conversation.jobs == []
+
+
+def test_an_id_in_use_is_refused_and_free_again_after_the_answer(conversation: Conversation) -> None:
+    conversation.sent.clear()
+    conversation.tell(call("echo", 5, text="first"))
+    conversation.tell(call("echo", 5, text="second"))
+    conversation.work()
+    assert [answer.get("error", {}) != {} for answer in conversation.sent] == [True, False]
+    assert text_of(conversation.sent[1]) == "first"
+    assert text_of(conversation.say(call("echo", 5, text="third"))[0]) == "third"
+
+
+def test_requests_past_a_thousand_are_told_to_come_again(conversation: Conversation) -> None:
+    conversation.sent.clear()
+    for number in range(1025):
+        conversation.tell(call("echo", number, text="x"))
+    assert [(answer["id"], code_of(answer)) for answer in conversation.sent] == [(1024, -32603)]
+    conversation.work()
+    assert len(conversation.sent) == 1025
+
+
+@pytest.mark.parametrize("request_id", [0, -1, 2**70, "a", "", 1.5, "\ud800"])
+def test_every_usable_id_comes_back(conversation: Conversation, request_id: object) -> None:
+    assert conversation.ask("ping", None, request_id)["id"] == request_id
+
+
+# --- batches ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def batching() -> Conversation:
+    """A conversation in a version that has batches."""
+    begun = Conversation()
+    begun.greet("2025-03-26")
+    return begun
+
+
+def test_a_batch_is_answered_together_once_all_is_done(batching: Conversation) -> None:
+    batching.tell([call("echo", 1, text="x"), {"jsonrpc": "2.0", "method": "x"}, request("ping", None, 2), 5])
+    before = len(batching.sent)
+    batching.work()
+    assert len(batching.sent) == before + 1
+    assert {answer["id"] for answer in batching.batches()[-1]} == {1, 2, None}
+
+
+def test_a_batch_of_notifications_gets_no_answer(batching: Conversation) -> None:
+    assert batching.say([{"jsonrpc": "2.0", "method": "x"}] * 2) == []
+
+
+def test_what_is_cancelled_in_a_batch_is_left_out(batching: Conversation) -> None:
+    batching.sent.clear()
+    batching.tell([call("echo", 1, text="x"), call("echo", 2, text="y"), cancel(1)])
+    batching.work()
+    assert [[answer["id"] for answer in batch] for batch in batching.batches()] == [[2]]
+
+
+@pytest.mark.parametrize("size", [0, 257])
+def test_a_batch_of_a_wrong_size_is_refused(batching: Conversation, size: int) -> None:
+    assert [code_of(answer) for answer in batching.say([request("ping")] * size)] == [-32600]
+
+
+def test_a_batch_before_the_handshake_is_refused() -> None:
+    assert [code_of(answer) for answer in Conversation().say([request("ping")])] == [-32600]
