@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contract.store_parts import FIELDS, PASSES, Opener
 from contract.stores import STORES, a_memory, wanted
-from contract.test_store_contract import FIELDS, PASSES
 from keepmum import ranking
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.memory import Change, Embedding, Memory
@@ -21,7 +21,6 @@ from keepmum.vectors import pack
 
 EMBEDDER = FakeEmbedder()
 OTHER = FakeEmbedder(model="other")
-Opener = Callable[[], Store]
 
 
 @pytest.fixture(params=sorted(STORES))
