@@ -150,6 +150,13 @@ def test_what_the_server_cannot_hold_is_told_once_and_known_here(open_memory: Op
     assert stored(fake) == ["Blue first"]
 
 
+def test_a_removal_costs_no_remark_on_what_the_server_cannot_hold(open_memory: OpenService) -> None:
+    kept = open_memory().remember("A zebra", kind="decision", key="animal").memory
+    later = open_memory()
+    later.forget([kept.id])
+    assert later.notices() == []
+
+
 def test_plain_notes_cost_no_remark(open_memory: OpenService) -> None:
     memory = open_memory()
     memory.remember("Blue first")
@@ -406,7 +413,7 @@ def test_what_the_server_refuses_later_is_laid_aside_and_told(open_memory: OpenS
     memory.remember("Blue first")
     fake.fault = lambda request: Answer(422) if request.method == "POST" else None
     after = drained(open_memory)
-    assert "refused 1 writes that were queued; `keepmum outbox list`" in " ".join(after.notices())
+    assert "refused 1 write that was queued; `keepmum outbox list`" in " ".join(after.notices())
 
 
 def test_a_removal_is_queued_too(open_memory: OpenService, fake: FakeServer) -> None:

@@ -79,7 +79,8 @@ class RestStore:
         if paused:
             parts.append(f"nothing is sent to the server until this is mended, {self._waiting()}: {paused}")
         if refused:
-            parts.append(f"{origin} refused {refused} writes that were queued; `keepmum outbox list` shows them")
+            which = "1 write that was queued" if refused == 1 else f"{refused} writes that were queued"
+            parts.append(f"{origin} refused {which}; `keepmum outbox list` tells why")
         return " ".join(filter(None, parts))
 
     @property

@@ -148,8 +148,8 @@ class Writing:
 
     def _note_dropped(self, changes: Sequence[Change]) -> None:
         """Say once what the server could not take."""
-        lost = any(change.after is not None and mapping.dropped(change.after) for change in changes)
-        if lost and self._contact.is_full is False and not self._trailer:
+        written = [change.after for change in changes if change.after is not None and change.after.status == "active"]
+        if any(map(mapping.dropped, written)) and self._contact.is_full is False and not self._trailer:
             self.told = f"{self._origin}: {promises.FIELDS_ARE_LEFT_OUT}."
 
 
