@@ -21,7 +21,7 @@ from keepmum_installers.live import records
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
-__all__ = ["Probes", "examine"]
+__all__ = ["Probes", "examine", "servers"]
 
 _SWITCHES = {
     "enabled": "Keepmum is switched off",
@@ -161,12 +161,20 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
     if facts.get("notice"):
         yield note("store", str(facts["notice"]), "Nothing, once you have read it.")
-    stores = facts.get("stores")
-    parts = [part for part in stores.values() if isinstance(part, Mapping)] if isinstance(stores, Mapping) else [facts]
-    for part in parts:
-        if part.get("server"):
-            yield _server(part)
+    yield from servers(facts)
+    for part in _parts(facts):
         yield from _files(part)
+
+
+def servers(facts: Mapping[str, object]) -> Iterator[Finding]:
+    """How each team's server answers, by the facts of the store."""
+    return (_server(part) for part in _parts(facts) if part.get("server"))
+
+
+def _parts(facts: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """The facts of the stores that one is made of; its own where it is one."""
+    stores = facts.get("stores")
+    return [part for part in stores.values() if isinstance(part, Mapping)] if isinstance(stores, Mapping) else [facts]
 
 
 def _files(facts: Mapping[str, object]) -> Iterator[Finding]:

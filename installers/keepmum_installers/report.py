@@ -28,6 +28,8 @@ def show_status(probes: doctor.Probes) -> int:
     voice.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
     for remark in filter(None, (facts.get("reason"), facts.get("notice"))):
         voice.say(f"  store     {remark}")
+    for server in doctor.servers(facts):
+        voice.say(f"  server    {server.says}")
     voice.say(f"  project   {project}, at {folder} (known from {source})")
     missing: list[str] = []
     for name, client in CLIENTS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from keepmum import application, credentials, settings
+from keepmum import application, settings
 from keepmum.commands import console
 from keepmum.commands.login import home, refuse_in_session
 from keepmum.errors import InvalidInput, KeepmumError
@@ -47,10 +47,12 @@ def _use(name: str) -> int:
         origin = settings.origin_of(name)
         path = settings.write_user_setting(home(), "backend.origin", origin)
         settings.write_user_setting(home(), "backend.kind", "rest")
-        if not (credentials.is_loopback(origin) or origin in credentials.origins(home())):
-            console.tell(f"`keepmum login {origin}` stores a key for it")
     chosen = application.survey(os.environ)[0]
-    console.say(f"Memories are kept in {application.backend(chosen)} from now on ({path}).")
+    used = application.backend(chosen)
+    where = f"at {application.server(chosen, os.environ).origin}" if used == "rest" else f"in {used}"
+    console.say(f"Memories are kept {where} from now on ({path}).")
+    if used == "rest" and (no_key := application.server(chosen, os.environ).no_key):
+        console.tell(no_key)
     console.tell("clients use it from their next session on; what is kept elsewhere stays where it is")
     if (source := chosen.source_of("backend.kind")) and not source.startswith(path):
         console.tell(f"here that changes nothing yet: {source} says otherwise, and is stronger")

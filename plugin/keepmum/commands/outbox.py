@@ -15,7 +15,7 @@ from keepmum.errors import InvalidInput, NotFound
 
 __all__ = ["register"]
 
-_PATIENCE = 60.0  # seconds for sending by hand
+_PATIENCE = 10.0  # seconds without a write that arrives: the server is away, or sends us away
 _LOOK = 0.1  # seconds between two looks
 _SHORTEST = 6  # characters of an id
 
@@ -74,11 +74,9 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
         return 0
     settings = application.survey(os.environ)[0]
     origin = application.server(settings, os.environ).origin if application.backend(settings) == "rest" else ""
-    ends = time.monotonic() + _PATIENCE
     if box.waiting(origin):
         with application.open_memory(os.environ, "cli", origin="cli", upkeep=False, drains=True):
-            while box.waiting(origin) and not box.paused(origin) and time.monotonic() < ends:
-                time.sleep(_LOOK)
+            _wait(box, origin)
     left = box.items()
     console.say(f"{count - len(left)} sent, {len(left)} left" if len(left) < count else f"none sent, {len(left)} left")
     for item in left:
@@ -89,9 +87,19 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
     return 1 if left else 0
 
 
+def _wait(box: outbox.Outbox, origin: str) -> None:
+    """Return when nothing waits for a server any more, or nothing has arrived there for a while."""
+    fewest, ends = box.waiting(origin), time.monotonic() + _PATIENCE
+    while fewest and not box.paused(origin) and time.monotonic() < ends:
+        time.sleep(_LOOK)
+        left = box.waiting(origin)
+        if left < fewest:
+            fewest, ends = left, time.monotonic() + _PATIENCE
+
+
 def _drop(box: outbox.Outbox, chosen: Sequence[outbox.Item], *, sure: bool) -> int:
     if not sure:
-        console.ask(f"{len(chosen)} writes that never arrived will be dropped for good. Go on?")
+        console.ask(f"{len(chosen)} writes that never arrived will be dropped for good. Go on?", "nothing was dropped")
     console.say(f"{len(box.drop([item.id for item in chosen]))} dropped")
     return 0
 

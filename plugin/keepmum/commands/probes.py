@@ -22,7 +22,9 @@ class Probes:
     def settings(self) -> list[tuple[str, str, str]]:
         """Name, value and source of every setting that holds here."""
         chosen = application.survey(os.environ)[0]
-        return [(name, str(chosen.value_of(name)), chosen.source_of(name)) for name in settings.SETTINGS]
+        values = {name: chosen.value_of(name) for name in settings.SETTINGS}
+        told = {name: ", ".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
+        return [(name, value, chosen.source_of(name)) for name, value in told.items()]
 
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""

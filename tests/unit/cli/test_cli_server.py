@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepmum import cli, credentials, outbox
+from keepmum.commands import outbox as outbox_command
 from rest_server import KEY, Answer, FakeServer
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -133,6 +134,20 @@ def test_a_server_is_used_and_left_again(run: Run, origin: str, fake: FakeServer
     assert [memory["text"] for memory in fake.memories.values()] == ["Blue first"]
 
 
+def test_a_server_is_named_with_the_key_that_it_lacks(run: Run, origin: str) -> None:
+    _, said, remark = run("backend", "use", origin)
+    assert f"Memories are kept at {origin} from now on" in said
+    assert f"`keepmum login {origin}`" in remark
+
+
+def test_the_status_says_how_the_server_answers(run: Run, origin: str, fake: FakeServer) -> None:
+    run("login", origin, typed=KEY)
+    run("backend", "use", origin)
+    assert f"server    {origin} answers" in run("status")[1]
+    fake.fault = lambda _: Answer(503)
+    assert "cannot serve just now" in run("status")[1]
+
+
 def test_a_variable_that_says_otherwise_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEEPMUM_BACKEND", "sqlite")
     assert "KEEPMUM_BACKEND says otherwise" in run("backend", "use", "http://localhost:9")[2]
@@ -195,6 +210,16 @@ def test_what_waits_is_sent_by_hand(run: Run, waiting: FakeServer) -> None:
     status, said, _ = run("outbox", "retry")
     assert (status, said.strip()) == (0, "1 sent, 0 left")
     assert [memory["text"] for memory in waiting.memories.values()] == ["Blue first"]
+
+
+def test_a_try_by_hand_ends_where_nothing_arrives(
+    run: Run, waiting: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox_command, "_PATIENCE", 0.5)
+    status, said, remark = run("outbox", "retry")
+    assert (status, said.strip()) == (1, "none sent, 1 left")
+    assert "cannot serve just now (503)" in remark
+    assert waiting.memories == {}
 
 
 def test_what_is_refused_by_hand_is_told(run: Run, waiting: FakeServer) -> None:
