@@ -204,9 +204,18 @@ class Moving(Context):
             yield memory, receipt.settled(memory), min(receipt.queued, 1)
 
     def _listed(self, server: Store) -> Iterator[list[Memory]]:
-        """What a server lists, with its texts: it does not go by our ids."""
+        """What a server lists, with its texts: it does not go by our ids.
+
+        Raises: StoreError when it cannot be asked: what is known of it here is not all that it has.
+        """
         wanted, offset = replace(self._filter(), everywhere=True), 0
-        while found := server.browse(wanted, order="created", limit=_PAGE, offset=offset):
+        while True:
+            found = server.browse(wanted, order="created", limit=_PAGE, offset=offset)
+            if server.caveat:
+                why = server.capabilities.reason or server.caveat
+                raise StoreError(f"the server could not be asked what it has, so that not all of it was copied. {why}")
+            if not found:
+                return
             offset += len(found)
             yield server.get([memory.id for memory in found])
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from keepmum.cli import main
-from rest_server import KEY, FakeServer, behind
+from rest_server import KEY, Answer, FakeServer, behind
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +32,18 @@ def test_a_server_is_copied_into_the_database_once(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "2 imported, 0 known already, 0 refused\n"
     assert main(["import", "--from", "server"]) == 0
     assert capsys.readouterr().out == "0 imported, 2 known already, 0 refused\n"
+
+
+def test_a_server_that_cannot_be_asked_is_not_taken_for_an_empty_one(
+    capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    main(["remember", "Deploys go through the blue pool"])
+    server.fault = lambda _: Answer(503)
+    capsys.readouterr()
+    assert main(["import", "--from", "server"]) == 1
+    said = capsys.readouterr()
+    assert "could not be asked what it has" in said.err
+    assert "cannot serve just now (503)" in said.err
 
 
 def test_a_memory_is_promoted_to_the_team_and_taken_back(

@@ -207,6 +207,7 @@ def test_without_a_key_nothing_is_asked_and_nothing_is_stored(open_memory: OpenS
     with pytest.raises(StoreReadOnly, match=r"there is no key for it\. Nothing was stored"):
         memory.remember("Blue first")
     assert "there is no key for it" in memory.notices()
+    assert memory.caveat() == "This is what was known here, not the server's answer."
     assert fake.requests == []
 
 

@@ -71,7 +71,7 @@ class Contact:
 
     def note(self, error: StoreError) -> None:
         """Remember why the server gave no answer, and leave it alone for a moment where that may pass."""
-        self._problem = str(error)
+        self._problem = "" if isinstance(error, StoreReadOnly) else f": {error}"  # that one is told at any rate
         if isinstance(error, StoreUnavailable):
             self._down_until = self._clock() + _DOWN
 
@@ -82,5 +82,5 @@ class Contact:
 
     def _unasked(self, otherwise: Callable[[], _Answer]) -> _Answer:
         """What is known here, marked as that."""
-        self.caveat = f"This is what was known here, not the server's answer: {self._problem}."
+        self.caveat = f"This is what was known here, not the server's answer{self._problem}."
         return otherwise()
