@@ -90,9 +90,10 @@ class Moving(Context):
         Raises: InvalidInput when its key is taken there, StoreError; StaleWrite when it was changed meanwhile.
         """
         source, target = self._part(move.source), self._part(move.target)
+        old = next(iter(target.get([move.before.id])), None)  # a copy that changed before
         try:
-            past = self._past(source, move.before)
-            receipt = target.commit([Change(None, move.after, past=past)], [self._entry("imported", move.after)])
+            past = () if old else self._past(source, move.before)
+            receipt = target.commit([Change(old, move.after, past=past)], [self._entry("imported", move.after)])
         except StaleWrite:
             raise InvalidInput("key", f"or id is in use in {move.target} already; rename one of the two") from None
         kept = receipt.settled(move.after)
@@ -101,12 +102,20 @@ class Moving(Context):
                 raise StoreError(f"{move.target} took the memory and does not give it back; it is still here as well")
             try:
                 source.commit([Change(move.before, None)], [self._journal.entry("purged", move.before)])
+                self._drop_copies(move)
             except StoreError:
                 with contextlib.suppress(StoreError):
                     target.commit([Change(kept, None)])
                 raise
         self._refresh(None)
         return self._masker.memory(kept), receipt.queued
+
+    def _drop_copies(self, move: Move) -> None:
+        """Take what was moved out of every other store: there it would come up again as it was."""
+        for name in self._parts().names:
+            copies = [] if name in {move.source, move.target} else self._part(name).get([move.before.id])
+            if copies:
+                self._part(name).commit([Change(copy, None) for copy in copies])
 
     def migrate(self, source: str, target: str, *, dry_run: bool, progress: Callable[[int], None]) -> Migrated:
         """Copy what a store holds into another, and read each copy back; what was copied before is not copied again.

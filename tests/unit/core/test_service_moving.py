@@ -161,6 +161,16 @@ def test_after_a_copy_the_one_that_changed_last_is_read(service: MemoryService) 
     assert part(service, "markdown").get([memory.id])[0].text == "A fox"
 
 
+def test_a_memory_moves_to_where_an_older_copy_of_it_lies(service: MemoryService) -> None:
+    memory = service.remember("A zebra").memory
+    service.migrate("sqlite", "markdown", **ALL)
+    service.revise(memory.id, "A fox")
+    service.move(service.planned_move(memory.id, "repo"))
+    assert part(service, "sqlite").get([memory.id]) == []
+    assert [found.text for found in part(service, "markdown").get([memory.id])] == ["A fox"]
+    assert [past.before["text"] for past in service.history(memory.id)] == ["A zebra"]
+
+
 def test_a_copy_has_what_the_memory_was_before(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     service.revise(memory.id, "A gnu")

@@ -59,3 +59,16 @@ def test_a_memory_is_promoted_to_the_team_and_taken_back(
     assert "Deploys go through the blue pool" in kept
     assert main(["demote", "deploy", "--yes"]) == 0
     assert "from rest to sqlite" in capsys.readouterr().out
+
+
+def test_what_goes_to_the_team_leaves_no_copy_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPMUM_ROUTES", "project:sqlite shared:rest")
+    main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
+    main(["migrate", "sqlite", "markdown"])
+    monkeypatch.setenv("KEEPMUM_ROUTES", "project:markdown shared:rest")
+    assert main(["promote", "deploy", "--to", "team", "--yes"]) == 0
+    capsys.readouterr()
+    main(["recall", "blue", "pool"])
+    assert capsys.readouterr().out.count("Deploys go through the blue pool") == 1
