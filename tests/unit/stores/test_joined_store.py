@@ -175,7 +175,9 @@ def changed(joined: JoinedStore, memory: Memory, **fields: Any) -> Memory:
 
 def found_in(joined: JoinedStore, memory: Memory) -> dict[str, object]:
     """What each read gives for a memory."""
-    by_meaning = JoinedMeaning([(part(joined, name), None) for name in joined.names], lambda: (), joined._outdated)
+    by_meaning = JoinedMeaning(
+        [(part(joined, name), None) for name in joined.names], lambda: (), joined._members.outdated
+    )
     return {
         "search": [one.id for one, _ in joined.search(["zebra"], wanted(), 9)],
         "find": [one.id for one in by_meaning.find(["zebra"], lambda: None, wanted(), 9)],
@@ -231,6 +233,16 @@ def test_two_copies_are_changed_each_where_it_lies(joined: JoinedStore, copied: 
     after = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     joined.commit([Change(copied, after), Change(copied, after)])
     assert [part(joined, name).get([copied.id]) for name in joined.names] == [[after], [after]]
+
+
+def test_two_copies_that_go_are_gone_once(joined: JoinedStore, copied: Memory) -> None:
+    joined.commit([Change(copied, None), Change(copied, None)])
+    assert [part(joined, name).get([copied.id]) for name in joined.names] == [[], []]
+
+
+def test_a_change_of_scope_moves_a_memory_onto_its_copy(joined: JoinedStore, copied: Memory) -> None:
+    after = changed(joined, copied, scope="global", project=None)
+    assert [part(joined, name).get([copied.id]) for name in joined.names] == [[after], []]
 
 
 def test_a_copy_of_what_lies_in_files_does_not_age(joined: JoinedStore, copied: Memory) -> None:

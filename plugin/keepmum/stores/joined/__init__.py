@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum.stores.joined.store import JoinedStore, Placed, Reach
+from keepmum.stores.joined.members import Placed, Reach
+from keepmum.stores.joined.store import JoinedStore
 
 __all__ = ["JoinedStore", "Placed", "Reach"]
