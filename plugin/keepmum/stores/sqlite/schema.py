@@ -10,10 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from keepmum import ranking
 from keepmum.transactions import transaction
 
-__all__ = ["MIGRATIONS", "SEARCHED", "WITH_VECTORS", "indexed_at_once", "migrate", "remake_index", "version_of"]
+__all__ = [
+    "MIGRATIONS",
+    "SEARCHED",
+    "TOKENIZER",
+    "WITH_VECTORS",
+    "indexed_at_once",
+    "migrate",
+    "remake_index",
+    "version_of",
+]
 
 Migration = Callable[[sqlite3.Connection], None]
 SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # the columns of the full-text index
+TOKENIZER = "porter unicode61"  # of that index: words are found in any of their endings
 MIGRATIONS: list[Migration] = []
 WITH_VECTORS = 2  # the first version that has them
 
@@ -207,7 +217,7 @@ def _index(columns: Sequence[str]) -> str:
     listed = ", ".join(columns)
     return (
         f"CREATE VIRTUAL TABLE words USING fts5({listed},"
-        " content = 'memories', content_rowid = 'seq', tokenize = 'porter unicode61')"
+        f" content = 'memories', content_rowid = 'seq', tokenize = '{TOKENIZER}')"
     )
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from keepmum import ranking
 from keepmum.memory import Filter
 from keepmum.stores.sqlite import rows, schema
+from keepmum.stores.sqlite.spelling import Spelling
 
 __all__ = ["Found", "Query", "SqliteWords", "passing"]
 
@@ -20,6 +21,7 @@ Found = list[tuple[sqlite3.Row, float]]  # rows with how well they fit, best fir
 _COMMON = 0.15  # of all memories hold it: a word that says little
 _ENOUGH_WORDS = 2
 _WEIGHED = 12_000  # memories that hold a word, counted once for each word: weighing so many takes 12 ms
+_SPELT = 20_000  # memories; in more it takes over a millisecond to look for words like one that stands nowhere
 _WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
 _OVERFETCH = 8  # times as many matches as are wanted, before the filter
 _MOSTLY = 2  # times as many, of which as many as are wanted mostly pass it
@@ -36,13 +38,16 @@ class SqliteWords:
 
     def __init__(self, query: Query) -> None:
         self._query = query
+        self._spelling = Spelling(query)
         self._reach = _MOSTLY  # times as many matches as are wanted: what the last search had need of
 
     def best(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> Found:
         """Up to `limit` memories that hold any of `words` and pass the filter, as rows of `number` and `fields`."""
         if not words:
             return []
-        telling, first = self._telling([_quoted(word) for word in words])
+        memories = int(self._query("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
+        meant = self._spelling.meant(words) if memories <= _SPELT else []
+        telling, first = self._telling([*map(_quoted, words), *meant], memories)
         expression = " OR ".join(telling)
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
@@ -72,15 +77,14 @@ class SqliteWords:
         )
         return [(row[0], row[1]) for row in found]
 
-    def _telling(self, words: Sequence[str]) -> tuple[Sequence[str], int]:
-        """The words that tell memories apart, as many as a search can afford, and the first row to look at.
+    def _telling(self, words: Sequence[str], memories: int) -> tuple[Sequence[str], int]:
+        """The words that tell so many memories apart, as many as a search can afford, and the first row to look at.
 
         A word that every seventh memory holds costs the most to look up and decides the least: leaving such words out
         halves the slowest searches and moves nDCG@10 by .001 at most, on our development questions. In a large store
         the rarest words go first, until what they stand in adds up to more than can be weighed in a few milliseconds.
         Where even two do, be it that no word is rarer, the latest memories are weighed alone.
         """
-        memories = int(self._query("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
         if memories < _WORTH_COUNTING or (len(words) <= _ENOUGH_WORDS and memories <= _WEIGHED):
             return words, 0
         common = int(min(memories * _COMMON, _WEIGHED)) + 1

@@ -1,0 +1,95 @@
+"""A word of a question that no memory holds is read as the one that it is a slip of the keyboard from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.stores import a_memory, wanted
+from keepmum.memory import Change
+from keepmum.stores.sqlite import SqliteStore, open_store
+from keepmum.stores.sqlite import words as words_module
+from keepmum.stores.sqlite.spelling import is_slip
+
+TEXTS = (
+    "connections are pooled",
+    "databases are sharded",
+    "the parser skips blanks",
+    "a parcel is late",
+    "größere Flächen",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+        opened.commit([Change(None, a_memory(text)) for text in TEXTS])
+        yield opened
+
+
+def found(store: SqliteStore, *words: str) -> set[str]:
+    return {memory.text for memory, _ in store.search(words, wanted(), 10)}
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        pytest.param("conection", "connections are pooled", id="a letter was left out"),
+        pytest.param("connecttion", "connections are pooled", id="a letter was put in"),
+        pytest.param("connaction", "connections are pooled", id="a letter was changed"),
+        pytest.param("conenction", "connections are pooled", id="two letters were swapped"),
+        pytest.param("databsae", "databases are sharded", id="a word whose stem has a stem"),
+        pytest.param("größree", "größere Flächen", id="beside letters that are none of English"),
+    ],
+)
+def test_a_slip_finds_what_was_meant(store: SqliteStore, word: str, text: str) -> None:
+    assert found(store, word) == {text}
+
+
+@pytest.mark.parametrize(
+    ("word", "texts"),
+    [
+        pytest.param("parcels", {"a parcel is late"}, id="a word that a memory holds"),
+        pytest.param("parcl", set(), id="a short word"),
+        pytest.param("cnonection", set(), id="another beginning"),
+        pytest.param("conetion", set(), id="two slips"),
+        pytest.param("conection2", set(), id="an identifier"),
+    ],
+)
+def test_nothing_else_is_read_as_another_word(store: SqliteStore, word: str, texts: set[str]) -> None:
+    assert found(store, word) == texts
+
+
+def test_a_word_that_stands_somewhere_is_itself_alone(store: SqliteStore) -> None:
+    store.commit([Change(None, a_memory("a conection of islands"))])
+    assert found(store, "conection") == {"a conection of islands"}
+
+
+def test_a_question_in_another_language_is_no_slip(store: SqliteStore) -> None:
+    assert found(store, "conection", "llamada", "tiempo", "espera") == set()
+
+
+def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_module, "_SPELT", len(TEXTS) - 1)
+    assert found(store, "conection") == set()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "slip"),
+    [
+        ("word", "word", True),
+        ("word", "wird", True),
+        ("word", "wod", True),
+        ("wod", "word", True),
+        ("word", "wrod", True),
+        ("word", "words", True),
+        ("word", "wordly", False),
+        ("word", "drow", False),
+        ("abcd", "badc", False),
+    ],
+)
+def test_a_slip_is_one_letter(one: str, other: str, slip: bool) -> None:  # noqa: FBT001 - a table
+    assert is_slip(one, other) is slip
