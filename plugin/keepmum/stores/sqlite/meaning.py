@@ -208,13 +208,16 @@ class SqliteMeaning:
             from keepmum.beside import Beside
 
             self._beside = Beside("keepmum-nearest")
+        from keepmum.embedding.native import stretch
+
         groups = _groups(wanted)
 
         def nearest() -> _Begun:
             asked = question()
             if asked is None or asked.model != index.model:
                 return asked, None, None
-            return asked, index, index.nearest(_point(asked), groups, limit)
+            with stretch():
+                return asked, index, index.nearest(_point(asked), groups, limit)
 
         return self._beside.begin(nearest)
 
