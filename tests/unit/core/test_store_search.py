@@ -11,12 +11,13 @@ from typing import cast
 import pytest
 
 from contract.stores import a_memory, wanted
-from keepmum.memory import Change
+from keepmum.memory import Change, Filter
 from keepmum.stores.sqlite import SqliteStore, open_store, rows
 from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite import words as words_module
 
 MANY = 60
+WIDE, NARROW = wanted(everywhere=True), wanted()  # the second leaves out four in five
 
 
 @pytest.fixture
@@ -93,18 +94,31 @@ def test_two_words_that_stand_in_too_many_are_both_looked_for_among_the_latest(
 
 
 def test_a_search_asks_at_once_for_what_the_last_one_had_need_of(store: SqliteStore) -> None:
-    asked: list[int] = []
+    asked = looked_up(store, [WIDE, NARROW, NARROW, WIDE, WIDE], ["common"])
+    assert asked == [[4], [4, 16], [16], [16], [4]]
+
+
+def test_a_filter_that_leaves_out_nearly_all_is_put_to_all_that_match(store: SqliteStore) -> None:
+    one = wanted(everywhere=True, keys="the-one")
+    store.commit([Change(None, a_memory("common n99 every0", key="the-one"))])
+    assert looked_up(store, [one, WIDE], ["common"]) == [[4, -1], [4]]
+    assert [memory.key for memory, _ in store.search(["common"], one, 2)] == ["the-one"]
+
+
+def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str], limit: int = 2) -> list[list[int]]:
+    """How many matches were asked for by each of these searches in turn; -1 stands for all."""
+    asked: list[list[int]] = []
 
     def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
-        if sql == words_module._MATCHING:
-            asked.append(cast(int, parameters[-1]))
+        if words_module._MATCHING in sql:
+            asked[-1].append(cast(int, parameters[2]))
         return store._rows(sql, parameters)
 
-    words = words_module.SqliteWords(query)
-    narrow, wide = (wanted(), 2), (wanted(everywhere=True), 2)
-    for filtered, limit in (wide, narrow, narrow, wide, wide):
-        assert len(words.best("m.id", ["common"], filtered, limit)) == limit
-    assert asked == [4, 4, 16, 16, 16, 4]
+    searched = words_module.SqliteWords(query)
+    for each in filters:
+        asked.append([])
+        searched.best("m.id", words, each, limit)
+    return asked
 
 
 @pytest.mark.parametrize("order", ["updated", "importance"])

@@ -23,8 +23,8 @@ _ENOUGH_WORDS = 2
 _WEIGHED = 12_000  # memories that hold a word, counted once for each word: weighing so many takes 12 ms
 _SPELT = 20_000  # memories; in more it takes over a millisecond to look for words like one that stands nowhere
 _WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
-_OVERFETCH = 8  # times as many matches as are wanted, before the filter
-_MOSTLY = 2  # times as many, of which as many as are wanted mostly pass it
+_REACHES = (1, 2, 8, 32)  # times as many matches as are wanted, of which so many may pass the filter
+_MOSTLY = 2  # of which they mostly do
 # What a word counts in each column; what was said around a memory counts half.
 _WEIGHTS = ", ".join("0.5" if column == "context" else "1" for column in schema.SEARCHED)
 _MATCHING = (
@@ -51,17 +51,21 @@ class SqliteWords:
         expression = " OR ".join(telling)
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
-        ranked = self._ranked(expression, first, limit * self._reach)
         found: Found = []
-        for some in (ranked[:limit], ranked[limit : limit * _MOSTLY]):
-            if len(found) < limit:
-                found += passing(self._query, fields, some, wanted)
-        before, self._reach = self._reach, _MOSTLY if len(found) >= limit else _OVERFETCH
-        if len(found) < limit:
-            if self._reach > before and len(ranked) == limit * before:
-                ranked = self._ranked(expression, first, limit * self._reach)
-            found += passing(self._query, fields, ranked[limit * _MOSTLY :], wanted)
-        if len(found) < limit and (first or len(ranked) == limit * _OVERFETCH):
+        asked, looked_at = limit * self._reach, 0
+        ranked = self._ranked(expression, first, asked)
+        for reach in _REACHES:
+            if looked_at == asked:
+                asked = limit * reach
+                ranked = self._ranked(expression, first, asked)
+            found += passing(self._query, fields, ranked[looked_at : limit * reach], wanted)
+            looked_at = limit * reach
+            too_few = len(found) * _REACHES[-1] < looked_at  # to be enough at last, if they go on like this
+            if len(found) >= limit or len(ranked) < looked_at or too_few:
+                break
+        if len(found) >= limit:
+            self._reach = max(reach, _MOSTLY)
+        elif first or len(ranked) >= looked_at:
             return passing(self._query, fields, self._best_that_pass(expression, wanted, limit), wanted)
         return found[:limit]
 
