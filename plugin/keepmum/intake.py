@@ -243,11 +243,16 @@ def findings(text: str, scan: Scan) -> Sequence[Finding]:
 
 
 def strings(value: JsonValue) -> Iterator[str]:
-    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is."""
+    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is.
+
+    A name of what is no single value stands on no such line. It is a text of its own, so that it tells nothing of what
+    happens to stand below it.
+    """
     if isinstance(value, str):
         yield value
     elif value is not None:
         yield "\n".join(_lines(value, ""))
+        yield from dict.fromkeys(_names(value))
 
 
 def _expiry(base: Memory, given: Mapping[str, Any]) -> int | None:
@@ -272,6 +277,18 @@ def _lines(value: JsonValue, name: str) -> Iterator[str]:
             yield from _lines(item, name)
     else:
         yield f"{name}: {value}" if name else str(value)
+
+
+def _names(value: JsonValue) -> Iterator[str]:
+    """The names of objects and lists, however deep."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if isinstance(item, (Mapping, Sequence)) and not isinstance(item, str):
+                yield name
+                yield from _names(item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _names(item)
 
 
 def _cleaned(value: JsonValue, depth: int) -> JsonValue:

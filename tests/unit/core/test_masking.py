@@ -56,6 +56,8 @@ def test_a_secret_is_masked_in_every_field(field: str) -> None:
         pytest.param({"tags": ("deploy", SECRET)}, id="a tag"),
         pytest.param({"data": {"deploy": [{"token": SECRET}]}}, id="data"),
         pytest.param({"data": {SECRET: 1}}, id="data's name"),
+        pytest.param({"data": {"a": {SECRET: {"b": 1}}}}, id="the name of an object in data"),
+        pytest.param({"data": {SECRET: []}}, id="the name of a list in data"),
         pytest.param({"data": [SECRET, 7, None, True]}, id="a list"),
         pytest.param({"git": {"remote": f"https://ada:{SECRET}@example.org/"}}, id="git"),
         pytest.param({"superseded_by": SECRET}, id="superseded by"),
