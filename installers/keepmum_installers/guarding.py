@@ -7,12 +7,11 @@ uninstalling, gives the file its bytes back.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from keepmum_installers import apply, files, formats
+from keepmum_installers import apply, files, formats, handover
 from keepmum_installers.clients.claude import servers as claude_servers
 from keepmum_installers.clients.claude_desktop import servers as claude_desktop_servers
 from keepmum_installers.clients.client import Scope
@@ -224,7 +223,7 @@ def _call(scope: Scope, machine: Machine) -> list[str]:
         return [own, "guard"]
     root = bundle_root()
     if root is not None:
-        return [sys.executable, "-I", "-S", os.path.join(root, "plugin", "launch.py"), "guard"]
+        return [handover.python(), "-I", "-S", os.path.join(root, "plugin", "launch.py"), "guard"]
     found = machine.find("keepmum")
     if found is None:
         raise InstallError("the keepmum command is not on PATH", "Install it first: keepmum install.")

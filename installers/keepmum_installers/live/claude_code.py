@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from keepmum_installers.clients.claude import command_line
+from keepmum_installers.clients.claude import command_line, places, staging
 from keepmum_installers.live.messages import Messages
 from keepmum_installers.live.model import Call
 from keepmum_installers.live.stage import Stage
 from keepmum_installers.machine import Machine
-from keepmum_installers.product import PLUGIN
+from keepmum_installers.product import PLUGIN, read
 
 __all__ = ["ClaudeCode"]
 
@@ -32,9 +32,10 @@ class ClaudeCode:
         return command_line.dotted(command_line.version(program, machine) or ())
 
     def install(self, program: str, stage: Stage) -> None:
-        """Add the bundle as a marketplace, and the plugin from it."""
+        """Hand over the same files as the installer does, by the same commands."""
+        handed_over = stage.hand_over(staging.texts(read(stage.root), stage.root, places.PYTHON))
         environ = _environ(stage)
-        stage.run((program, "plugin", "marketplace", "add", stage.root), "adding the marketplace", environ)
+        stage.run((program, "plugin", "marketplace", "add", handed_over), "adding the marketplace", environ)
         stage.run((program, "plugin", "install", PLUGIN), "installing the plugin", environ)
 
     def run(self, program: str, stage: Stage, model: str, prompt: str) -> str:

@@ -42,11 +42,7 @@ class Codex:
 
     def install(self, program: str, stage: Stage) -> None:
         """Hand over the same files as the installer does, by the same commands."""
-        handed_over = os.path.join(stage.home, "handed-over")
-        for name, text in staging.texts(read(stage.root), stage.root).items():
-            path = os.path.join(handed_over, *name.split("/"))
-            files.private_folder(os.path.dirname(path))
-            files.write(path, text.encode())
+        handed_over = stage.hand_over(staging.texts(read(stage.root), stage.root))
         environ = _environ(stage)
         files.private_folder(environ["CODEX_HOME"])
         stage.run((program, "plugin", "marketplace", "add", handed_over), "adding the marketplace", environ)

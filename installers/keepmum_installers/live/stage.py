@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from keepmum_installers import files, handover
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 
@@ -58,6 +59,15 @@ class Stage:
             said = next((line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()), "nothing")
             raise InstallError(f"{what} failed: {said[:200]}", "Run the client once by hand, then try again.")
         return done.stdout + done.stderr
+
+    def hand_over(self, texts: Mapping[str, str]) -> str:
+        """The folder of a plugin that is made of these files, which go by their paths in it."""
+        folder = os.path.join(self.home, "handed-over")
+        for name, text in texts.items():
+            path = handover.path(folder, name)
+            files.private_folder(os.path.dirname(path))
+            files.write(path, text.encode())
+        return folder
 
     def keepmum(self, *arguments: str) -> str:
         """What the `keepmum` command of the bundle said."""

@@ -122,6 +122,10 @@ class Reading(Context):
             told = "words that were not kept, the scanner failed"
         self._journal.hold_back(self._journal.entry(action, memory, told, self.place.project or ""))
 
+    def masked(self, text: str) -> str:
+        """What an answer repeats of a call, without what looks like a secret."""
+        return self._masker.text(text)
+
     def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
         """Every memory that is neither trashed nor superseded, for an export."""
         wanted = replace(self._filter({"statuses": ("active", "archived", "tombstoned")}), everywhere=everywhere)

@@ -97,14 +97,13 @@ def test_the_doctor_finds_a_plugin_of_another_clone_until_this_one_is_installed(
 
 
 def test_a_stub_is_found_by_running_it(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
-    assert stub.python == STUB
     carry_out(wish, machine)
     assert stub.changes[0] == f"plugin marketplace add {place(machine).resolve()}"
 
 
-def test_server_and_hooks_name_interpreter_and_code_in_full(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+@pytest.mark.usefixtures("stub")
+def test_server_and_hooks_name_interpreter_and_code_in_full(wish: Wish, machine: Machine) -> None:
     carry_out(wish, machine)
-    assert stub.changes
     assert server_in(place(machine)) == (PYTHON, f"{wish.root}/plugin/launch.py")
     groups = json.loads((place(machine) / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"].values()
     hooks = [hook for group in groups for entry in group for hook in entry["hooks"]]
@@ -112,16 +111,16 @@ def test_server_and_hooks_name_interpreter_and_code_in_full(wish: Wish, machine:
     assert {hook["args"][2] for hook in hooks} == {f"{wish.root}/hooks/run.py"}
 
 
-def test_the_folder_is_a_whole_plugin(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+@pytest.mark.usefixtures("stub")
+def test_the_folder_is_a_whole_plugin(wish: Wish, machine: Machine) -> None:
     carry_out(wish, machine)
-    assert stub.changes
     manifest = json.loads((place(machine) / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (place(machine) / manifest["skills"] / "memory" / "SKILL.md").is_file()
 
 
-def test_a_second_plan_is_empty(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
+@pytest.mark.usefixtures("stub")
+def test_a_second_plan_is_empty(wish: Wish, machine: Machine) -> None:
     carry_out(wish, machine)
-    assert stub.changes
     assert registration.plan(wish, machine).steps == ()
 
 
@@ -133,8 +132,8 @@ def test_uninstalling_removes_the_folder(wish: Wish, machine: Machine, stub: Fak
     assert not place(machine).exists()
 
 
-def test_the_user_is_told_which_python_it_is(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
-    assert stub.python == STUB
+@pytest.mark.usefixtures("stub")
+def test_the_user_is_told_which_python_it_is(wish: Wish, machine: Machine) -> None:
     assert any(
         "names the Python that this installer runs on" in line for line in registration.plan(wish, machine).notes
     )
@@ -151,7 +150,7 @@ def test_the_doctor_looks_at_the_named_interpreter(wish: Wish, machine: Machine,
     assert (finding.level, finding.says) == ("ok", f"3.11 at {PYTHON}")
 
 
-def test_a_plugin_from_a_repository_stays_portable(wish: Wish, machine: Machine, stub: FakeClaude) -> None:
-    assert stub.python == STUB
+@pytest.mark.usefixtures("stub")
+def test_a_plugin_from_a_repository_stays_portable(wish: Wish, machine: Machine) -> None:
     plan = registration.plan(dataclasses.replace(wish, source="team/keepmum"), machine)
     assert not any(isinstance(step, Change) for step in plan.steps)

@@ -145,6 +145,14 @@ def test_a_secret_is_refused_in_every_field(tools: Caller) -> None:
     assert listed(tools) == []
 
 
+def test_no_answer_repeats_a_secret_that_a_call_named(tools: Caller) -> None:
+    with pytest.raises(NotFound) as refused:
+        tools.text("forget", key=TOKEN)
+    keep(tools, "db", "PostgreSQL")
+    told = [str(refused.value), tools.text("recall", query=f"db {TOKEN}")]
+    assert TOKEN not in "".join(told)
+
+
 # -- recalling
 
 

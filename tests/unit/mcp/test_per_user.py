@@ -153,6 +153,16 @@ def test_a_secret_is_refused_in_every_field(tools: Caller) -> None:
     assert recalled(tools) == []
 
 
+def test_no_answer_repeats_a_secret_that_a_call_named(tools: Caller) -> None:
+    keep(tools, "Likes tea")
+    told = [
+        tools.text("MemoryRecall", userId="ada", query=f"tea {TOKEN}"),
+        tools.text("MemoryForget", userId="ada", query="tea", reason=f"it held {TOKEN}"),
+        tools.text("MemoryList", userId=TOKEN),
+    ]
+    assert [TOKEN in words for words in told] == [False, False, False]
+
+
 def test_every_kind_of_the_core_is_of_one_category() -> None:
     categories = ("preference", "fact", "relationship", "skill", "project", "personality", "instruction")
     assert sorted(kind for category in categories for kind in kinds_of(category)) == sorted(KINDS)

@@ -396,6 +396,14 @@ def test_a_setting_that_cannot_be_is_refused(tools: Caller, setting: str, value:
 def test_no_setting_holds_a_secret(tools: Caller) -> None:
     with pytest.raises(SecretFound):
         tools.json("configure_memory", action="set", setting="autoExportPath", value=f"exports/{TOKEN}.json")
+    with pytest.raises(SecretFound):
+        tools.json("configure_memory", action="set", setting="patternPrefixes", value={TOKEN: {"importance": 1}})
+
+
+def test_no_file_is_named_by_a_secret(tools: Caller, project: Path) -> None:
+    with pytest.raises(SecretFound):
+        tools.json("export_memories", output=f"{TOKEN}.json")
+    assert list(project.iterdir()) == []
 
 
 # -- files

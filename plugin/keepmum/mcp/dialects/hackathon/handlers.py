@@ -119,13 +119,13 @@ class HackathonHandlers(MemoryHandlers):
         matches = self._service.recall(query, limit=3 * limit, **_wanted(arguments))
         found = [(match.memory, match.score) for match in matches if not is_handoff(match.memory)]
         if not found:
-            return f'No memories found matching "{views.cut(query)}". Try a broader search.'
+            return f'No memories found matching "{self._quoted(query)}". Try a broader search.'
         best = ranked(found, self._service.now())[:limit]
         # As one use each; a loaded memory comes without what the search knows of it, so the order is ours.
         loaded = {memory.id: memory for memory in self._service.load([memory.id for memory in best])}
         shown = [loaded[memory.id] for memory in best]
         count = f"{len(shown)} memor{'y' if len(shown) == 1 else 'ies'}"
-        return f'Found {count} matching "{views.cut(query)}":\n\n{views.numbered(shown, self._service.now())}'
+        return f'Found {count} matching "{self._quoted(query)}":\n\n{views.numbered(shown, self._service.now())}'
 
     def _forget_key(self, arguments: dict[str, Any]) -> str:
         key = arguments["key"]
@@ -133,7 +133,7 @@ class HackathonHandlers(MemoryHandlers):
             memory = self._service.find(key)
         except KeepmumError:
             self._service.note("refused", f"forget: no memory has the key {views.cut(key)}")
-            raise NotFound(f"No memory found with key '{views.cut(key)}'") from None
+            raise NotFound(f"No memory found with key '{self._quoted(key)}'") from None
         forgotten = self._service.forget([memory.id])
         author = views.title_of(memory.updated_by)
         if forgotten.queued:
@@ -281,6 +281,10 @@ class HackathonHandlers(MemoryHandlers):
         among: Wanted = {**wanted, "keys": PATTERN}
         found = self._service.recall(None, limit=1000, **among)
         return sum(is_handoff(match.memory) for match in found)
+
+    def _quoted(self, words: str) -> str:
+        """Words of a call as an answer may repeat them."""
+        return views.cut(self._service.masked(words))
 
     def _handoffs(self) -> Handoffs:
         return Handoffs(self._service)

@@ -69,7 +69,10 @@ class PerUserHandlers(JsonHandlers):
         )
 
     def _as_user(self, answer: Callable[[str, dict[str, Any]], JsonValue]) -> Answer:
-        """A tool that does its work in the space of the user that its call names, and in no other."""
+        """A tool that does its work in the space of the user that its call names, and in no other.
+
+        The tool is given the name as its answer may repeat it.
+        """
 
         @functools.wraps(answer)
         def carry_out(arguments: dict[str, Any]) -> JsonValue:
@@ -80,7 +83,7 @@ class PerUserHandlers(JsonHandlers):
             if self._service.place.user not in {None, user}:
                 raise InvalidInput("userId", "is another user's; this server is set to one user by its settings")
             with self._service.at(replace(self._service.place, user=user)):
-                return answer(user, arguments)
+                return answer(self._service.masked(user), arguments)
 
         return carry_out
 
@@ -131,7 +134,7 @@ class PerUserHandlers(JsonHandlers):
         self._service.load([memory.id for memory, _ in best])  # what is given in full counts as used
         return {
             "userId": user,
-            "query": query or None,
+            "query": self._service.masked(query) or None,
             "memories": [_recalled(memory, fit, now, arguments) for memory, fit in best],
             "totalMatches": len(found),
             "personalitySummary": self._summary(),
@@ -153,7 +156,7 @@ class PerUserHandlers(JsonHandlers):
             "action": {"delete": "deleted", "decay": "decayed", "archive": "archived"}[mode],
             "affectedCount": len(victims),
             "affectedMemories": [{"id": memory.id, "content": memory.text} for memory in victims],
-            "reason": reason,
+            "reason": reason and self._service.masked(reason),
         }
 
     def _reflect(self, user: str, arguments: dict[str, Any]) -> JsonValue:
@@ -209,7 +212,7 @@ class PerUserHandlers(JsonHandlers):
         }
 
     def _erase(self, user: str, arguments: dict[str, Any]) -> JsonValue:
-        if arguments["confirm"] != user:
+        if arguments["confirm"] != self._service.place.user:
             raise InvalidInput("confirm", "is not the userId; nothing was erased. Ask the user, then give it once more")
         memories = [memory.id for memory in self._memories(statuses=STATUSES)]
         erased = self._service.erase(memories) if memories else 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepmum import application, ids
+from keepmum import allowing, application, ids, intake
 from keepmum.errors import InvalidInput, KeepmumError, SecretFound, StoreError
 from keepmum.mcp.dialects.json_answers import JsonHandlers
 from keepmum.mcp.dialects.pages import browse
@@ -146,6 +146,7 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _export(self, arguments: dict[str, Any]) -> JsonValue:
         output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
+        intake.refuse_secrets({"output": output}, allowing.Judge(None))  # it names the file, and the answer tells it
         whole = arguments.pop("includeMetadata", True)
         return self._exported(output, self._chosen(_MOST, **arguments), pretty=pretty, whole=whole)
 
