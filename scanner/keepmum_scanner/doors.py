@@ -31,7 +31,7 @@ _NOTED = rf"(?<![a-z]pass )(?<![a-z]pw )(?<![a-z]pwd )(?:[057] )?{_VALUE}"
 _BEHIND_ACCOUNT = r"(?P<value>[^\s\"'`:/|]{6,64})"
 # A piece that most texts lack; what stands before the word, in lower case; and the way to it.
 DOORS = (
-    ("log", ("log",), rf"(?: ?in| on|gen)\b{_WITH}"),
+    ("log", ("login", "log in", "log on", "einloggen"), rf"\b{_WITH}"),
     ("sign in", ("sign in",), _WITH),
     ("anmeld", ("anmeld",), _WITH),
     ("unlock", ("unlock",), _WITH),
@@ -67,6 +67,8 @@ def _behind(lower: str, rows: tuple[tuple[str, tuple[str, ...], str], ...], most
     """Where words stand behind the pivots of `rows`, `most` for each."""
     for piece, pivots, expression in rows:
         for pivot in pivots if piece in lower else ():
+            if pivot not in lower:
+                continue
             value_behind = compiled(expression).match
             for place in places(pivot, lower)[:most]:
                 match = value_behind(lower, place + len(pivot))

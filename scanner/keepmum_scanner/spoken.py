@@ -77,11 +77,12 @@ def _phrases(lower: str, most: int) -> Iterator[Span]:
 def _behind(context: Context) -> Iterator[Span]:
     """Where a sentence tells a value for a name of credentials."""
     text = context.text
-    behind, answered = compiled(_BEHIND).match, compiled(_ANSWERED).match
     for end, _, kind, _ in context.mentions[: context.crowd]:
         if kind != CHOSEN and not (kind == ISSUED and text.startswith(_TYPED, end + 1)):
             continue
         if _DIGIT.search(text, end, end + _FAR):
-            told = behind(text, end, end + _FAR) or answered(text, end, end + _FAR)
+            told = compiled(_BEHIND).match(text, end, end + _FAR)
+            if told is None and "?" in text:
+                told = compiled(_ANSWERED).match(text, end, end + _FAR)
             if told is not None:
                 yield told.span("value")
