@@ -35,13 +35,14 @@ _TOLD = compiled(r"[\s\"'`,=:(]{0,6}")  # right behind a cue: "pasted `…`", "l
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
 _ID = compiled(
-    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|socket-accept|"
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|cursor|socket-accept|"
     r"pub(?:lic)?[ _-]?key|site[ _-]?key|\bh1)"
-    r"[\"'`]?\s*[:=]?\s*[\"'`]?-*$"
+    r"[\"'`]?\s*[:=]?\s*(?:w/)?[\"'`]?-*$"
 )
 _LONGEST_ID = 24  # characters of such a name and the signs behind it
 _IDS = tuple(
-    "id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge accept key h".split()
+    "id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge cursor accept key "
+    "h".split()
 )
 _SIGNS = " \t\r\n\u1680\u2028\u2029\"'`:=-"  # what may stand between such a name and its value …
 _DIGITS = "0123456789"  # … and end it
@@ -54,7 +55,7 @@ _SIGNS_OF_BASE64, _MOST_SIGNS = frozenset("+/-"), 8
 _BEFORE_DATA = "+/-,"
 TELLERS = frozenset(":/-=+,")  # their last characters
 # Source: https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21
-_EMBEDDED = compiled(r"data:(?:image|font|audio|video)/[\w.+-]{1,32}(?:;[\w=-]{1,32}){0,3};base64,$")
+_EMBEDDED = compiled(r"data:(?:image|font|audio|video|application)/[\w.+-]{1,32}(?:;[\w=-]{1,32}){0,3};base64,$")
 _LONGEST_EMBEDDED = 140  # characters from "data:" to the data
 # The boundaries of mail programs: "=_" behind dashes, a quote or nothing, never behind a name that is given a value.
 _BOUNDARY = compiled(r"(?:^|[\s\"'`(-]|-mail)=$")
@@ -62,6 +63,10 @@ _BOUNDARY = compiled(r"(?:^|[\s\"'`(-]|-mail)=$")
 _OPENPGP = compiled(r"(?:gpg|pgp|fingerprint|sign(?:ing|ed|er)|keyserver|recv-keys?|key[ _-]?id|user\.)[^\n.;!?]*$")
 _LINE_OPENERS = (">", ":", "=", "{", "(")  # behind these a value may stand on a line of its own
 _BREAKS = " \t\n\"'<>`("
+_DOMAIN = compiled(r"[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z]{2,8}\b")
+_DEFINING = tuple(
+    f"{word} " for word in "class def enum extends fn from func import interface new struct #define".split()
+)
 _HOST = compiled(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}/")
 
 
@@ -168,6 +173,8 @@ class Context:
             if begin < end or short or _COUNTED.match(self.lower, place):
                 continue
             gap = self.lower[end:begin]
+            if " --" in gap:
+                return UNNAMED  # the next option has a value of its own
             return NEAR if len(gap) < AFTER and "\n" not in gap and not _SENTENCE_END.search(gap) else UNNAMED
         return UNNAMED
 
@@ -175,6 +182,8 @@ class Context:
         """Whether the value at `start` is given to a name that ends in "id", "digest" or the like."""
         first = max(0, start - _LONGEST_ID)
         before = self.lower[first:start].rstrip(_SIGNS)
+        if before.endswith(" w/"):
+            before = before[: -len(" w/")].rstrip(_SIGNS)
         if before[-1:] not in _ID_ENDS:
             return False
         if before.endswith("token"):
@@ -209,6 +218,16 @@ class Context:
     def is_fragment(self, start: int) -> bool:
         """Whether the value at `start` is a place within a page, as links write it behind a "#"."""
         return start > 1 and self.text[start - 1] == "#" and not self.text[start - 2].isspace()
+
+    def is_code(self, start: int, end: int) -> bool:
+        """Whether [start, end) is called, defined or imported, as names of programs are."""
+        return self.text[end : end + 1] == "(" or self.text.endswith(_DEFINING, 0, start)
+
+    def is_mailbox(self, start: int, end: int) -> bool:
+        """Whether [start, end) is what stands before the "@" of an address or of a message's id."""
+        if self.text[end : end + 1] != "@" or self.text[start - 1 : start] not in _BREAKS:
+            return False
+        return _DOMAIN.match(self.lower, end + 1) is not None
 
     def is_within_word(self, start: int, end: int) -> bool:
         """Whether letters beyond ASCII go on where [start, end) begins or ends: then it is a piece of a word."""

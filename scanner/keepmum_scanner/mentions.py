@@ -95,12 +95,16 @@ _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN, "psk": CHOSEN}
 _NO_PASS = ("BY", "COM", "SUR", "TRES", "OVER", "UNDER", "LOW", "HIGH", "BAND", "ALL")
 # Places in a listing, and sizes of a model's texts, are called tokens too.
 # So are the locks and the steps of a service: "LockToken", "--lifecycle-action-token".
-_NO_CREDENTIAL = tuple(
-    place + joint
-    for place in "action backward change continuation forward lock next page request resume starting sync".split()
-    for joint in ("", "_", "-")
+_NO_CREDENTIAL = (
+    "next page ",
+    *(
+        place + joint
+        for place in "action backward change continuation forward lock next page request resume starting sync".split()
+        for joint in ("", "_", "-")
+    ),
 )
 _MOST = 3  # crowds of one word that are looked at; of the others all count
+_LONGEST_ARN = 60  # characters of "arn:aws:secretsmanager:eu-central-1:123456789012:"
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
@@ -184,6 +188,11 @@ def is_place(lower: str, start: int) -> bool:
     return lower.endswith(_NO_CREDENTIAL, 0, start)
 
 
+def _is_told(_text: str, lower: str, start: int, _end: int) -> bool:
+    """Whether the "secret" at `start` is no part of the name that a cloud has for the place of one."""
+    return lower[start - 1 : start] != ":" or "arn:" not in lower[max(0, start - _LONGEST_ARN) : start]
+
+
 def is_sure(lower: str, start: int, end: int) -> bool:
     """Whether the word at [start, end) names a credential wherever it stands: a "key" may open a cache or a table."""
     return lower[start:end] != "key" or lower.endswith(_KEY_OF, 0, start - (lower[start - 1 : start] in _JOINTS))
@@ -219,4 +228,5 @@ _RULES = {
     "mdp": _is_word,
     "parola": _is_word,
     "token": _is_credential,
+    "secret": _is_told,
 }

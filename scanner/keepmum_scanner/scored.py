@@ -132,7 +132,9 @@ def _is_named(features: Features, token: Token, context: Context) -> bool:
         features.naming = context.naming(token.start, token.end)
     if features.naming != UNNAMED:
         return True
-    return not (features.identity or features.length < _SHORTEST or context.named_id(token.start))
+    if features.identity or features.length < _SHORTEST or context.named_id(token.start):
+        return False
+    return not (context.is_code(token.start, token.end) or context.is_mailbox(token.start, token.end))
 
 
 # Each lets a token pass whatever its score.
@@ -143,6 +145,7 @@ _GUARDS = (
     shapes.is_name,
     shapes.is_camel,
     shapes.is_host,
+    shapes.is_alphabet,
     shapes.is_repeated,
 )
 
@@ -161,4 +164,4 @@ def passes(token: Token, features: Features) -> bool:
 
 def _is_words(token: Token, features: Features) -> bool:
     """Whether `token` is words with pieces between them, and no credential word is given it: then it may be a key."""
-    return features.naming != ASSIGNED and (shapes.is_slug(token.look) or shapes.is_alphabet(token.look))
+    return features.naming != ASSIGNED and shapes.is_slug(token.look)

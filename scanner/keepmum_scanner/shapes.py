@@ -16,8 +16,11 @@ _NAMES = (
     # Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
     # Of 48 bits of milliseconds the first digit stays 0 until the year 3084. In front may stand what it names: "mem_".
     r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
-    # Public addresses: Ethereum, Bitcoin, IPFS.
-    r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|Qm[1-9A-HJ-NP-Za-km-z]{44}|12D3KooW[1-9A-HJ-NP-Za-km-z]{44}",
+    # Public addresses: Ethereum, Bitcoin, Tron, IPFS.
+    (
+        r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|T[1-9A-HJ-NP-Za-km-z]{33}|Qm[1-9A-HJ-NP-Za-km-z]{44}|"
+        r"12D3KooW[1-9A-HJ-NP-Za-km-z]{44}"
+    ),
     # Keys and notes of Nostr, and what IPFS stores.
     # Source: https://raw.githubusercontent.com/nostr-protocol/nips/master/19.md, read 2026-11-21
     r"n(?:pub|ote)1[02-9ac-hj-np-z]{58}|baf[a-z2-7]{56}",
@@ -32,7 +35,7 @@ _NAMES = (
     # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
     (
         r"(?:[a-z]{1,12}-){1,4}[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}|mrk-[0-9a-f]{32}|"
-        r"ocid1\.[a-z0-9.-]{8,120}"
+        r"ocid1\.[a-z0-9.-]{8,120}|[a-z]{2}-[a-z]{4,9}-[0-9]_[A-Za-z0-9]{9}|ou-[0-9a-z]{4,32}-[0-9a-z]{8,32}"
     ),
     # Roles, users, groups and profiles of AWS; keys are AKIA and ASIA.
     # Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html, read 2026-11-21
@@ -40,9 +43,9 @@ _NAMES = (
     # Bases, tables and records of Airtable; a parcel of UPS; the key of a chemical structure.
     # Source: https://docs.workato.com/connectors/airtable/get-record-action.html, read 2026-11-21
     r"(?:app|fld|rec|sel|tbl|viw)[A-Za-z0-9]{14}|1Z[0-9A-Z]{16}|[A-Z]{14}-[A-Z]{10}-[A-Z]",
-    # A number in C; a position in chess; a strand of DNA; a duration.
+    # A number in C; a position in chess; a strand of DNA, a protein; a duration.
     (
-        r"0x[0-9a-fA-F]{4,16}[uUlL]{1,3}|(?:[bknpqrBKNPQR1-8]{1,8}/){7}[bknpqrBKNPQR1-8]{1,8}|[ACGTUN]{12,}|"
+        r"0x[0-9a-fA-F]{4,16}[uUlL]{1,3}|(?:[bknpqrBKNPQR1-8]{1,8}/){7}[bknpqrBKNPQR1-8]{1,8}|[ACGTUN]{12,}|[ACDEFGHIKLMNPQRSTVWY]{28,}|"
         r"[acgtun]{12,}|P(?:[0-9]{1,4}[YMWD]){0,4}(?:T(?:[0-9]{1,4}[HMS]){1,3})?"
     ),
 )
@@ -61,7 +64,9 @@ _LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
 _WORD = 5.5  # bits; a path's part below this is a word
 
-_VERSION = compiled(r"v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}[+-]")
+_VERSION = compiled(
+    r"(?:[A-Z][a-z]{2,15}-)?v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}(?:\.?(?:rc|post|dev|alpha|beta|a|b)[0-9]{1,4}){0,3}[+-]"
+)
 # Lock-file integrity strings. Here and below each alternative begins with a letter, which `re` looks for by itself.
 _DIGEST = compiled(
     r"(?:sha(?<![^\W_]sha)-?(?:1|224|256|384|512)|SHA(?<![^\W_]SHA)-?(?:1|224|256|384|512)|md5(?<![^\W_]md5)|"
@@ -87,6 +92,7 @@ _HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of the letters that humps make up; of random ones it is a fifth
 _STATED_CAMEL = 0.85  # share that speaks for itself, however short the humps are
 _RELEASE = compiled(r"[Vv][0-9]{1,2}(?:(?:alpha|beta|rc|p)[0-9]{1,2})?")  # "V1beta1CronJob", "SigV4"
+_CAPITALISED = compiled(r"[A-Z][a-z]{4,}")
 _SMALL_HUMP = compiled(r"(?:To|Of|In|By|At|As|Is|On|Up|IP)(?=[A-Zv])")
 _HUMP_LENGTH = 3.75  # characters on average; humps found by chance have three
 _NAME_SWITCHES = 2  # "pbkdf2_hmac" has one; a key with dots has many
@@ -239,9 +245,13 @@ def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
     token = token[:_LONGEST_SHAPE].lstrip("_")
     words = _HUMP.findall(token)
-    if len(words) < 2 or 2 * sum(map(len, words)) < sum(map(str.isalpha, token)):
+    if not words or 2 * sum(map(len, words)) < sum(map(str.isalpha, token)):
         return False
-    token = _RELEASE.sub("", _SIZE.sub("", token))
+    token = _SIZE.sub("", token)
+    plain = _RELEASE.sub("", token)
+    if plain != token and _CAPITALISED.fullmatch(plain) and surprise(plain) < RANDOM:
+        return True
+    token = plain
     words = _HUMP.findall(token)
     spelled = sum(map(len, words))
     share = (spelled + 2 * len(_SMALL_HUMP.findall(token))) / max(1, sum(map(str.isalpha, token)))
@@ -254,7 +264,7 @@ def is_slug(token: str) -> bool:
     """Whether `token` is words with short pieces between them: a model, a table; a file; an alphabet spelled out."""
     if token.isalnum():
         return token.lower() in _ALPHABET
-    if token.lower() in _ALPHABET or _ADVISORY.fullmatch(token) or _FILE.search(token):
+    if token.lower() in _ALPHABET or _ADVISORY.match(token) or _FILE.search(token) or _PARTED.fullmatch(token):
         return True
     parts = _JOINTS.split(_SIZE.sub("", token))
     if len(token) > _LONGEST_SHAPE or not all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]):
@@ -274,11 +284,16 @@ def is_alphabet(token: str) -> bool:
     return len(token) >= _LEAST_ALPHABET and len(set(token)) == len(token)
 
 
-_CLASSES = compiled(r"(?:A-Z|a-z|0-9)(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_]{0,3}(?![A-Za-z0-9_])|$)")
+_CLASSES = compiled(r"(?:A-Z|a-z|[01]-9|A-H|a-f|A-F)(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_]{0,3}(?![A-Za-z0-9_])|$)")
 _LEAST_ALPHABET = 50  # characters, each of them once
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
-_ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}")
+# "float8_e4m3b11fnuz", "cv2.COLOR_HLS2BGR"
+_PARTED = compiled(
+    r"_{0,2}[a-z]{3,12}[0-9]{0,3}(?:_[a-z0-9]{1,11}){1,6}|"
+    r"(?:[A-Za-z][a-z0-9]{1,24}\.)?_{0,2}[A-Z]{2,12}[0-9]{0,2}(?:_[A-Z0-9]{1,8}){1,8}"
+)
+_ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}(?![0-9a-z-])")
 _FILE = compiled(
     r"\.(?:[cm]?[jt]sx?|apk|css|csv|d\.ts|db|deb|drv|go|gz|html?|ico|idx|ipynb|jar|jpe?g|json|lock|log|map|md|pack|parquet|"
     r"patch|pdf|png|proto|py|rb|rpm|rs|sh|so(?:\.[0-9]{1,4}){0,4}|sql|svg|tgz|toml|txt|webp|whl|woff2?|xml|ya?ml|zip)$"

@@ -83,7 +83,12 @@ def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
     words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
     if words and not (chosen and sure and _is_passphrase(value)):
         return False
-    if _is_code(value, bits) or shapes.is_reference(value) or shapes.is_placeholder(value, bits):
+    if (
+        _is_code(value, bits)
+        or shapes.is_alphabet(value)
+        or shapes.is_reference(value)
+        or shapes.is_placeholder(value, bits)
+    ):
         return False
     if words:
         return True
