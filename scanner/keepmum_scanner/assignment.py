@@ -90,9 +90,10 @@ def find(context: Context) -> Iterator[Suspect]:
 def _given_in_crowd(context: Context, start: int) -> Iterator[Suspect]:
     """Suspects for any value behind `start` that is given near a credential's name."""
     for expression in (_ANY_SIGNED, _ANY_TOLD, _ANY_USED):
+        is_near = context.nearness()
         for match in compiled(expression).finditer(context.text, start):
             place, end = match.span("value")
-            if context.is_near(place, end):
+            if is_near(place, end):
                 yield ("secret.named", place, end, STATED)
 
 

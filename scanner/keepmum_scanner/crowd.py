@@ -14,7 +14,7 @@ from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD
 from keepmum_scanner.surprise import surprise
 from keepmum_scanner.suspect import FLOOD
-from keepmum_scanner.tokens import CHARACTER, MINIMUM, Token
+from keepmum_scanner.tokens import CHARACTER, LONGEST, MINIMUM, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,72 +23,79 @@ if TYPE_CHECKING:
     from keepmum_scanner.context import Context
     from keepmum_scanner.suspect import Suspect
 
-_FOUR_TURNS = "[A-Za-z]+[0-9]+[A-Za-z]+[0-9]|[0-9]+[A-Za-z]+[0-9]+[A-Za-z]"
-_THREE_TURNS = "[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9]"
-# Of a stretch of letters and digits, no digest and no commit. A name may have one number in it.
-_ISSUED = (
-    "(?=[A-Za-z0-9]{16})(?!(?:[0-9a-f]+|[0-9A-F]+)(?![A-Za-z0-9]))"
-    f"(?:(?P<issued>{_FOUR_TURNS})|(?P<maybe>{_THREE_TURNS}))"
-)
-_TURNS = f"(?P<turns>{_THREE_TURNS})"
-_DRAWN = (  # the whole token
-    rf"(?=[A-Za-z0-9]{{12,15}}\.*(?!{CHARACTER}))(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])(?P<drawn>{_FOUR_TURNS})"
-)
+_TURNS = "(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])"
+_MORE_TURNS = "(?:[A-Za-z]+[0-9]+[A-Za-z]+[0-9]|[0-9]+[A-Za-z]+[0-9]+[A-Za-z])"
 # Each expression begins with the sign before a token, which `re` looks for by itself, and is tried only there.
 _BEFORE = "[^A-Za-z0-9_+/.~%-][+/.~%-]*"
-_STRETCHES = "(?:[A-Za-z0-9]*[_+/.~%-])*?"  # what holds anywhere in a stretch holds from its beginning
+# A token in which letters and digits take turns, in a stretch of them: one stretch after the other.
 _LOOK = compiled(
-    rf"{_BEFORE}(?=(?P<token>{CHARACTER}{{11,}}[A-Za-z0-9_+/~%-]))(?:{_STRETCHES}{_ISSUED}|{_DRAWN}|{_STRETCHES}{_TURNS})"
+    rf"{_BEFORE}(?=(?P<token>{CHARACTER}{{11,}}[A-Za-z0-9_+/~%-]))"
+    rf"(?:[A-Za-z]*(?:[0-9]+[A-Za-z]*)?[_+/.~%-])*?{_TURNS}"
 )
-_ISSUED_IN = compiled(f"(?<![A-Za-z0-9]){_ISSUED}")
-_TURNS_IN = compiled(_TURNS)
+# A stretch that is no digest and no commit. A name may have one number in it.
+_ISSUED = compiled(
+    "(?<![A-Za-z0-9])(?=[A-Za-z0-9]{16})(?!(?:[0-9a-f]+|[0-9A-F]+)(?![A-Za-z0-9]))"
+    f"(?:{_MORE_TURNS}|(?P<maybe>{_TURNS}))"
+)
+_DRAWN = compiled(f"(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z]){_MORE_TURNS}")
+_SHORT = 16  # characters; a shorter token is drawn from both cases and digits, or needs a name
 # Percent signs, an even row of hexadecimal digits, the letters of base64.
 _ENCODED = compiled(
     rf"{_BEFORE}(?P<token>{HEXADECIMAL}(?!{CHARACTER})|{BASE64}(?!{CHARACTER})|[A-Za-z0-9_+/.~-]*%{CHARACTER}+)"
 )
-_LONGEST = 512  # characters of an encoded text that are looked at
 _DUMP = 256  # suspects, after which a text has so many secrets that nothing is asked which could clear the next one
 _STEPS = 2  # slashes of a path
 _WORD = 5.5  # bits; below this a name is made of words
 
 
-def find(context: Context, start: int, plain: Mapping[int, str]) -> Iterator[Suspect]:
+def find(context: Context, start: int, stated: Mapping[int, int], plain: Mapping[int, str]) -> Iterator[Suspect]:
     """Suspects from `start` on, near a credential word more of them than elsewhere.
 
-    `plain` is what tokens encode, by their start: such a token is judged by what it says.
+    Args:
+        context: the text.
+        start: where the crowd begins.
+        stated: where other suspects end, by their start; a token within one is left out.
+        plain: what tokens encode, by their start: they are judged by what that says.
     """
     suspects = 0
+    near = context.nearness()
     for match in context.matches(_LOOK, start):
-        token, look = match["token"], match.lastgroup
-        place = match.start("token") - 1
-        if place in plain:
-            token, look = _read(plain[place][:_LONGEST])
-        if look == "issued" or look == "maybe":  # noqa: PLR1714 - a set takes longer
-            if suspects < _DUMP and _is_harmless(token, look, place, context):
-                continue
-        elif context.is_near(place, place + len(token)):
-            if look is None or token.count("/") >= _STEPS:
-                continue
-        elif look != "drawn" or (suspects < FLOOD and not unnamed.is_key(token, place, context)):
+        begin, end = match.span("token")
+        token = match["token"]
+        place = begin - 1
+        if stated.get(place, 0) >= end - 1:
             continue
-        if match.string[place] in TELLERS and context.is_told_apart(place):
+        if place in plain:
+            token = plain[place][:LONGEST]
+            if compiled(_TURNS).search(token) is None:
+                continue
+        if near(place, end):
+            is_clear = token.count("/") >= _STEPS and _ISSUED.search(token) is None
+        elif len(token) < _SHORT:
+            is_clear = _is_no_key(token, place, context, flooded=suspects >= FLOOD)
+        else:
+            is_clear = _is_named(token, place, context, flooded=suspects >= _DUMP)
+        sign = match.string[place]
+        if is_clear or (sign in TELLERS and context.is_told_apart(place)):
             continue
         if token.isalnum() or not shapes.is_integrity(token):
             suspects += 1
-            yield ("secret.unnamed", place, match.end("token") - 1, THRESHOLD)
+            yield ("secret.unnamed", place, end - 1, THRESHOLD)
 
 
-def _read(text: str) -> tuple[str, str | None]:
-    """A text that was encoded, and what it looks like, by the names of the groups of `_LOOK`."""
-    match = _ISSUED_IN.search(text) or _TURNS_IN.search(text)
-    return text, match and match.lastgroup
+def _is_no_key(token: str, start: int, context: Context, *, flooded: bool) -> bool:
+    """Whether a short token that no credential word stands near is no key."""
+    if not token.isalnum() or _DRAWN.match(token) is None:
+        return True
+    return not flooded and not unnamed.is_key(token, start, context)
 
 
-def _is_harmless(token: str, look: str, start: int, context: Context) -> bool:
-    """Whether a token that no credential word stands near is a name, an id or a place."""
-    if context.is_near(start, start + len(token)):
-        return False
-    if look == "maybe" and surprise(token) < _WORD:
+def _is_named(token: str, start: int, context: Context, *, flooded: bool) -> bool:
+    """Whether a token that no credential word stands near is a name, an id or a place, or has nothing of a key."""
+    issued = _ISSUED.search(token)
+    if issued is None or flooded:
+        return issued is None
+    if issued.lastgroup and surprise(token) < _WORD:
         return True
     return shapes.is_identity(token) or shapes.is_path(token) or context.in_link(start) or context.named_id(start)
 

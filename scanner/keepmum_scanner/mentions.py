@@ -103,7 +103,7 @@ _NO_CREDENTIAL = (
         for joint in ("", "_", "-")
     ),
 )
-_MOST = 3  # crowds of one word that are looked at; of the others all count
+_MOST = 2  # crowds of one word that are looked at; of the others all count
 _LONGEST_ARN = 60  # characters of "arn:aws:secretsmanager:eu-central-1:123456789012:"
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")

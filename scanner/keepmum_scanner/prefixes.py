@@ -37,7 +37,7 @@ _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _COUNTED = 32  # characters; who writes a placeholder does not count them
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 _LONGEST = 256  # characters of a token that is searched for two characters, and of a tail that is looked at
-_STARTS = 3  # crowds of starts; from there on a token is taken for a key where one begins in it and …
+_STARTS = 2  # crowds of starts; from there on a token is taken for a key where one begins in it and …
 _DIGIT = compiled("[0-9]")
 _TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")  # … letters and digits take turns
 

@@ -10,7 +10,7 @@ from keepmum_scanner.decode import decoded, unescaped
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.normalise import normalise
-from keepmum_scanner.suspect import STATED, merged
+from keepmum_scanner.suspect import FLOOD, STATED, merged
 from keepmum_scanner.tokens import Token, crowd_begins, tokens
 
 TYPE_CHECKING = False
@@ -68,9 +68,9 @@ def _suspects(text: str) -> list[Suspect]:
     if context.crowd_begins is not None:
         from keepmum_scanner import crowd  # here and below: a module that few texts need
 
-        suspects += crowd.find(
-            context, context.crowd_begins, {token.start: token.plain for token in coded if token.plain}
-        )
+        ends = {start: end for _, start, end, _ in stated}
+        plain = {token.start: token.plain for token in coded if token.plain}
+        suspects += crowd.find(context, context.crowd_begins, ends, plain)
     return suspects
 
 
@@ -156,6 +156,8 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
     context = Context(text)
     context.looks = min(context.looks, outer.looks)
+    if outer.crowd_begins is not None:
+        context.crowd = FLOOD  # what stands in a crowd is looked at less closely, encoded or not
     suspects = _stated(context, [Token(text, 0)])
     outer.looks = context.looks
     for rule, start, _, confidence in suspects:

@@ -152,12 +152,13 @@ _GUARDS = (
 
 def passes(token: Token, features: Features) -> bool:
     """Whether `token` has a shape that no secret has."""
+    look = token.look
     for guard in _GUARDS:
-        if guard(token.look):
+        if guard(look):
             return True
-    if features.naming == UNNAMED and shapes.is_marked(token.look):
+    if features.naming == UNNAMED and shapes.is_marked(look):
         return True
-    if features.surprise < shapes.RANDOM and shapes.is_placeholder(token.look, features.surprise):
+    if features.surprise < shapes.RANDOM and shapes.is_placeholder(look, features.surprise):
         return True
     return _is_words(token, features)
 

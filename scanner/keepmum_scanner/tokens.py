@@ -32,14 +32,18 @@ _TOKEN = compiled(
 class Token:
     """One run of key characters at [start, end) of the plain text."""
 
-    __slots__ = ("end", "look", "plain", "start", "text")
+    __slots__ = ("end", "plain", "start", "text")
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.start = start
         self.end = start + len(text)
-        self.look = text if len(text) <= LONGEST else text[: LONGEST // 2] + text[-LONGEST // 2 :]
         self.plain: str | None = None  # the readable text that it encodes, once somebody has undone its encoding
+
+    @property
+    def look(self) -> str:
+        """What is looked at of its spelling: all of it, or both ends."""
+        return self.text if len(self.text) <= LONGEST else self.text[: LONGEST // 2] + self.text[-LONGEST // 2 :]
 
     def behind(self, offset: int) -> Token:
         """The rest of this token from `offset` characters on, without the signs that join the two."""

@@ -26,7 +26,8 @@ _END = r"[.,;:)]*(?:[\s\"'`]|$)"  # of a word
 # What people put into passwords, and seldom behind a letter else, in a word that goes on as they do. One fixed sign is
 # found faster than any of nine; the group takes all that it can and gives nothing back.
 _BEHIND_LETTER = rf"(?<=[A-Za-z0-9].)(?=(?P<rest>[A-Za-z0-9{_SIGNED}]{{0,{_LONGEST}}}))(?P=rest){_END}"
-_SIGNS = {sign: compiled(rf"\{sign}{_BEHIND_LETTER}") for sign in "!#$%&@^"}
+_SIGNS = {sign: compiled(rf"\{sign}{_BEHIND_LETTER}") for sign in "!#$&@^"}
+_SIGNS["%"] = compiled(rf"%(?![0-9A-F]{{2}}){_BEHIND_LETTER}")  # an escape is in no password
 _SIGNS.update({sign: compiled(rf"\{sign}(?=[A-Za-z0-9]){_BEHIND_LETTER}") for sign in "*~"})  # not those of Markdown
 _BREAKS = "\n\t\"'`"
 # Letters of both cases, digits and signs; what a link, a call or a sum has besides is in no such word.

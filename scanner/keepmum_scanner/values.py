@@ -31,6 +31,7 @@ _PLACE = compiled(r"/|[A-Za-z]+/[A-Za-z/]+")  # unless it is spelled as base64 i
 _JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
+_TRIMMED = frozenset([*_ENDS, *_OPENER])
 _DEEPEST = 8  # brackets that are taken off: more are no sentence
 _OPERATOR = compiled(r"[=!<>]=|[=-]>|\(\?[:!=<]|\[(?:a-|A-|0-9)")  # an expression of a search among them
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
@@ -56,6 +57,8 @@ _WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u20
 
 def trimmed(value: str) -> str:
     """`value` without the sentence's end and the brackets that were opened before it."""
+    if value[-1:] not in _TRIMMED:
+        return value
     value = value.rstrip(_ENDS)
     for _ in range(_DEEPEST):
         if not value or value[-1] not in _OPENER or value.count(_OPENER[value[-1]]) >= value.count(value[-1]):
