@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +19,12 @@ from keepmum.mcp.dialects.hackathon.limits import Rate
 from keepmum.mcp.dialects.hackathon.views import ago
 from keepmum.memory import Memory
 
-pytestmark = pytest.mark.usefixtures("project")
-
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000
 
 
 @pytest.fixture
-def open_tools() -> Iterator[Open]:
+def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
     with opening("hackathon") as open_one:
         yield open_one
 

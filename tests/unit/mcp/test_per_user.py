@@ -17,8 +17,6 @@ from keepmum.mcp.dialects.per_user import profile as profiles
 from keepmum.mcp.dialects.per_user.views import kinds_of, weekly_decay
 from keepmum.memory import KINDS, Memory
 
-pytestmark = pytest.mark.usefixtures("project")
-
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000
 FIVE = {"MemoryStore", "MemoryRecall", "MemoryForget", "MemoryReflect", "MemoryList"}
@@ -26,7 +24,7 @@ Wait = Callable[[float], None]
 
 
 @pytest.fixture
-def tools() -> Iterator[Caller]:
+def tools(project: Path) -> Iterator[Caller]:  # noqa: ARG001 - it is where the process stands
     with opened("per-user") as opened_tools:
         yield opened_tools
 

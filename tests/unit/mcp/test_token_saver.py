@@ -14,13 +14,11 @@ from keepmum.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.dialects.token_saver import SURFACE
 
-pytestmark = pytest.mark.usefixtures("project")
-
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 
 
 @pytest.fixture
-def open_tools() -> Iterator[Open]:
+def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
     with opening("token-saver") as open_one:
         yield open_one
 
