@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 HEXADECIMAL = "(?:[2-7][0-9A-Fa-f]|0[9AaDd]){8,}"
 BASE64 = "(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}[A-Za-z0-9+/_-]{0,3}=*"
 _ENCODED = compiled(f"(?P<hexadecimal>{HEXADECIMAL})|{BASE64}")
-# Of ASCII, as keys are; by the two digits behind a percent sign.
-_LETTERS = {form.format(code): chr(code) for code in range(0x20, 0x80) for form in ("{:02x}", "{:02X}")}
+# Of ASCII, as keys are, and breaks; by the two digits behind a percent sign.
+_LETTERS = {form.format(code): chr(code) for code in (9, 10, 13, *range(0x20, 0x80)) for form in ("{:02x}", "{:02X}")}
 _SHORTEST = 16  # characters of an encoding worth undoing …
 _SHORTEST_TEXT = 12  # … and of a text that stands on its own
 _WORDS = 6.0  # bits
@@ -28,10 +28,10 @@ def decoded(token: str) -> str | None:
         return plain if plain != token else None
     if len(token) < _SHORTEST:
         return None
-    match = _ENCODED.fullmatch(token)
+    match = _ENCODED.fullmatch(token, 2 if token.startswith("0x") else 0)
     if match is None:
         return None
-    return _readable(bytes.fromhex(token)) if match["hexadecimal"] else _base64(token)
+    return _readable(bytes.fromhex(match["hexadecimal"])) if match["hexadecimal"] else _base64(token)
 
 
 def spells_text(token: str) -> bool:
@@ -45,11 +45,11 @@ def is_words(plain: str | None) -> bool:
 
 
 def unescaped(texts: Iterable[str]) -> list[str]:
-    """Each of `texts`, in which no line ends, with its percent signs undone; many cost little more than one."""
-    first, *escapes = "\n".join(texts).split("%")
+    """Each of `texts`, in which no null is, with its percent signs undone; many cost little more than one."""
+    first, *escapes = "\0".join(texts).split("%")
     letters = [_LETTERS.get(rest[:2]) for rest in escapes]
     pieces = [letter + rest[2:] if letter else f"%{rest}" for letter, rest in zip(letters, escapes)]
-    return (first + "".join(pieces)).split("\n")
+    return (first + "".join(pieces)).split("\0")
 
 
 def _base64(token: str) -> str | None:

@@ -13,7 +13,11 @@ _LONGEST = 32768  # characters from header to footer; a 16,384-bit RSA key takes
 _MARK = compiled(r"-----(?P<side>BEGIN|END) (?P<label>[A-Z0-9 ]{1,40})-----")
 # An unclosed body: key lines, with what quoting adds between them: escaped breaks, quotes, commas, comment marks.
 _BODY = compiled(r"[A-Za-z0-9+/=\s\\\"',:.#>|*-]*")
-_KEY_LINE = compiled(r"[A-Za-z0-9+/=]{16}")
+_KEY_LINE = compiled(r"[A-Za-z0-9+/=]{16,}")
+
+_LAST_LINE = compiled(
+    r"(?:\\[nr]|[\s\"',:.#>|*+-]){1,16}(?P<last>[A-Za-z0-9+/]{1,15}={0,2})(?=[\"'\\,;)`]*\s*(?:\n|$))"
+)
 
 
 class Block:
@@ -46,4 +50,6 @@ def _end(text: str, start: int, following: re.Match[str] | None) -> int:
         return following.end() if _KEY_LINE.search(text, start, limit) else start
     body = _BODY.match(text, start, limit)
     assert body is not None  # the expression also matches nothing
-    return max((line.end() for line in _KEY_LINE.finditer(text, start, body.end())), default=start)
+    end = max((line.end() for line in _KEY_LINE.finditer(text, start, body.end())), default=start)
+    last = _LAST_LINE.match(text, end, limit) if end > start else None
+    return last.end("last") if last else end

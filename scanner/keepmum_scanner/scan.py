@@ -63,6 +63,7 @@ def _suspects(text: str) -> list[Suspect]:
     context.blocks = sorted(context.blocks + more, key=lambda block: block.start) if more else context.blocks
     coded = [*found, *_coded(context)]
     stated = [*_stated(context, found), *_encoded(coded, context)]
+    stated += _halves(text, stated)
     suspects = [*stated, *unnamed.passwords(text), *unnamed.keys(found, context)]
     suspects += scored.find(found, context, {(start, end) for _, start, end, _ in stated})
     if context.crowd_begins is not None:
@@ -119,6 +120,15 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
     ]
 
 
+def _halves(text: str, suspects: list[Suspect]) -> Iterator[Suspect]:
+    """Keys whose public half is among `suspects`."""
+    ids = [suspect for suspect in suspects if suspect[0] == "aws.access-key"]
+    if ids:
+        from keepmum_scanner import halves  # a module that few texts need
+
+        yield from halves.find(text, ids)
+
+
 def _tabled(context: Context) -> Iterator[Suspect]:
     """Suspects in tables, for which a text needs a credential's name and more than one line."""
     if not context.mentions or "\n" not in context.text:
@@ -143,7 +153,7 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
             left -= token.plain is not None
             if left <= 0:
                 break
-    speaking = [(token, token.plain) for token in found if token.plain]
+    speaking = [*((token, token.plain) for token in found if token.plain), *_spelled(outer.text)]
     if not speaking:
         return
     for token, plain in speaking:
@@ -163,3 +173,13 @@ def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     for rule, start, _, confidence in suspects:
         token = speaking[bisect_right(starts, start) - 1][0]
         yield (rule, token.start, token.end, confidence)
+
+
+def _spelled(text: str) -> Iterator[tuple[Token, str]]:
+    """The runs of `text` that spell characters by their numbers, each with what it says."""
+    if not any(mark in text for mark in ("\\x", "\\u", "&#")):
+        return
+    from keepmum_scanner.escapes import spelled  # a module that few texts need
+
+    for start, end, plain in spelled(text):
+        yield Token(text[start:end], start), plain

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from keepmum_scanner import shapes
 from keepmum_scanner.context import ASSIGNED, UNNAMED, Context
-from keepmum_scanner.decode import is_words
+from keepmum_scanner.decode import decoded, is_words
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.score import THRESHOLD, Features, learned
 from keepmum_scanner.surprise import surprise
 from keepmum_scanner.suspect import FLOOD
+from keepmum_scanner.tokens import Token, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from keepmum_scanner.score import Scorer
     from keepmum_scanner.suspect import Suspect
-    from keepmum_scanner.tokens import Token
 
     Place = tuple[int, int]
 
@@ -47,8 +47,9 @@ def find(
         if whole.plain and is_words(whole.plain):  # what it says was judged
             continue
         context.looks -= 1
-        features = _spelling(token, context, near=near)
-        confidence = _confidence(features, token, context, scorer) if features else 0.0
+        said = _said(token) if "%" in token.text else token
+        features = _spelling(said, context, near=near)
+        confidence = _confidence(features, said, context, scorer) if features else 0.0
         if features and confidence >= THRESHOLD:
             suspects += 1
             rule = "secret.unnamed" if features.naming == UNNAMED else "secret.named"
@@ -58,6 +59,14 @@ def find(
             if rest is not None:
                 context.crowd_begins = rest.start
             return
+
+
+def _said(token: Token) -> Token:
+    """The longest piece of what a percent-encoded token says: encoded, the words and signs of a query look random."""
+    pieces = tokens(decoded(token.text) or token.text)
+    said = Token(max((piece.text for piece in pieces), key=len, default=""), token.start)
+    said.end = token.end
+    return said
 
 
 def _confidence(features: Features, token: Token, context: Context, scorer: Scorer) -> float:
@@ -116,7 +125,7 @@ def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
         return None
     return Features(
         surprise=bits,
-        length=len(token.text),
+        length=len(text),
         run=run,
         switches=switches,
         mixed=switches > 0,

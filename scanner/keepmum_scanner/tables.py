@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, ISSUED, is_sure
+from keepmum_scanner.shapes import is_identity
 from keepmum_scanner.suspect import STATED
 from keepmum_scanner.values import is_credential
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 1024  # characters of a row
 _SEPARATORS = "|\t;,"
+_LONG_ID = 26  # characters of a ULID; shorter ones are counters
 _ALIGNED = ""  # no separator: cells stand below each other, two spaces between them at least
 _WORDS = compiled(r"\S+(?: \S+)*")
 _SPACES = " \t\r"
@@ -80,11 +82,16 @@ def _below(head: _Head, columns: list[Column], start: int, context: Context) -> 
         if len(row) > _WIDEST or not row.strip() or (any(map(str.isalnum, row)) and head.separator not in row):
             break
         for chosen, place, value in head.values(row, columns):
-            if is_credential(value, context, chosen=chosen, sure=not chosen):
+            if is_credential(value, context, chosen=chosen, sure=not chosen) or (not chosen and _is_long_id(value)):
                 begin = start + place
                 yield ("secret.password" if chosen else "secret.named", begin, begin + len(value), STATED)
         start = end + 1
     return start
+
+
+def _is_long_id(value: str) -> bool:
+    """Whether `value` is a UUID or the like, which a key may well be."""
+    return len(value) >= _LONG_ID and is_identity(value)
 
 
 def _bare(cell: str) -> Cell:

@@ -11,6 +11,7 @@ MINIMUM = 12  # shorter pieces are looked at only where a credential word points
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
 CHARACTER = "[A-Za-z0-9_+/.~%-]"
+_FIRST = "[A-Za-z0-9_%](?<!%(?![0-7][0-9A-Fa-f]))"  # of percent signs one that stands for a character
 # Most of any text is words, in camelCase, snake_case or a path, with a number behind some, and numbers in groups. One
 # expression passes them by where a hundred calls a note would have to judge them; a random key has no such humps.
 _JOINT = "[_+/.~-]{0,3}"
@@ -25,7 +26,7 @@ _DRAWN = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.]{{1,2}})[0-9]{{1,4}}(?!
 _PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|{_DECIMAL}|{_HEXADECIMAL}|{_DRAWN})(?!{CHARACTER})"
 # An escaped line break (`\n` inside JSON) separates: its letter must not stick to the key behind it.
 _TOKEN = compiled(
-    rf"\\[nrt]|(?=[A-Za-z0-9_]{CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
+    rf"\\[nrt]|(?={_FIRST}{CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
 )
 
 

@@ -200,6 +200,16 @@ PIECES: dict[str, Maker] = {
     "used as keys": lambda c: f"use {drawn(c, LOWER, 8)} as the key ",
     "given by a statement": lambda _: "identified by ",
     # encodings, nested and mixed
+    "escapes of JSON": lambda c: f"\\u00{c.randint(0x61, 0x7A):02x}",
+    "escapes of names": lambda c: "".join(f"\\x{ord(letter):02x}" for letter in f"key={drawn(c, ALNUM, 9)}") + " ",
+    "escapes, far apart": lambda c: "\\u0061" + drawn(c, ALNUM, 64),
+    "entities": lambda c: f"&#{c.randint(97, 122)};",
+    "ids of cloud keys": lambda c: "AK" + "IA" + drawn(c, string.ascii_uppercase, 16) + " ",
+    "ids of cloud keys, and keys": lambda c: (
+        "AK" + "IA" + drawn(c, string.ascii_uppercase, 16) + f" {drawn(c, ALNUM, 40)}\n"
+    ),
+    "percent signs alone": lambda _: "%",
+    "percent signs and breaks": lambda c: f"%0A{drawn(c, LOWER, 4)}",
     "percent signs in names": lambda c: f"p%61ssword%3D{drawn(c, ALNUM, 8)} ",
     "percent signs in tokens": lambda c: f"%41{drawn(c, ALNUM, 12)}%3D ",
     "base64 of base64 of names": lambda c: base64_of(base64_of(f"key={drawn(c, ALNUM, 9)}")) + " ",
