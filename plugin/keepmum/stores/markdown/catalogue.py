@@ -160,7 +160,7 @@ class Catalogue:
         changes, keyless = self._changes({name: memory for name, (memory, _) in found.items()})
         self._commit([*self._left(rows, found), *changes])
         problem = "has the key of another file that is newer, and is found without it; give it a key of its own"
-        self.table.write(replace(row, problem=problem, flawed=1) if row.memory in keyless else row for row in rows)
+        self.table.write(row._replace(problem=problem, flawed=1) if row.memory in keyless else row for row in rows)
 
     def _left(self, rows: Sequence[Row], found: Mapping[str, object]) -> list[Change]:
         """What takes out the memories that these files held before and do not hold now."""
@@ -177,7 +177,7 @@ class Catalogue:
             return Row(path, mark, "", problem=f"{reason}, and was not read"), None
         digest = digest_of(content)
         if former is not None and former.digest == digest and not former.flawed and not anew:
-            return replace(former, mark=mark), None
+            return former._replace(mark=mark), None
         try:
             filed = mapping.read(front_matter.split(_decoded(content)), self._project)
         except UnicodeDecodeError as error:
@@ -199,7 +199,7 @@ class Catalogue:
         bounds = ids.id_range(uuid)
         assert bounds is not None
         problem = f"has the id of {other}, and goes by another; give it one of its own"
-        return replace(memory, id=bounds[0]), replace(row, memory=bounds[0], problem=problem, flawed=1)
+        return replace(memory, id=bounds[0]), row._replace(memory=bounds[0], problem=problem, flawed=1)
 
     def _moved(self, path: str, memory: str) -> bool:
         """Whether a memory no longer lies at `path`."""

@@ -10,7 +10,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from keepmum import private_files
 from keepmum.errors import StoreError
@@ -33,8 +33,7 @@ _ROWS = "SELECT path, mark, digest, memory, name, problem, flawed FROM files"
 _MOST_GONE = 1_000  # paths that are remembered to have gone; who has not looked since they went reads all rows anew
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One file: how it looked, what it held, and what is wrong with it."""
 
     path: str  # day/name
@@ -83,7 +82,7 @@ class FileTable:
                 self._change = -1
             gone = self._db.execute("SELECT path FROM gone WHERE change > ?", (self._change,)).fetchall()
             found = self._db.execute(f"{_ROWS} WHERE change > ?", (self._change,)).fetchall()
-        self._take([Row(*values) for values in found], [path for (path,) in gone])
+        self._take(list(map(Row._make, found)), [path for (path,) in gone])
         self._change = int(self.facts.get("change", "0"))
 
     def path_of(self, memory: str) -> str | None:
@@ -112,7 +111,7 @@ class FileTable:
             self._db.executemany("DELETE FROM gone WHERE path = ?", [(row.path,) for row in written])
             self._db.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*_values(row), change) for row in written],
+                [(*row, change) for row in written],
             )
             self._forget_gone(change)
             self._db.executemany("DELETE FROM days WHERE day = ?", [(day,) for day in seen])
@@ -160,10 +159,6 @@ class FileTable:
         if self._db.execute("SELECT count(*) FROM gone").fetchone()[0] > _MOST_GONE:
             self._db.execute("DELETE FROM gone")
             self._db.execute("INSERT OR REPLACE INTO facts VALUES ('forgotten', ?)", (str(change),))
-
-
-def _values(row: Row) -> tuple[str | int, ...]:
-    return row.path, row.mark, row.digest, row.memory, row.name, row.problem, row.flawed
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -25,6 +25,7 @@ from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.catalogue import Catalogue, digest_of
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, Unreadable
+from keepmum.stores.markdown.meaning import FiledMeaning
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.sqlite import open_store as open_index
 from keepmum.stores.sqlite.lock import WriterLock
@@ -123,10 +124,9 @@ class MarkdownStore:
 
     @property
     def meaning(self) -> Meaning | None:
-        """What searches the index by meaning, now that it is in step with the files."""
-        with self._guarded():
-            self._follow()
-            return self._index.meaning
+        """What searches the index by meaning, in step with the files."""
+        meaning = self._index.meaning
+        return None if meaning is None else FiledMeaning(meaning, self._look)
 
     # -- writing
 
@@ -208,9 +208,8 @@ class MarkdownStore:
 
     def count(self, wanted: Filter) -> int:
         """How many memories pass the filter."""
-        with self._guarded():
-            self._follow()
-            return self._index.count(wanted)
+        self._look()
+        return self._index.count(wanted)
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:  # noqa: ARG002 - the protocol's
         """Nothing: time changes no file that others share (see `CANNOT`)."""
@@ -218,9 +217,8 @@ class MarkdownStore:
 
     def history(self, memory: str) -> list[Revision]:
         """What a memory was before each change that this machine saw, latest first."""
-        with self._guarded():
-            self._follow()
-            return self._index.history(memory)
+        self._look()
+        return self._index.history(memory)
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
         """The latest activity on this machine, latest first."""
@@ -276,6 +274,11 @@ class MarkdownStore:
                 self._follow(whole=True)
                 return ask()
             return found
+
+    def _look(self) -> None:
+        """Bring the index into step with the files."""
+        with self._guarded():
+            self._follow()
 
     def _follow(self, *, whole: bool = False) -> None:
         """Take in what changed in the files."""
