@@ -11,10 +11,10 @@ from keepmum import ids, intake
 from keepmum.errors import InvalidInput
 from keepmum.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, JsonValue, Memory
 
-__all__ = ["parse", "texts", "to_json"]
+__all__ = ["CHOICES", "parse", "texts", "to_json"]
 
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
-_CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
+CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
 _TEXTS = (
     "title", "text", "why", "key", "tags", "data", "git", "source",
     "agent", "project", "session", "user", "created_by", "updated_by",
@@ -79,7 +79,7 @@ def _share(name: str, value: JsonValue) -> float:
 
 
 def _choice(name: str, value: JsonValue) -> str:
-    return intake.one_of(name, str(value), _CHOICES[name])
+    return intake.one_of(name, str(value), CHOICES[name])
 
 
 def _text(name: str, value: JsonValue) -> str:
@@ -112,7 +112,7 @@ _CHECKS: Mapping[str, Callable[[JsonValue], object]] = {
     name: functools.partial(check, name)
     for name, check in {
         **{name: _BY_TYPE[kind.split(" ")[0]] for name, kind in _FIELDS.items() if kind.split(" ")[0] in _BY_TYPE},
-        **dict.fromkeys(_CHOICES, _choice),
+        **dict.fromkeys(CHOICES, _choice),
         "text": _text, "why": _why, "tags": _tags, "git": _git, "data": _data,
     }.items()
 }  # fmt: skip

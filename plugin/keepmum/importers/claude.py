@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,12 +12,12 @@ from keepmum.errors import InvalidInput
 from keepmum.importers.found import Found, stable_id
 from keepmum.memory import LIMITS, Kind, default_tier
 from keepmum.stores.markdown import front_matter
+from keepmum.stores.markdown.folder import read_regular
 from keepmum.stores.markdown.nodes import Node
 
 __all__ = ["read"]
 
 _INDEX = "MEMORY.md"
-_LONGEST = 512 * 1024  # bytes of a file
 _POINTER = re.compile(r"^\s*[-*]\s*\[[^\]]*\]\(([^)\s]+\.md)\)")
 _KINDS: Mapping[str, Kind] = {
     "user": "preference", "feedback": "instruction", "project": "project", "reference": "fact",
@@ -74,17 +73,11 @@ def _content(path: str) -> tuple[str, int]:
 
     Raises: OSError; ValueError when it is none that can be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ValueError("is no regular file")
-        if about.st_size > _LONGEST:
-            raise ValueError(f"is larger than {_LONGEST // 1024} KiB")
-        try:
-            return file.read(_LONGEST + 1).decode("utf-8-sig"), about.st_mtime_ns // 1_000_000
-        except UnicodeDecodeError as error:
-            raise ValueError(f"is not UTF-8 at byte {error.start}") from None
+    content, about = read_regular(path)
+    try:
+        return content.decode("utf-8-sig"), about.st_mtime_ns // 1_000_000
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 at byte {error.start}") from None
 
 
 def _without_pointers(text: str, names: list[str]) -> str:

@@ -10,12 +10,10 @@ from keepmum import exchange
 from keepmum.errors import InvalidInput
 from keepmum.importers.found import Found
 from keepmum.memory import Memory
-from keepmum.stores.markdown import FOLDER, front_matter, mapping
+from keepmum.stores.markdown import FOLDER, mapping
 from keepmum.stores.markdown.folder import Folder, Unreadable
 
 __all__ = ["days_of", "read", "write_file"]
-
-_TRIES = 100
 
 
 def days_of(path: str) -> Folder | None:
@@ -32,8 +30,7 @@ def write_file(folder: str, memory: Memory) -> str:
     Raises: InvalidInput when it cannot be made.
     """
     content = mapping.new_text(memory, None).encode()
-    for attempt in range(_TRIES):
-        path = "/".join(mapping.file_name(memory, f"{memory.id} {attempt}" if attempt else ""))
+    for path in mapping.file_names(memory):
         try:
             if Folder(folder).create(path, content):
                 return path
@@ -56,9 +53,6 @@ def read(path: str) -> Iterator[Found]:
 
 def _found(folder: Folder, name: str) -> Found:
     try:
-        document = front_matter.split(folder.read(name).decode("utf-8"))
-        return Found(name, exchange.to_json(mapping.read(document, None).memory))
-    except UnicodeDecodeError as error:
-        return Found(name, None, f"is not UTF-8 at byte {error.start}")
+        return Found(name, exchange.to_json(mapping.read_file(folder.read(name), None).memory))
     except (Unreadable, ValueError, InvalidInput) as reason:  # the second stands for NotOurs and NotYaml
         return Found(name, None, str(reason))

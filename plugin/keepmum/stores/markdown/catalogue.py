@@ -12,7 +12,7 @@ from keepmum import ids
 from keepmum.errors import InvalidInput
 from keepmum.memory import Change, Memory
 from keepmum.stores.base import StaleWrite, Store
-from keepmum.stores.markdown import front_matter, mapping
+from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, Sighting, Unreadable
 from keepmum.stores.markdown.front_matter import NotOurs
@@ -143,8 +143,8 @@ class Catalogue:
     def _peek(self, path: str) -> str:
         """The id of the memory in a file, empty when it cannot be read."""
         try:
-            return mapping.read(front_matter.split(_decoded(self.folder.read(path))), self._project).memory.id
-        except (Unreadable, NotOurs, NotYaml, InvalidInput, UnicodeDecodeError):
+            return mapping.read_file(self.folder.read(path), self._project).memory.id
+        except (Unreadable, NotOurs, NotYaml, InvalidInput):
             return ""
 
     def _read_in(self, paths: Sequence[str], marks: dict[str, str], *, anew: bool) -> None:
@@ -179,9 +179,7 @@ class Catalogue:
         if former is not None and former.digest == digest and not former.flawed and not anew:
             return former._replace(mark=mark), None
         try:
-            filed = mapping.read(front_matter.split(_decoded(content)), self._project)
-        except UnicodeDecodeError as error:
-            return Row(path, mark, digest, problem=f"is not UTF-8 at byte {error.start}, and was not read"), None
+            filed = mapping.read_file(content, self._project)
         except (NotOurs, NotYaml, InvalidInput) as reason:
             return Row(path, mark, digest, problem=f"{reason}, and was not read"), None
         problem = filed.problem
@@ -270,10 +268,6 @@ class Catalogue:
 def digest_of(content: bytes) -> str:
     """What a file's content is known by."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _decoded(content: bytes) -> str:
-    return content.decode("utf-8")
 
 
 def _gives_up(after: Memory | None, place: tuple[str, str]) -> bool:

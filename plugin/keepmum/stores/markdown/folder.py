@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from keepmum.errors import StoreError
 
-__all__ = ["LONGEST", "Folder", "Sighting", "Unreadable", "split_path"]
+__all__ = ["LONGEST", "Folder", "Sighting", "Unreadable", "read_regular", "split_path"]
 
 LONGEST = 512 * 1024  # bytes of a file: a memory at every limit, and then some
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -108,17 +108,10 @@ class Folder:
         """
         with self._day_of(path) as (day, name):
             try:
-                descriptor = os.open(name, os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_BINARY", 0), dir_fd=day)
+                return read_regular(name, day)[0]
             except OSError as error:
                 linked = os.path.islink(os.path.join(self.path, path))
                 raise Unreadable("is a symbolic link" if linked else f"cannot be read ({error.strerror})") from None
-        with open(descriptor, "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise Unreadable("is no regular file")
-            if about.st_size > LONGEST:
-                raise Unreadable(f"is larger than {LONGEST // 1024} KiB")
-            return file.read(LONGEST + 1)
 
     def create(self, path: str, content: bytes) -> bool:
         """Make a new file; False when one of that name is there already.
@@ -225,6 +218,20 @@ class Folder:
             yield opened, name
         finally:
             os.close(opened)
+
+
+def read_regular(name: str, folder: int | None = None) -> tuple[bytes, os.stat_result]:
+    """All of a file, and what the system knows of it; `folder` is the descriptor that a name is relative to.
+
+    Raises: OSError, for a link too; Unreadable when it is no regular file, or larger than a memory gets.
+    """
+    with open(os.open(name, os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_BINARY", 0), dir_fd=folder), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable("is no regular file")
+        if about.st_size > LONGEST:
+            raise Unreadable(f"is larger than {LONGEST // 1024} KiB")
+        return file.read(LONGEST + 1), about
 
 
 def _opened_day(path: str, day: str) -> int:

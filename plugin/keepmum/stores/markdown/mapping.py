@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from keepmum import exchange, ids, intake
 from keepmum.errors import InvalidInput
-from keepmum.memory import KINDS, SCOPES, STATUSES, TIERS, JsonValue, Memory
+from keepmum.memory import JsonValue, Memory
 from keepmum.stores.markdown import front_matter
 from keepmum.stores.markdown.front_matter import Document, NotOurs
 from keepmum.stores.markdown.nodes import Node, Plain, is_nothing, resolved
 
-__all__ = ["Filed", "file_name", "new_text", "read", "revised_text", "short_id"]
+__all__ = ["Filed", "file_names", "new_text", "read", "read_file", "revised_text", "short_id"]
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
 _TEXTS = (
     "title", "key", "why", "kind", "scope", "project", "session", "user", "agent", "tier", "source", "origin",
     "status", "supersedes", "superseded_by", "created_by", "updated_by",
@@ -40,6 +39,7 @@ _ORDER = (
 _MILLISECONDS_FROM = 100_000_000_000  # a greater timestamp is in milliseconds: in seconds it would be the year 5138
 _ID = re.compile(r"mem_([0-9a-f]{12}|[0-9a-f]{16})")
 _LONGEST_NAME = 100
+_TRIES = 100  # for a file name that is free
 _BASE_32 = str.maketrans("abcdefghjkmnpqrstvwxyz", "abcdefghijklmnopqrstuv")  # from Crockford's digits to Python's
 _NAMES = frozenset({"branch", "commit"})
 _ODD = object()
@@ -52,6 +52,18 @@ class Filed:
     memory: Memory
     name: str
     problem: str = ""
+
+
+def read_file(content: bytes, project: str | None) -> Filed:
+    """The memory that the bytes of a file hold, in a repository of `project`.
+
+    Raises: NotOurs, NotYaml, InvalidInput saying what is wrong with it.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotOurs(f"is not UTF-8 at byte {error.start}") from None
+    return read(front_matter.split(text), project)
 
 
 def read(document: Document, project: str | None) -> Filed:
@@ -119,11 +131,13 @@ def short_id(memory: str) -> str:
     return ids.PREFIX + ids.to_uuid(memory)[-12:]
 
 
-def file_name(memory: Memory, salt: str = "") -> tuple[str, str]:
-    """Folder and name of a new file: the writer's day and time, and four digits that tell files of one second apart."""
+def file_names(memory: Memory) -> Iterator[str]:
+    """Paths for a new file, best first: the writer's day and time, and digits that tell files of one second apart."""
     moment = datetime.fromtimestamp(memory.created_at / 1000, UTC).astimezone()
-    digits = ids.to_uuid(memory.id)[-4:] if not salt else hashlib.blake2b(salt.encode(), digest_size=2).hexdigest()
-    return moment.strftime("%Y-%m-%d"), f"{moment:%H%M%S}_{digits}.md"
+    yield f"{moment:%Y-%m-%d/%H%M%S}_{ids.to_uuid(memory.id)[-4:]}.md"
+    for attempt in range(1, _TRIES):
+        digits = hashlib.blake2b(f"{memory.id} {attempt}".encode(), digest_size=2).hexdigest()
+        yield f"{moment:%Y-%m-%d/%H%M%S}_{digits}.md"
 
 
 def _values(memory: Memory, project: str | None) -> dict[str, JsonValue]:
@@ -237,7 +251,7 @@ def _iso(milliseconds: int) -> str:
 
 def _choice(name: str, node: Node) -> object:
     word = _text(node)
-    return word if word is None or word in _CHOICES[name] else _ODD
+    return word if word is None or word in exchange.CHOICES[name] else _ODD
 
 
 def _number(_: str, node: Node) -> object:
@@ -247,7 +261,7 @@ def _number(_: str, node: Node) -> object:
 
 _READERS: Mapping[str, Callable[[str, Node], object]] = {
     **{name: lambda _, node: _text(node) for name in _TEXTS},
-    **dict.fromkeys(_CHOICES, _choice),
+    **dict.fromkeys(exchange.CHOICES, _choice),
     **dict.fromkeys(_TIMES, _moment),
     **dict.fromkeys(_NUMBERS, _number),
     "data": lambda _, node: resolved(node),

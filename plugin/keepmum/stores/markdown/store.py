@@ -41,7 +41,6 @@ CANNOT: Mapping[str, str] = {
     "erasure": "what git has committed stays in its history, whatever is purged from the files",
 }
 _PATIENCE = 30.0  # seconds for the lock: each writer looks at what the one before it has done
-_TRIES = 20  # for a file name that is free
 _TOLD = 3  # files that a notice names
 _Found = TypeVar("_Found")
 
@@ -369,8 +368,7 @@ class MarkdownStore:
         return step.path
 
     def _create(self, memory: Memory, content: bytes) -> str:
-        for attempt in range(_TRIES):
-            path = "/".join(mapping.file_name(memory, f"{memory.id} {attempt}" if attempt else ""))
+        for path in mapping.file_names(memory):
             if self._folder.create(path, content):
                 return path
         raise Unreadable("could not be given a name that is free")
