@@ -11,7 +11,8 @@ from keepmum.stores import Receipt, Store
 
 __all__ = ["Journal"]
 
-_HELD_BACK = 20  # entries
+# Entries: to write them takes longer than a recall does, so one recall in a hundred pays for it; a kill loses these.
+_HELD_BACK = 100
 
 
 class Journal:

@@ -48,7 +48,7 @@ class Reading(Context):
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
             return _within(tokens, [Match(self._masker.memory(memory), 0.0, "latest") for memory in found])
         question = self._embeddings.question(text)
-        told = self._query(text)  # while the question is embedded
+        told = self._loggable(text, "a query")  # while the question is embedded
         candidates = self._candidates(text, question, looked_at, max(_CANDIDATES, limit + offset))
         places = self._without_repeats(ranking.rank(candidates, looked_at, _SPARE + offset + limit))
         matches = _within(tokens, self._matches(places[offset : offset + limit]))
@@ -116,11 +116,8 @@ class Reading(Context):
 
         What is told of a memory goes when that is purged.
         """
-        try:
-            told = detail if not intake.findings(detail, self._scan) else "words that looked like a secret"
-        except ScannerFailed:
-            told = "words that were not kept, the scanner failed"
-        self._journal.hold_back(self._journal.entry(action, memory, told, self.place.project or ""))
+        entry = self._journal.entry(action, memory, self._loggable(detail, "a note"), self.place.project or "")
+        self._journal.hold_back(entry)
 
     def masked(self, text: str) -> str:
         """What an answer repeats of a call, without what looks like a secret."""
@@ -177,12 +174,12 @@ class Reading(Context):
         found = told(self.store, self._clock(), self.place.project, self.place.user)
         return [self._masker.memory(memory) for memory in found]
 
-    def _query(self, query: str) -> str:
-        """What the log tells of a search: its words, unless they look like a secret."""
+    def _loggable(self, words: str, what: str) -> str:
+        """`words` as the log may keep them: that there was `what`, where they look like a secret."""
         try:
-            return "a query that was not kept, it looked like a secret" if intake.findings(query, self._scan) else query
+            return f"{what} that was not kept, it looked like a secret" if intake.findings(words, self._scan) else words
         except ScannerFailed:
-            return "a query that was not kept, the scanner failed"
+            return f"{what} that was not kept, the scanner failed"
 
 
 def _candidate(memory: Memory, relevance: float) -> Candidate:
