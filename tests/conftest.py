@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,15 @@ sys.addaudithook(_guard_real_home)
 def root() -> Path:
     """The repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_repository() -> Iterator[None]:
+    """Fails the run when a test that forgot to go elsewhere left a file at the top of the repository."""
+    before = set(os.listdir(ROOT))
+    yield
+    left = [name for name in os.listdir(ROOT) if name not in before and not name.startswith(".")]  # of tools: caches
+    assert left == [], "a test left this at the top of the repository"
 
 
 @pytest.fixture(autouse=True)
