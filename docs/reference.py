@@ -46,9 +46,9 @@ def render() -> str:
 
 
 def _commands() -> Iterator[str]:
-    from keepmum import cli
+    from keepmum.commands import tree
 
-    return _below("keepmum", cli.parser())
+    return _below("keepmum", tree.parser())
 
 
 def _below(words: str, parser: argparse.ArgumentParser) -> Iterator[str]:

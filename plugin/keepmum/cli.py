@@ -1,55 +1,21 @@
-"""The command line.
+"""The command line: what clients and pipelines start begins at once, and the rest where all commands are known.
 
-Exit status: 0 done, 1 refused or failed with a sentence that says why, 2 wrong usage, 3 a bug, 130 interrupted.
+What a client starts must import nothing for the others: its first request to the model leaves after a second or two,
+with the tools that were there by then. Exit statuses: `keepmum.commands.tree`.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import os
 import sys
-import traceback
-from collections.abc import Callable, Sequence
-
-from keepmum.commands import (
-    allow,
-    audit,
-    backend,
-    console,
-    guard,
-    login,
-    memories,
-    migrate,
-    model,
-    outbox,
-    parsing,
-    promote,
-    review,
-    standup,
-    switches,
-    transfer,
-)
-from keepmum.commands.probes import Probes
-from keepmum.errors import KeepmumError
-from keepmum.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from keepmum_scanner import Finding
 
-__all__ = ["main", "parser", "run"]
-
-_INTERRUPTED = 130
-_GROUPS = {
-    "memories": ("remember", "recall", "load", "forget", "resume", "standup", "review"),
-    "secrets": ("scan", "audit", "allow", "guard"),
-    "taking them elsewhere": ("export", "import", "promote", "demote", "migrate"),
-    "a team's server": ("backend", "login", "logout", "whoami", "outbox"),
-    "search by meaning": ("model", "reembed"),
-    "this installation": ("status", "doctor", "on", "off", "install", "uninstall"),
-    "started by clients": ("mcp", "hook"),
-}
+__all__ = ["main", "run"]
 
 
 def run() -> None:
@@ -63,24 +29,34 @@ def main(argv: Sequence[str]) -> int:
         from keepmum.mcp import serve
 
         return serve.main(argv[1:])
-    if argv[:1] == ["guard"] and guard.is_proxy(argv[1:]):
-        return guard.proxy(argv[1:])
+    if argv[:1] == ["guard"]:
+        from keepmum.guard import main as guard
+
+        if guard.is_proxy(argv[1:]):
+            return guard.main(argv[1:])
     if argv[:1] == ["hook"]:
         from keepmum.commands import hook
 
         return hook.run(argv[1:])
-    console.speak_utf8()
+    _speak_utf8()
     if argv[:1] == ["scan"]:
         from keepmum_scanner import cli as scanner
 
         return scanner.main(list(argv[1:]), _judge(), "keepmum scan")
-    root, known = parser(), [name for names in _GROUPS.values() for name in names]
-    if argv and not argv[0].startswith("-") and argv[0] not in known:
-        root.error(parsing.unknown(argv[0], known))
-    arguments, rest = root.parse_known_args(argv or ["--help"])
-    if rest:
-        arguments.refuse(f"unrecognized arguments: {' '.join(rest)}")  # with the usage of this command, not of all
-    return _guarded(arguments.run, arguments, argv)
+    from keepmum.commands import tree
+
+    return tree.run(argv)
+
+
+def _speak_utf8() -> None:
+    """Read and write UTF-8, whatever the locale: pipes of Windows have other code pages, and programs expect this."""
+    import io
+
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _judge() -> Callable[[str], Sequence[Finding]]:
@@ -95,95 +71,3 @@ def _judge() -> Callable[[str], Sequence[Finding]]:
     from keepmum import allowing
 
     return allowing.Judge(home)
-
-
-def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    """Add the command for help and documentation; the scanner reads its words itself."""
-    scan = commands.add_parser("scan", help="look for secrets in files or standard input; stores nothing")
-    scan.add_argument("paths", nargs="*", metavar="FILE", help="files and folders; standard input when missing")
-    scan.add_argument("--staged", action="store_true", help="what is staged for the next commit: its new lines")
-    scan.add_argument("--no-ignore", action="store_true", help="of a folder, also the files that git ignores")
-    scan.add_argument("--json", action="store_true", help="every place, for programs")
-    scan.add_argument("--sarif", action="store_true", help="the same as SARIF, for code hosts")
-
-
-def parser() -> argparse.ArgumentParser:
-    """The whole command line, for `main` and for the documentation."""
-    root: argparse.ArgumentParser = parsing.Parser(
-        prog="keepmum",
-        usage="keepmum COMMAND ...",
-        description="One memory that coding agents share and that never keeps a secret.",
-    )
-    root.add_argument("--version", action="version", version=f"keepmum {VERSION}", help="show the version and exit")
-    commands = root.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="keepmum")
-    for family in (
-        memories,
-        review,
-        standup,
-        transfer,
-        promote,
-        migrate,
-        audit,
-        allow,
-        login,
-        backend,
-        outbox,
-        switches,
-        guard,
-        model,
-    ):
-        family.register(commands)
-    commands.add_parser("mcp", help="serve a client over standard input and output (clients start this)")
-    hook = commands.add_parser("hook", help="run one hook of a client (clients start this)")
-    hook.add_argument("event", metavar="EVENT", help="stop, session-start or guard")
-    hook.add_argument("--client", metavar="NAME", help="the client that starts it", required=True)
-    _add_scan(commands)
-    from keepmum_installers import commands as installers
-
-    installers.register(commands, Probes())
-    root.epilog = (
-        parsing.listed(_GROUPS, parsing.describe(commands)) + "\n\n`keepmum COMMAND --help` says more of each."
-    )
-    return root
-
-
-def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """The one place where errors become exit statuses."""
-    try:
-        status = command(arguments)
-        sys.stdout.flush()  # here, where a failure can still be told
-    except KeepmumError as error:
-        console.tell(parsing.without_secrets(str(error), argv))
-        return 1
-    except KeyboardInterrupt:
-        console.tell("interrupted")
-        return _INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has seen enough
-        _drop_output()
-        return 0
-    except OSError as error:
-        _drop_output()
-        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        why = f"{parsing.without_secrets(where, argv)}{error.strerror or type(error).__name__}"
-        console.tell(f"could not go on: {why}. Mend that, then try again")
-        return 1
-    except Exception as error:  # noqa: BLE001 - a bug becomes a report
-        _report(error)
-        return 3
-    return status
-
-
-def _drop_output() -> None:
-    """Lead standard output to nothing, so that what is left of it fails no second time as the process ends."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError):  # it may be no file at all
-        os.dup2(nothing, sys.stdout.fileno())
-    os.close(nothing)
-
-
-def _report(error: BaseException) -> None:
-    """A bug as a report ready to paste: places only, since the words of an exception may quote a memory."""
-    console.tell(f"a bug, sorry: {type(error).__name__}. Please report these lines (they hold no memory):")
-    console.tell(f"  keepmum {VERSION}, Python {sys.version.split()[0]}, {sys.platform}")
-    for step in traceback.extract_tb(error.__traceback__):
-        console.tell(f"  {os.path.basename(step.filename)}:{step.lineno} {step.name}")

@@ -59,10 +59,10 @@ def test_every_folder_at_the_root_has_its_reason_in_agents(root: Path) -> None:
 
 
 def test_every_command_of_the_readme_exists(root: Path) -> None:
-    from keepmum import cli
+    from keepmum.commands import tree
 
     readme = (root / "README.md").read_text(encoding="utf-8")
-    shown = cli.parser().format_help()
+    shown = tree.parser().format_help()
     named = set(re.findall(r"`keepmum ([a-z]+)", readme)) | set(re.findall(r"^keepmum ([a-z]+)", readme, re.MULTILINE))
     assert named
     assert [name for name in sorted(named) if not re.search(rf"^ +{name}\b", shown, re.MULTILINE)] == []
@@ -87,12 +87,12 @@ def _command_lines(root: Path) -> list[str]:
 
 
 def test_every_command_line_of_the_readme_is_understood(root: Path) -> None:
-    from keepmum import cli
+    from keepmum.commands import tree
 
     lines = _command_lines(root)
     assert lines
     for line in lines:
-        cli.parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
+        tree.parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
 
 
 def test_every_option_of_the_readme_is_one_of_some_command(root: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import json
 import os
 import sys
@@ -28,7 +27,6 @@ __all__ = [
     "print_json",
     "read_text",
     "say",
-    "speak_utf8",
     "tell",
     "tell_refused",
     "write_lines",
@@ -81,15 +79,6 @@ def days(text: str) -> float:
     if not 0 < number <= _MOST_DAYS:
         raise argparse.ArgumentTypeError(f"must be a number of days, above 0 and at most {_MOST_DAYS}")
     return number * 86_400
-
-
-def speak_utf8() -> None:
-    """Read and write UTF-8, whatever the locale: pipes of Windows have other code pages, and programs expect this."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def read_text(stream: TextIO) -> str:

@@ -6,22 +6,14 @@ The guard itself, `keepmum guard -- COMMAND`, is started by clients and lies in 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from keepmum.commands import console
 from keepmum.errors import InvalidInput
-from keepmum.guard.options import USAGE, is_proxy
+from keepmum.guard.options import USAGE
 
-__all__ = ["is_proxy", "proxy", "register"]
+__all__ = ["register"]
 
 _ACTIONS = ("add", "remove", "list")
-
-
-def proxy(words: Sequence[str]) -> int:
-    """Exit status of the server behind the guard."""
-    from keepmum.guard import main
-
-    return main.main(words)
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:

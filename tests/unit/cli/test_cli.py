@@ -7,6 +7,7 @@ import io
 import json
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from keepmum import cli
-from keepmum.commands import console
+from keepmum.commands import console, tree
 from keepmum.errors import ConfirmationNeeded
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -130,10 +131,26 @@ def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, 
     assert (status != 0, TOKEN in out + err) == (True, False)
 
 
+@pytest.mark.parametrize(
+    "words", [["mcp", "--help"], ["guard", "--url"], ["hook", "--help"]], ids=lambda words: words[0]
+)
+def test_what_clients_start_imports_nothing_for_the_other_commands(
+    root: Path, bare_python: list[str], words: list[str]
+) -> None:
+    folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
+    heavy = {"argparse", "dataclasses", "sqlite3", "keepmum.application", "keepmum.commands.tree"}
+    code = (
+        f"import sys; sys.path[:0] = {folders!r}; from keepmum import cli; cli.main({words!r}); "
+        f"print('imported:', sys.modules.keys() & {heavy!r})"
+    )
+    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.splitlines()[-1] == "imported: set()"
+
+
 def test_each_command_stands_once_in_the_help() -> None:
-    parser = cli.parser()
+    parser = tree.parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    grouped = [name for names in cli._GROUPS.values() for name in names]
+    grouped = [name for names in tree.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(commands.choices)
 
 
