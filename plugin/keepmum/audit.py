@@ -127,11 +127,9 @@ def _every(store: Store) -> Iterator[Memory]:
 
 def _judge(report: Report, scan: intake.Scan, where: str, memory: str | None, values: Mapping[str, JsonValue]) -> None:
     for name, value in values.items():
-        for text in () if _is_plain(name, value) else intake.strings(value):
-            for finding in intake.findings(text, scan):
-                line = text.count("\n", 0, finding.start) + 1
-                report.places.append(Place(where, memory, name, line, finding.rule, finding.fingerprint))
-                report.secrets.setdefault(memory, {})[text[finding.start : finding.end]] = finding.rule
+        for finding, line, secret in () if _is_plain(name, value) else intake.found_in(value, scan):
+            report.places.append(Place(where, memory, name, line, finding.rule, finding.fingerprint))
+            report.secrets.setdefault(memory, {})[secret] = finding.rule
 
 
 def _is_plain(name: str, value: JsonValue) -> bool:

@@ -22,6 +22,7 @@ __all__ = [
     "clean_data",
     "clean_tags",
     "findings",
+    "found_in",
     "one_of",
     "refuse_secrets",
     "revise",
@@ -221,14 +222,23 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
     Raises: SecretFound naming every finding by field, rule, line and fingerprint; ScannerFailed.
     """
     found = [
-        ((name, finding.rule, text.count("\n", 0, finding.start) + 1), finding.fingerprint)
+        ((name, finding.rule, line), finding.fingerprint)
         for name, value in fields.items()
-        for text in strings(value)
-        for finding in findings(text, scan)
+        for finding, line, _ in found_in(value, scan)
     ]
     if found:
         places = list(dict.fromkeys(place for place, _ in found))
         raise SecretFound(places, list(dict.fromkeys(name for _, name in found if name)))
+
+
+def found_in(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int, str]]:
+    """Each finding in a field, its line (from 1 on), and the text it found: for who takes that out, never to be shown.
+
+    Raises: ScannerFailed.
+    """
+    for text in strings(value):
+        for finding in findings(text, scan):
+            yield finding, text.count("\n", 0, finding.start) + 1, text[finding.start : finding.end]
 
 
 def findings(text: str, scan: Scan) -> Sequence[Finding]:

@@ -51,11 +51,9 @@ def mask(values: Mapping[str, JsonValue], scan: intake.Scan) -> tuple[dict[str, 
     spots: list[Spot] = []
     secrets: dict[str, str] = {}
     for name, value in said.items():
-        for text in intake.strings(value):
-            for finding in intake.findings(text, scan):
-                line = text.count("\n", 0, finding.start) + 1
-                spots.append(Spot(name, finding.rule, line, finding.fingerprint))
-                secrets[text[finding.start : finding.end]] = finding.rule
+        for finding, line, secret in intake.found_in(value, scan):
+            spots.append(Spot(name, finding.rule, line, finding.fingerprint))
+            secrets[secret] = finding.rule
     eraser = Eraser(scan, secrets)
     if not spots:
         return {}, spots, eraser

@@ -181,6 +181,11 @@ class Candidate(NamedTuple):
     words: float = 0.0  # how well its words fit, greater is better; 0 where none does
     meaning: float | None = None  # the cosine between its meaning and the query's; None where it is not known
 
+    @classmethod
+    def by_words(cls, memory: Memory, words: float) -> Candidate:
+        """A memory that was found by its words alone."""
+        return cls._make([*(getattr(memory, name) for name in cls._fields[:-2]), words, None])
+
 
 @dataclass(frozen=True, slots=True)
 class Embedding:

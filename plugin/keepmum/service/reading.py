@@ -151,7 +151,7 @@ class Reading(Context):
         words = ranking.terms(text)
         if self.store.meaning is not None:
             return self.store.meaning.find(words, question, wanted, limit)
-        return [_candidate(memory, relevance) for memory, relevance in self.store.search(words, wanted, limit)]
+        return [Candidate.by_words(*pair) for pair in self.store.search(words, wanted, limit)]
 
     def _without_repeats(self, places: list[ranking.Place]) -> list[ranking.Place]:
         """Places without those that say the same as one before them."""
@@ -180,12 +180,6 @@ class Reading(Context):
             return f"{what} that was not kept, it looked like a secret" if intake.findings(words, self._scan) else words
         except ScannerFailed:
             return f"{what} that was not kept, the scanner failed"
-
-
-def _candidate(memory: Memory, relevance: float) -> Candidate:
-    """A memory that a store found by its words."""
-    facts = {name: getattr(memory, name) for name in Candidate._fields[:-2]}
-    return Candidate(**facts, words=relevance)
 
 
 def _within(tokens: int | None, matches: list[Match]) -> list[Match]:

@@ -13,7 +13,6 @@ __all__ = ["JoinedMeaning"]
 
 # Those of a store's memories that changed later in another.
 Outdated = Callable[[Store, Iterable[Memory | Candidate]], Collection[str]]
-_FACTS = Candidate._fields[:-2]  # all but how well it fits
 
 
 class JoinedMeaning:
@@ -100,7 +99,4 @@ def _by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 def _by_words(store: Store, words: Sequence[str], wanted: Filter, limit: int) -> list[Candidate]:
     """What a store finds that knows no meaning."""
-    return [
-        Candidate(**{name: getattr(memory, name) for name in _FACTS}, words=relevance)
-        for memory, relevance in store.search(words, wanted, limit)
-    ]
+    return [Candidate.by_words(*pair) for pair in store.search(words, wanted, limit)]
