@@ -10,7 +10,7 @@ KeepmumError                 expected: told to the user in one sentence
 ├── SwitchedOff              the user or the project wants no memory here; nothing was read or stored
 ├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
 ├── EmbeddingError           no vector could be made; search goes on by words
-│   └── ModelMissing         the local model is not installed, or its files are damaged
+│   └── ModelMissing         the local model is not installed
 └── StoreError               the store refused or failed
     ├── StoreReadOnly        it can be read and not written
     ├── StoreUnavailable     a server cannot be reached just now; may be tried again
@@ -117,7 +117,7 @@ class EmbeddingError(KeepmumError):
 
 
 class ModelMissing(EmbeddingError):
-    """The local model is not installed, or its files are damaged; the message says which command mends that."""
+    """The local model is not installed, be it that nobody wanted it; the message says which command fetches it."""
 
 
 class StoreError(KeepmumError):

@@ -14,6 +14,7 @@ from contract.store_parts import FIELDS, PASSES, Opener
 from contract.stores import STORES, a_memory, wanted
 from keepmum import ranking
 from keepmum.embedding.fake import FakeEmbedder
+from keepmum.errors import StoreError
 from keepmum.memory import Change, Embedding, Memory
 from keepmum.stores import Store
 from keepmum.stores.base import Meaning
@@ -204,6 +205,13 @@ def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -
     assert of(store).other_model(OTHER.model) == EMBEDDER.model
     found = of(store).find(["database"], lambda: embedded("database", OTHER), wanted(), 5)
     assert [one.meaning for one in found] == [None]
+
+
+def test_a_vector_of_another_length_is_told_of_and_not_compared(store: Store) -> None:
+    put(store, a_memory("the database is slow"))
+    longer = replace(embedded("database", FakeEmbedder(2 * EMBEDDER.dimensions)), model=EMBEDDER.model)
+    with pytest.raises(StoreError, match=r"dimensions here, and \d+ were given"):
+        of(store).find(["database"], lambda: longer, wanted(), 5)
 
 
 def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:

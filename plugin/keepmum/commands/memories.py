@@ -125,7 +125,10 @@ def _recall(arguments: argparse.Namespace) -> int:
             tokens=arguments.tokens,
             statuses=("trashed",) if arguments.trash else ("active",),
         )
-        lexical_only, nothing = memory.lexical_only, not found and not memory.count()
+        nothing = not found and not memory.count()
+        # Who never installed a model is not told of it with each answer; who did is, when it does not work.
+        tells = arguments.explain or not (found and memory.model_missing)
+        lexical_only = memory.lexical_only if arguments.query and tells else ""
         elsewhere = memory.elsewhere([match.memory for match in found])
     if arguments.json:
         console.print_json([{**exchange.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found])
@@ -133,7 +136,7 @@ def _recall(arguments: argparse.Namespace) -> int:
         project = elsewhere.get(match.memory.id, "")
         line = briefing.match_line(match, explain=arguments.explain, project=project)
         console.say(line if arguments.query else briefing.index_line(match.memory, project=project))
-    if arguments.explain and lexical_only:
+    if lexical_only and not nothing:
         console.tell(f"lexical only: {lexical_only}")
     if not found:
         console.tell(_NOTHING_YET if nothing else "no memories match")

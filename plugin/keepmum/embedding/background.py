@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from keepmum.embedding.base import Embedder
-from keepmum.errors import KeepmumError
+from keepmum.errors import KeepmumError, ModelMissing
 
 __all__ = ["Background"]
 
@@ -28,6 +28,7 @@ class Background:
         self._failed_at = 0.0
         self._embedder: Embedder | None = None
         self._problem = ""
+        self._missing = False
 
     def start(self) -> None:
         """Begin to open it; a second call changes nothing."""
@@ -57,6 +58,11 @@ class Background:
         """Why there is none, in a sentence that says what to do; empty while there may be one."""
         return self._problem
 
+    @property
+    def missing(self) -> bool:
+        """Whether the problem is that none was installed, which may be what the user wants."""
+        return bool(self._problem) and self._missing
+
     def _begin(self) -> None:
         self._begun = True
         threading.Thread(target=self._open, name="keepmum-embedding", daemon=True).start()
@@ -66,8 +72,10 @@ class Background:
             self._embedder = self._opening()
             self._problem = ""
         except KeepmumError as error:
+            self._missing = isinstance(error, ModelMissing)
             self._problem = str(error)
         except Exception as error:  # noqa: BLE001 - a search that goes on by words beats one that ends with a thread
+            self._missing = False
             self._problem = f"search goes by words alone: the embedder failed to open ({type(error).__name__})"
         finally:
             self._failed_at = time.monotonic()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from keepmum.errors import ModelMissing
+from keepmum.errors import EmbeddingError, ModelMissing
 
 __all__ = ["GRAPH", "MINILM", "TENSORS", "TOKENIZER", "VOCABULARY", "WEIGHTS", "LocalModel", "is_right"]
 
@@ -52,13 +52,13 @@ class LocalModel:
     def check(self, folder: str) -> None:
         """Nothing, when `folder` holds what was installed, to the last byte.
 
-        Raises: ModelMissing saying what is wrong and what to do.
+        Raises: ModelMissing, or EmbeddingError for a damaged one, saying what to do.
         """
         if not os.path.isdir(folder):
             raise ModelMissing(f"the model for search by meaning is not installed; {_COMMAND} fetches it")
         for name, pinned in self.installed.items():
             if not is_right(os.path.join(folder, name), pinned):
-                raise ModelMissing(f"{name} in {folder} is missing or damaged; {_COMMAND} replaces it")
+                raise EmbeddingError(f"{name} in {folder} is missing or damaged; {_COMMAND} replaces it")
 
 
 def is_right(path: str, pinned: str) -> bool:

@@ -37,7 +37,7 @@ class MiniLm:
     def open(cls, folder: str, model: LocalModel = MINILM, cache: str = "") -> MiniLm:
         """The model in a folder, whose every byte is checked first; it opens faster with a folder for a `cache`.
 
-        Raises: ModelMissing, or EmbeddingError when onnxruntime is missing or cannot open the model.
+        Raises: ModelMissing, or EmbeddingError when the model is damaged, or onnxruntime missing or unable to open it.
         """
         model.check(folder)
         _load_runtime()

@@ -79,13 +79,18 @@ class OpenAiCompatible:
     """One model of one server. Its connection is kept between calls, and threads share it."""
 
     def __init__(self, url: str, model: str, dimensions: int = 0, key: str = "") -> None:
-        self.model = f"{model} at {urlsplit(url).netloc}" + (f" in {dimensions}" if dimensions else "")
         self.dimensions = dimensions
+        self._named = f"{model} at {urlsplit(url).netloc}"
         self._asked = {"model": model, "encoding_format": "float"} | ({"dimensions": dimensions} if dimensions else {})
         self._url = f"{url}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client: httpx.Client | None = None
         self._gone: tuple[float, str] | None = None  # when it was not there, and in which words that was told
+
+    @property
+    def model(self) -> str:
+        """The name of the space; a server that sends another length under the same name serves another model."""
+        return f"{self._named} in {self.dimensions}"
 
     def learn(self) -> None:
         """Ask the server for the length of its vectors, unless it is known.

@@ -181,7 +181,8 @@ class MemoryHandlers:
             return "\n".join([briefing.matches(found, elsewhere, explain=explain), *self._lexical_only()])
         if not self._service.count():
             return _NOTHING_YET
-        return "No memories match. Try other words, fewer filters, or scope `all`."
+        none = "No memories match. Try other words, fewer filters, or scope `all`."
+        return "\n".join([none, *(self._lexical_only() if arguments.get("query") else ())])
 
     def _lexical_only(self) -> list[str]:
         """Why more may be found another time; once for each reason, since every word costs each time it is read."""

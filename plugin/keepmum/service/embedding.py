@@ -57,6 +57,11 @@ class Embeddings:
         return self.problem
 
     @property
+    def model_missing(self) -> bool:
+        """Whether search goes by words alone for want of a model, which may be what the user wants."""
+        return self._opening is not None and self._opening.missing
+
+    @property
     def problem(self) -> str:
         """What keeps an open model from being used, and what to do about it; empty when nothing does."""
         embedder = self._opening.ready() if self._opening else None

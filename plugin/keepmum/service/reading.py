@@ -147,6 +147,11 @@ class Reading(Context):
         """Why the last search went by words alone; empty when meaning counted, or was not wanted."""
         return self._embeddings.lexical_only
 
+    @property
+    def model_missing(self) -> bool:
+        """Whether that is for want of a model on this machine, which may be what the user wants."""
+        return self._embeddings.model_missing
+
     def _candidates(self, text: str, question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         words = ranking.terms(text)
         if self.store.meaning is not None:

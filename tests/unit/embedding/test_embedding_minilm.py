@@ -119,7 +119,9 @@ def test_a_damaged_file_is_named_with_the_command(tiny: Tiny, copy: Path, name: 
         (copy / name).unlink()
     else:
         (copy / name).write_bytes(content[:-1] if damage == "cut short" else content[:-1] + b"\xff")
-    with pytest.raises(ModelMissing, match=rf"{name} in .* is missing or damaged; `keepmum model install` replaces it"):
+    with pytest.raises(
+        EmbeddingError, match=rf"{name} in .* is missing or damaged; `keepmum model install` replaces it"
+    ):
         MiniLm.open(str(copy), tiny.model)
 
 

@@ -81,6 +81,11 @@ def test_the_length_of_vectors_is_learnt_from_the_server(serve: Serve) -> None:
     assert learnt(serve(whole)).dimensions == 3
 
 
+def test_another_length_under_the_same_name_is_another_space(serve: Serve) -> None:
+    server = learnt(serve(whole))
+    assert server.model != OpenAiCompatible(server._url.removesuffix("/embeddings"), "m", dimensions=4).model
+
+
 def test_lengths_that_the_user_chose_are_asked_for(httpserver: HTTPServer, serve: Serve, asked: list[Request]) -> None:
     serve(whole)
     server = OpenAiCompatible(httpserver.url_for("/v1"), "m", dimensions=3)

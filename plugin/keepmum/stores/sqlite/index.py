@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from keepmum import private_files
-from keepmum.errors import StoreBusy
+from keepmum.errors import StoreBusy, StoreError
+from keepmum.memory import Embedding
 from keepmum.stores.sqlite import rows, sessions
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import PREFIX
-from keepmum.vectors import ALL_OF_IT, Damaged, Matrix, Row, unit, unpack
+from keepmum.vectors import ALL_OF_IT, Damaged, Matrix, Row, point, unit, unpack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,6 +119,19 @@ class Index:
             self.problem = f"search goes by words alone: its index cannot be written ({error.strerror})"
             return False
         return True
+
+    def point(self, embedding: Embedding) -> Vector:
+        """A vector of this model, as it is compared.
+
+        Raises: StoreError when it has other dimensions than those that are kept.
+        """
+        found = point(embedding.vector)
+        if len(found) != self._dimensions:
+            raise StoreError(
+                f"vectors of the model {self.model} have {self._dimensions} dimensions here, and {len(found)} were "
+                "given: they cannot be compared. Give the embedder that changed another name of its model"
+            )
+        return found
 
     def nearest(
         self, question: Vector, groups: Sequence[int] | None, limit: int, among: Sequence[int] | None = None

@@ -87,7 +87,7 @@ class SqliteMeaning:
             index = self._followed(asked.model)
         if index is None or asked is None:
             return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
-        point = _point(asked)
+        point = index.point(asked)
         known = {number: row for number, (row, _) in by_words.items()}  # and are not looked up again
         search = functools.partial(index.nearest, point, _groups(wanted))
         passed = functools.partial(passing, self._query, _FACTS, wanted=wanted, known=known)
@@ -105,7 +105,7 @@ class SqliteMeaning:
         index = self._followed(embedding.model)
         if index is None:
             return []
-        search = functools.partial(index.nearest, _point(embedding), _groups(wanted))
+        search = functools.partial(index.nearest, index.point(embedding), _groups(wanted))
         passed = functools.partial(passing, self._query, _MEMORY, wanted=wanted)
         near = self._near(search, wanted, limit * _BROAD, passed)
         found = {row[0]: row for row, _ in near}
@@ -217,7 +217,7 @@ class SqliteMeaning:
             if asked is None or asked.model != index.model:
                 return asked, None, None
             with stretch():
-                return asked, index, index.nearest(_point(asked), groups, limit)
+                return asked, index, index.nearest(index.point(asked), groups, limit)
 
         return self._beside.begin(nearest)
 
