@@ -105,6 +105,23 @@ def test_a_filter_that_leaves_out_nearly_all_is_put_to_all_that_match(store: Sql
     assert [memory.key for memory, _ in store.search(["common"], one, 2)] == ["the-one"]
 
 
+def test_a_word_that_is_too_common_is_counted_once_until_the_store_has_grown(store: SqliteStore) -> None:
+    counted: list[Sequence[rows.SqlValue]] = []
+
+    def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
+        if sql.startswith("SELECT (SELECT count(*)"):
+            counted.append(list(parameters))
+        return store._rows(sql, parameters)
+
+    words = words_module.SqliteWords(query)
+    asked = ["common", "n1", "n2"]
+    first = [row[0] for row, _ in words.best("m.id", asked, WIDE, 5)]
+    assert [row[0] for row, _ in words.best("m.id", asked, WIDE, 5)] == first
+    store.commit([Change(None, a_memory(f"common n1 of {number}")) for number in range(2)])
+    assert len(words.best("m.id", asked, WIDE, 5)) == len(first) + 2
+    assert counted == [['"common"', '"n1"', '"n2"'], ['"n1"', '"n2"'], ['"common"', '"n1"', '"n2"']]
+
+
 def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str], limit: int = 2) -> list[list[int]]:
     """How many matches were asked for by each of these searches in turn; -1 stands for all."""
     asked: list[list[int]] = []

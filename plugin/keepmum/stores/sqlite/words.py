@@ -40,6 +40,8 @@ class SqliteWords:
         self._query = query
         self._spelling = Spelling(query)
         self._reach = _MOSTLY  # times as many matches as are wanted: what the last search had need of
+        self._common: set[str] = set()  # words that were found too common, in a store of
+        self._counted_in = 0  # so many memories
 
     def best(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> Found:
         """Up to `limit` memories that hold any of `words` and pass the filter, as rows of `number` and `fields`."""
@@ -92,9 +94,8 @@ class SqliteWords:
         if memories < _WORTH_COUNTING or (len(words) <= _ENOUGH_WORDS and memories <= _WEIGHED):
             return words, 0
         common = int(min(memories * _COMMON, _WEIGHED)) + 1
-        held = f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {common}))"
-        counted = zip(words, tuple(self._query(f"SELECT {', '.join([held] * len(words))}", words)[0]), strict=True)
-        rare = sorted(((count, word) for word, count in counted if count > 0), key=lambda pair: pair[0])
+        counted = self._counted(words, memories, common)
+        rare = sorted(((count, word) for word, count in counted.items() if count > 0), key=lambda pair: pair[0])
         telling = [(count, word) for count, word in rare if count < common]
         if not rare or (len(telling) < _ENOUGH_WORDS and memories <= _WEIGHED):
             return words, 0
@@ -104,6 +105,24 @@ class SqliteWords:
         if telling and added_up[len(chosen) - 1] <= _WEIGHED:
             return chosen, 0
         return chosen, self._first_of_latest(" OR ".join(chosen))
+
+    def _counted(self, words: Sequence[str], memories: int, common: int) -> dict[str, int]:
+        """How many memories hold each word, `common` standing for as many or more.
+
+        To count these takes the longest, and they stay what they are: they are counted again when the store has grown
+        or shrunk by one in a hundred.
+        """
+        if abs(memories - self._counted_in) * 100 > memories:
+            self._common, self._counted_in = set(), memories
+        counts = dict.fromkeys(words, common)
+        unknown = [word for word in counts if word not in self._common]
+        if unknown:
+            held = f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {common}))"
+            counts.update(
+                zip(unknown, self._query(f"SELECT {', '.join([held] * len(unknown))}", unknown)[0], strict=True)
+            )
+            self._common.update(word for word in unknown if counts[word] == common)
+        return counts
 
     def _first_of_latest(self, expression: str) -> int:
         """The row from which on as many memories match as are weighed."""
