@@ -22,29 +22,23 @@ if TYPE_CHECKING:
 
 _VALUE = r"[\"'`(]?(?P<value>[^\s\"'`]{6,64})"
 _WAY = r"(?:[^\n.;]|\.(?=\S)){0,60}?"  # within the sentence
-# "log in to the router as admin with …"; "ssh root@10.0.4.7 and type …"
-_WITH = rf"{_WAY} (?:with|using|mit)(?: (?:the )?(?:password|pw|code))? {_VALUE}"
-_TYPED = rf"{_WAY} (?:type|enter) {_VALUE}"
+# "log in to the router as admin with …", "ssh root@10.0.4.7 and type …"
+_WITH = rf"{_WAY} (?:(?:with|using|mit)(?: (?:the )?(?:password|pw|code))?|type|enter) {_VALUE}"
 # "user kolja, pass …": more often verbs, and the ends of other words. A digit in front is how routers write it.
-_NOTED = rf"(?<![a-z]pass )(?<![a-z]pw )(?<![a-z]pwd )(?:[057] )?{_VALUE}"
+_NOTED = rf"(?<![a-z]pass )(?<![a-z]pwd )(?:[057] )?{_VALUE}"
 # "Credentials: admin / …", "our account: me@example.org / …"
 _BEHIND_ACCOUNT = r"(?P<value>[^\s\"'`:/|]{6,64})"
 # A piece that most texts lack; what stands before the word, in lower case; and the way to it.
 DOORS = (
-    ("log", ("login", "log in", "log on", "einloggen"), rf"\b{_WITH}"),
+    ("log", ("login", "log in", "log on", "logged in", "einloggen"), rf"\b{_WITH}"),
     ("sign in", ("sign in",), _WITH),
-    ("anmeld", ("anmeld",), _WITH),
     ("unlock", ("unlock",), _WITH),
-    ("unlock", ("unlock",), _TYPED),
     ("ssh ", ("ssh ",), _WITH),
-    ("ssh ", ("ssh ",), _TYPED),
     ("pass", ("pass ",), _NOTED),
-    ("pw", ("pw ", "pwd "), _NOTED),
+    ("pwd ", ("pwd ",), _NOTED),
 )
 ACCOUNTS = (
     ("admin", ("admin:", "admin/"), _BEHIND_ACCOUNT),
-    ("root", ("root:", "root/"), _BEHIND_ACCOUNT),
-    ("elastic", ("elastic:", "elastic/"), _BEHIND_ACCOUNT),
     (" / ", (" / ",), _BEHIND_ACCOUNT),
 )
 _PARTED = compiled(r"(?:\b(?:admin(?:istrator)?|root|sa|elastic|postgres|guest|demo|test|user)|[\w.+-]@[\w.-]{3,40})$")

@@ -42,6 +42,8 @@ PHRASES = (
     ("pw", ("/pw", "id pw", "(pw)"), _PAIR),
     ("pass", ("/passwd", "userpass", "user/pass", "user pass", "username/pass", "username pass"), _PAIR),
     ("-pass", ("-password", "-passwd", "-pass"), _OPTION),
+    ("requirepass", ("requirepass",), _OPTION),
+    ("net user ", ("net user ",), rf"[\w.-]{{1,40}} {_VALUE}"),
     ("-", ("-token", "-secret", "-api-key"), _OPTION),
     ("-u", ("-u",), _USER),
     ("curl -", ("curl -",), rf"[a-z]{{1,8}}u{_USER}"),
@@ -54,7 +56,7 @@ PHRASES = (
 _ARGUMENT = r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})"
 OPTIONS = (
     (" -p", _ARGUMENT, ("mysql", "mariadb", "sshpass", "7z")),
-    (" -p ", _ARGUMENT, ("sshpass", "psexec", "mongo", "zip", "sqlcmd", " login")),
+    (" -p ", _ARGUMENT, ("sshpass", "psexec", "mongo", "mosquitto", "zip", "sqlcmd", " login")),
     (" -a ", _ARGUMENT, ("redis-cli",)),
     (" -k ", _ARGUMENT, ("openssl enc",)),
     (" -u ", r"[\w.@-]{1,64},[\"']?(?P<value>[^\s\"'`,]{4,128})", ("lftp",)),

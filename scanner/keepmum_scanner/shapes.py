@@ -241,6 +241,16 @@ def is_name(token: str) -> bool:
     return switches <= _NAME_SWITCHES * parts and _LONG_NAME.fullmatch(token) is not None and surprise(token) < _WORD
 
 
+def unsized(token: str) -> str:
+    """`token` without the sizes that names of programs carry: "decodeBase64", "Uint8Array"."""
+    return _SIZE.sub("", token)
+
+
+def humps(token: str) -> int:
+    """How many words in camelCase `token` has."""
+    return len(_HUMP.findall(token))
+
+
 def is_camel(token: str) -> bool:
     """Whether `token` is written in camelCase words, numbers between them allowed: `Ed25519PublicKey`."""
     token = token[:_LONGEST_SHAPE].lstrip("_")
@@ -288,10 +298,13 @@ _CLASSES = compiled(r"(?:A-Z|a-z|[01]-9|A-H|a-f|A-F)(?:[A-Za-z0-9]-[A-Za-z0-9]|[
 _LEAST_ALPHABET = 50  # characters, each of them once
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 # Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
-# "float8_e4m3b11fnuz", "cv2.COLOR_HLS2BGR"
+# "float8_e4m3b11fnuz", "cv2.COLOR_HLS2BGR", "pyasn1.type.base.PyAsn1Item", "Miniconda3-4.5.4-Linux-ppc64le"
 _PARTED = compiled(
     r"_{0,2}[a-z]{3,12}[0-9]{0,3}(?:_[a-z0-9]{1,11}){1,6}|"
-    r"(?:[A-Za-z][a-z0-9]{1,24}\.)?_{0,2}[A-Z]{2,12}[0-9]{0,2}(?:_[A-Z0-9]{1,8}){1,8}"
+    r"(?:[A-Za-z][a-z0-9]{1,24}\.)?_{0,2}[A-Z]{2,12}[0-9]{0,2}(?:_[A-Z0-9]{1,8}){1,8}|"
+    r"(?:_{0,2}[A-Za-z]{2,24}[0-9]{0,2}(?:_[a-z0-9]{1,12}){0,3}\.){1,8}"
+    r"_{0,2}[A-Za-z]{1,24}(?:[0-9]{1,3}[A-Za-z]{1,24}){0,2}[0-9]{0,3}|"
+    r"[A-Za-z]{2,24}[0-9]{0,2}(?:-py[0-9]{2,3})?[-_]v?[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}(?:[-_.][A-Za-z0-9]{1,10}){0,6}"
 )
 _ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}(?![0-9a-z-])")
 _FILE = compiled(

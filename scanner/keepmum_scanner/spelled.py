@@ -17,9 +17,9 @@ _SPELLED = compiled(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!#$%&*?^][
 _ALGORITHM = compiled(
     r"(?i)(?<![a-z])(?:sha|md|aes|rsa|utf|base|int|uint|float|rfc|iso|tls|http|oauth|argon|pbkdf)[-_]?[0-9]+"
 )
-# "action@v4", "issue#12", "a%20b", "Python-3.11", "me@example.org", "1.2.3-rc1".
+# "action@v4", "issue#12", "PKCS#8", "a%20b", "Python-3.11", "me@example.org", "1.2.3-rc1", "#86b300", "$2b$12$".
 _CITED = compiled(
-    r"[a-z-]+[@#]v?[0-9.]+$|v?[0-9]+(?:\.[0-9]+)+|"
+    r"(?:[a-z-]+|[A-Z]+)[@#]v?[0-9.]+$|#[0-9a-fA-F]{6,8}$|\$\w{1,8}\$|v?[0-9]+(?:\.[0-9]+)+|"
     r".*(?:@v[0-9.]+|%[0-9A-F]{2}|[A-Za-z][-_@]?v?[0-9]+(?:\.[0-9]+)+|@[\w-]+\.[a-z]{2,})[.!?]?$"
 )
 _DATED = compiled(r"[A-Z][a-z]+[_-][0-9]{3,4}[_!-]?")  # "Falcon_2024"
@@ -28,6 +28,7 @@ _NUMBERED = compiled(
 )  # "Debian12", "step-2"
 _CHOSEN = compiled(r"[a-z]{4,}[0-9]{3,}")  # "hunter2024"
 _DIGITS = 2  # of a word in letters of both cases
+_HUMPS = 3  # words of a name in camelCase, more than a password has
 # Four words or more, "copper-lantern-rabbit-window", unless they speak of what they are.
 _PHRASE = compiled(r"[a-z]{3,10}(?:-[a-z]{3,10}){3,7}")
 _SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "file", "name", "value", "text", "not-", "-only")
@@ -36,25 +37,37 @@ _SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "file", "
 def is_spelled(word: str) -> bool:
     """Whether `word` is spelled as passwords are, or is a passphrase."""
     if _SPELLED.fullmatch(word) is None:
-        return _PHRASE.fullmatch(word) is not None and not any(one in word for one in _SPEAKING)
+        return is_phrase(word)
     if _DATED.fullmatch(word):
         return True
     return not _CITED.match(word) and not _names_thing(word) and _is_mixed(word)
 
 
+def is_phrase(word: str) -> bool:
+    """Whether `word` is words joined by dashes as in a passphrase."""
+    return _PHRASE.fullmatch(word) is not None and not any(one in word for one in _SPEAKING)
+
+
+def has_sign(word: str) -> bool:
+    """Whether `word` has a sign that people put into passwords, and into little else."""
+    return not _SIGNS.isdisjoint(word)
+
+
 def _names_thing(word: str) -> bool:
-    """Whether `word` is an id or a name, or stands for a password."""
-    if shapes.is_identity(word) or shapes.is_name(word) or shapes.is_public(word) or shapes.is_reference(word):
+    """Whether `word` is an id, a name or an alphabet, or stands for a password."""
+    if shapes.is_identity(word) or shapes.is_name(word.rstrip("_")) or shapes.is_public(word):
         return True
-    return shapes.is_placeholder(word, surprise(word))
+    return shapes.is_alphabet(word) or shapes.is_reference(word) or shapes.is_placeholder(word, surprise(word))
 
 
 def _is_mixed(word: str) -> bool:
     """Whether kinds of characters are mixed in `word` as in passwords, besides the numbers of algorithms."""
-    digits = sum(map(str.isdigit, _ALGORITHM.sub("", word)))
+    plain = _ALGORITHM.sub("", word)
     lower = word.lower() == word
-    if not _SIGNS.isdisjoint(word):
+    if has_sign(word):
+        digits = sum(map(str.isdigit, plain))
         return digits > 1 or (digits == 1 and not lower)
+    digits = sum(map(str.isdigit, shapes.unsized(plain)))
     if lower or word.upper() == word:
-        return digits > 0 and _CHOSEN.fullmatch(word) is not None
-    return digits >= _DIGITS and _NUMBERED.fullmatch(word) is None
+        return digits > 0 and _CHOSEN.fullmatch(word) is not None and not word.startswith(_SPEAKING)
+    return digits >= _DIGITS and shapes.humps(word) < _HUMPS and _NUMBERED.fullmatch(word) is None

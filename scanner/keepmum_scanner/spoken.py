@@ -1,4 +1,4 @@
-"""Passwords that a sentence tells without a sign behind their name: "the password has always been …", "pw …".
+"""Passwords that a sentence tells beside their name, without a sign: "the password has always been …", "pw is …".
 
 The word that is told must be spelled as a password (`spelled`), since sentences about passwords are many more.
 """
@@ -6,8 +6,8 @@ The word that is told must be spelled as a password (`spelled`), since sentences
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import CHOSEN, ISSUED, places
-from keepmum_scanner.spelled import is_spelled
+from keepmum_scanner.mentions import CHOSEN, CUE, ISSUED, places
+from keepmum_scanner.spelled import has_sign, is_phrase, is_spelled
 from keepmum_scanner.suspect import STATED
 from keepmum_scanner.values import trimmed
 
@@ -20,25 +20,21 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_QUOTE = r"[\"'`\u201e\u201c\u201d\u00ab\u300c\u300e(]{0,2}"
-_MARKED = r"(?=[!-~]{0,63}[0-9]|[a-z]+-[a-z]+-[a-z]+-[a-z])"  # has a digit, or is a passphrase
-_VALUE = rf"[ \t]{{0,4}}{_QUOTE}(?P<value>{_MARKED}[!-~]{{6,64}})"
-_WORD = r"[^\W\d_][\w./'\u2019@-]{0,24}"
-# What ends the way from a name to its value, in the languages whose names `mentions` knows.
-_TELLING = (
-    r" (?:is|was|are|be|been|to|now|ist|lautet|auf|war|est|es|\u00e9|\u00e8|\u00e4r|on|je|jest|till|type|enter|use)|"
-    r"(?: ?[:=,\u2192]| [\u2013\u2014-])(?: (?:type|enter|use|try))?|"
-    r"\u662f|\u4e3a|\u70ba|\u306f|\u304c|\ub294|\uc740| \(|[\u300c\u300e]"
+# A word with a digit, or words joined by dashes, between blanks, quotes, brackets, signs that give a value, and letters
+# beyond ASCII, which need no blank: "密码是…".
+_CHARACTER = r"[!#-&*+\-./0-9?@A-Z^_a-z~]"
+_WORD = compiled(
+    rf"(?<![A-Za-z0-9_.+/~-])(?:(?=[^\s\"'`()<>{{}}\[\]\\,;|=:0-9]{{0,63}}[0-9])(?!\*){_CHARACTER}{{6,64}}|"
+    r"[a-z]{3,10}(?:-[a-z]{3,10}){3,7}(?![A-Za-z0-9_-]))"
 )
-# Right behind the name, or behind some words and one of those; a name may be inflected: "Passwortes".
-_BEHIND = rf"[^\W\d_]{{0,5}}[\])}}\"'`*]{{0,3}}(?:[ \t](?:[057] )?|(?: {_WORD}){{0,6}}?(?:{_TELLING})){_VALUE}"
+_BEHIND, _BEFORE = 72, 32  # characters behind a name and before it, within the line, that are looked at
+_NEAR = 36  # characters, within which words joined by dashes are told as a passphrase
 # A question for it, and an answer on the next line: "what's the password?\nkolja: sure, …".
-_ANSWERED = rf"[^\n?]{{0,48}}\?\n{{1,2}}[> ]{{0,4}}(?:[^\n]{{0,32}}[ \t])?{_VALUE}[ \t]*(?:\n|$)"
-_FAR = 240  # characters behind a name that are looked at
-_DIGIT = compiled("[0-9]|-[a-z]+-")  # every password that is told so has one
+_ANSWERED = r"[^\n?]{0,48}\?\n{1,2}[> ]{0,4}(?:[^\n]{0,32}[ \t])?(?P<value>[!-~]{6,64})[ \t]*(?:\n|$)"
+_SHORT = "pw "  # a name that `mentions` takes for one only where a sign follows
 # Words alone are a passphrase where they are called one, and end where the line, the quotes or the sentence do.
 _PHRASE = compiled(
-    rf"s?(?:(?: {_WORD}){{0,4}}? (?:is|was)| ?[:=])[ \t]*{_QUOTE}"
+    r"s?(?:(?: [^\W\d_][\w./'\u2019@-]{0,24}){0,4}? (?:is|was)| ?[:=])[ \t]*[\"'`\u201e\u201c\u201d\u00ab(]{0,2}"
     r"(?P<value>[a-z]{3,10}(?:[ ._][a-z]{3,10}){3,23})(?=[\"'`.]?(?:\s|$))"
 )
 _KINDS = ("pass", "seed ", "recovery ", "mnemonic ", "backup ", "secret ", "wallet ")
@@ -47,19 +43,63 @@ _SENTENCE = frozenset(
     "this used using was when which will with you your".split()
 )
 _WALLET = 12  # words, at which a list is no sentence whatever its words are
+_ARGUMENTS = ("(", "=(", " = (")  # "mail.login(…)", "auth=(…)"
 _TYPED = ("0 ", "5 ", "7 ")  # how routers write a secret down
 
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for words that a sentence tells as a password."""
-    text = context.text
-    for start, end in _behind(context):
-        value = trimmed(text[start:end])
-        context.looks -= 1
-        if context.looks >= 0 and is_spelled(value):
-            yield ("secret.password", start, start + len(value), STATED)
-    for start, end in _phrases(context.lower, context.crowd):
+    for start, end in (*_beside(context), *_phrases(context.lower, context.crowd)):
         yield ("secret.password", start, end, STATED)
+
+
+def _beside(context: Context) -> Iterator[Span]:
+    """Words spelled as passwords beside a name of passwords."""
+    text = context.text
+    for end, start, kind, _ in context.mentions[: context.crowd]:
+        if kind == CHOSEN:
+            yield from _told(context, start, end)
+            if "?" in text:
+                yield from _answered(context, end)
+        elif (kind == CUE and text.startswith(_ARGUMENTS, end)) or (
+            kind == ISSUED and text.startswith(_TYPED, end + 1)
+        ):
+            yield from _told(context, end, end)
+    if _SHORT in context.lower:
+        for place in places(_SHORT, context.lower)[: context.crowd]:
+            if not text[place - 1 : place].isalpha():
+                yield from _told(context, place, place + len(_SHORT))
+
+
+def _told(context: Context, start: int, end: int) -> Iterator[Span]:
+    """The first word spelled as a password behind the name at [start, end), or one with a sign before it."""
+    text = context.text
+    stop = text.find("\n", end, end + _BEHIND)
+    for match in _WORD.finditer(text, end, stop if stop >= 0 else min(len(text), end + _BEHIND)):
+        span = _spelled(context, match.start(), match.end())
+        if span and (match.start() - end <= _NEAR or not is_phrase(match.group())):
+            yield span
+            return
+    for match in _WORD.finditer(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), start):
+        if has_sign(match.group()):
+            span = _spelled(context, match.start(), match.end())
+            if span:
+                yield span
+
+
+def _answered(context: Context, end: int) -> Iterator[Span]:
+    """The last word of the line that answers the question which ends with the name at `end`."""
+    match = compiled(_ANSWERED).match(context.text, end)
+    span = _spelled(context, *match.span("value")) if match else None
+    if span:
+        yield span
+
+
+def _spelled(context: Context, start: int, end: int) -> Span | None:
+    """Where the word at [start, end) is, without what ends the sentence; None when it is spelled as no password."""
+    context.looks -= 1
+    value = trimmed(context.text[start:end])
+    return (start, start + len(value)) if context.looks >= 0 and is_spelled(value) else None
 
 
 def _phrases(lower: str, most: int) -> Iterator[Span]:
@@ -71,18 +111,4 @@ def _phrases(lower: str, most: int) -> Iterator[Span]:
         if told is not None:
             words = told["value"].replace(".", " ").replace("_", " ").split(" ")
             if len(words) >= _WALLET or _SENTENCE.isdisjoint(words):
-                yield told.span("value")
-
-
-def _behind(context: Context) -> Iterator[Span]:
-    """Where a sentence tells a value for a name of credentials."""
-    text = context.text
-    for end, _, kind, _ in context.mentions[: context.crowd]:
-        if kind != CHOSEN and not (kind == ISSUED and text.startswith(_TYPED, end + 1)):
-            continue
-        if _DIGIT.search(text, end, end + _FAR):
-            told = compiled(_BEHIND).match(text, end, end + _FAR)
-            if told is None and "?" in text:
-                told = compiled(_ANSWERED).match(text, end, end + _FAR)
-            if told is not None:
                 yield told.span("value")

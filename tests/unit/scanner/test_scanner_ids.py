@@ -67,6 +67,8 @@ PUBLIC = {
     "protein": f"chain MKV{drawn('ACDEFGHIKLMNPQRSTVWY', 40)}",
     "alphabet of a salt": f'SALT_CHARS = "{string.ascii_lowercase}{string.ascii_uppercase}{string.digits}"',
     "another option": "forgot-password --client-id 3n4b5urk1ft4fl3mg5e62d9ado --username=ada",
+    "release": 'install "Miniconda3-py38_23.3.1-0-MacOSX-arm64" and Miniforge3-4.9.2-7-Linux-ppc64le',
+    "dotted names": "pyasn1.type.base.PyAsn1Item, PySide6.QtGui.QVector3D, httpx_aiohttp.httpx2.Httpx2AiohttpClient",
     "names between slashes": "reads BMP/PNG/JPEG/JPEG2000/GIF/TIFF and Ed25519/Ed448/Curve25519/Curve448",
 }
 

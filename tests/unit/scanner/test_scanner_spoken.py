@@ -73,6 +73,22 @@ TELLING = (
     "smbclient //nas/backup -U backup%{}",
     "openssl enc -d -aes-256-cbc -in dump.enc -out dump.sql -k {}",
     "echo {} | sudo -S systemctl restart app",
+    "after the reset the password became {}",
+    "Rotated the superuser password on Friday (now {}).",
+    "bitlocker pin/password on my machine: {}",
+    "new pw for the staging box -> {}",
+    "Das neue WLAN-Passwort heisst {}",
+    "Passwort (Testsystem): {}",
+    "пароль от админки сейчас {}",
+    "服务器的root密码改成了{}",
+    "本番DBのパスワードを{}に変更しました",
+    "관리자 비밀번호를 {}로 변경했습니다",
+    'driver.findElement(By.id("password")).sendKeys("{}");',
+    'mail.login("bot@example.org", "{}")',
+    'expect "password:" ; send "{}\\r"',
+    "redis-server --requirepass {}",
+    "net user marta {} /add",
+    "I logged in using {}.",
 )
 
 
@@ -121,12 +137,20 @@ Das Passwort ist in 1Password abgelegt
 Das Passwort lautet anders als 2023
 Der Schlüssel steht im Tresor, Fach 12
 Пароль хранится в Vault 2023 года
-密码请联系管理员获取,见 wiki2024
+密码请联系管理员获取,见 wiki
 パスワードは環境変数 DB_PASSWORD から読み込む
 비밀번호는 최소 8자 이상이어야 합니다
 La clave primaria es user_id2
 echo hello2world | grep hello
-docker run -p 8080:80 -u 1000 app2024\
+docker run -p 8080:80 -u 1000 app2024
+Password-protected PKCS#8 files, see ITS#9625
+ServiceAccountCredential from decodeBase64
+ColorPass = AdaptiveColor(Light: "#86b300")
+"(api[_-]?key|password|secret|token).{0,20}[A-Za-z0-9]"
+FunctionPass *createX86LowerAMXIntrinsicsPass
+password hash $2b$12$ and password123 in the documents
+password policy of end-to-end-encrypted-storage-systems since 2024
+proxy='socks5://user:pass@host:port'\
 """.split("\n")
 
 
