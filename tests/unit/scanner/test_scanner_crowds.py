@@ -10,7 +10,7 @@ import string
 import pytest
 
 from keepmum_scanner import scan
-from unit.scanner.hostile_texts import ALNUM, HEX, LOWER, Maker, base64_of, drawn, uuid
+from unit.scanner.hostile_texts import ALNUM, HEX, LOWER, NAMES, Maker, base64_of, drawn, text, uuid
 
 SEED = 20261121
 KEY = drawn(random.Random(SEED), ALNUM, 28) + "a1b2"
@@ -85,3 +85,27 @@ def test_a_known_key_in_a_crowd_of_encodings_is_found() -> None:
     for at in (0, len(words) // 2, len(words)):
         text = " ".join([*words[:at], github, *words[at:]])
         assert scan(text) != []
+
+
+GITHUB = "gh" + "p_" + drawn(random.Random(SEED), ALNUM, 36)
+# What is said, with the secret in it, and where the secret stands.
+TOLD = {
+    "a known key": (f" here {GITHUB} ", GITHUB),
+    "a key": (f" here\n{KEY}\n", KEY),
+    "a password": ("\npassword = hunt" + "er27!x\n", "hunt" + "er27!x"),
+    "a link": ("\npostgres://app:" + KEY[:12] + "@db.example.com/x\n", KEY[:12]),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "certificates"])  # amid a block it is a part of it
+def test_a_secret_in_hostile_text_is_refused_wherever_it_stands(name: str) -> None:
+    around = text(name, SIZE // 4)
+    missed = []
+    for part in (0.0, 0.5, 1.0):
+        place = int(len(around) * part)
+        for told, (said, secret) in TOLD.items():
+            start = place + said.index(secret)
+            found = scan(around[:place] + said + around[place:])
+            if not any(finding.start <= start and finding.end >= start + len(secret) for finding in found):
+                missed.append((told, part))
+    assert missed == []
