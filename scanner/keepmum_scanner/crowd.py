@@ -58,7 +58,7 @@ def find(context: Context, start: int, stated: Mapping[int, int], plain: Mapping
         plain: what tokens encode, by their start: they are judged by what that says.
     """
     suspects = 0
-    near = context.nearness()
+    is_near = context.nearness()
     for match in context.matches(_LOOK, start):
         begin, end = match.span("token")
         token = match["token"]
@@ -69,14 +69,13 @@ def find(context: Context, start: int, stated: Mapping[int, int], plain: Mapping
             token = plain[place][:LONGEST]
             if compiled(_TURNS).search(token) is None:
                 continue
-        if near(place, end):
+        if is_near(place, end):
             is_clear = token.count("/") >= _STEPS and _ISSUED.search(token) is None
         elif len(token) < _SHORT:
             is_clear = _is_no_key(token, place, context, flooded=suspects >= FLOOD)
         else:
             is_clear = _is_named(token, place, context, flooded=suspects >= _DUMP)
-        sign = match.string[place]
-        if is_clear or (sign in TELLERS and context.is_told_apart(place)):
+        if is_clear or (match.string[place] in TELLERS and context.is_told_apart(place)):
             continue
         if token.isalnum() or not shapes.is_integrity(token):
             suspects += 1

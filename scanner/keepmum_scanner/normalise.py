@@ -90,13 +90,18 @@ def _replaced(text: str, changed: dict[str, str]) -> str:
     return text
 
 
+def _spells(form: str) -> bool:
+    """Whether a key can be spelled with `form`: with one character, or with several letters and digits."""
+    return len(form) == 1 or (len(form) <= _LONGEST and form.isalnum() and form.isascii())
+
+
 def _changed(characters: set[str]) -> dict[str, str]:
     """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
     from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
 
     # A text can hold fifty thousand different ones. No form has a line break, and nothing combines with one.
     forms = normalize("NFKC", "\n".join(characters)).split("\n")
-    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and len(plain) <= _LONGEST}
+    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and _spells(plain)}
     unprintable = [] if "".join(characters).isprintable() else [one for one in characters if not one.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))

@@ -15,7 +15,8 @@ from keepmum_scanner.values import is_credential, trimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import re
+    from collections.abc import Iterable, Iterator
 
     from keepmum_scanner.context import Context
     from keepmum_scanner.suspect import Suspect
@@ -80,44 +81,50 @@ _SENTENCE = 280  # characters of "use … as"
 
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for every phrase in the text."""
-    for start, end in dict.fromkeys(
-        (*_told_behind(context.lower), *_optional(context.lower), *_used(context.lower, context.crowd))
-    ):
+    lower = context.lower
+    for start, end in dict.fromkeys([*_told_behind(lower), *_optional(lower), *_used(lower, context.crowd)]):
         value = trimmed(context.text[start:end])
         if is_credential(value, context, chosen=True, sure=False):
             yield ("secret.password", start, start + len(value), STATED)
 
 
-def _told_behind(lower: str) -> Iterator[Span]:
+def _told_behind(lower: str) -> list[Span]:
     """Where values stand behind a phrase."""
+    found = []
     for common, pivots, expression in PHRASES:
         for pivot in pivots if common in lower else ():
             if pivot in lower:
                 starts = places(pivot, lower)
                 if pivot == "-token":
                     starts = [place for place in starts if not is_place(lower, place + 1)]
-                ends = [place + len(pivot) for place in starts]
-                for match in filter(None, map(compiled(expression).match, repeat(lower), ends)):
-                    yield match.span("value")
+                found += [match.span("value") for match in _behind(lower, starts, len(pivot), expression)]
+    return found
 
 
-def _optional(lower: str) -> Iterator[Span]:
+def _optional(lower: str) -> list[Span]:
     """Where values are given to an option of a program that takes a password so."""
-    if " -" not in lower:
-        return
-    for option, expression, programs in OPTIONS:
-        if option in lower and any(program in lower for program in programs):
-            ends = [place + len(option) for place in places(option, lower)]
-            for match in filter(None, map(compiled(expression).match, repeat(lower), ends)):
-                if _is_told(lower, match.start(), programs):
-                    yield match.span("value")
+    found = []
+    for option, expression, programs in OPTIONS if " -" in lower else ():
+        present = [program for program in programs if program in lower] if option in lower else ()
+        if present:
+            matches = _behind(lower, places(option, lower), len(option), expression)
+            found += [match.span("value") for match in matches if _is_told(lower, match.start(), present)]
+    return found
 
 
-def _is_told(lower: str, place: int, programs: tuple[str, ...]) -> bool:
+def _behind(lower: str, starts: list[int], length: int, expression: str) -> Iterator[re.Match[str]]:
+    """What `expression` finds behind the pivots of `length` characters at `starts`."""
+    return filter(None, map(compiled(expression).match, repeat(lower), [start + length for start in starts]))
+
+
+def _is_told(lower: str, place: int, programs: Iterable[str]) -> bool:
     """Whether what stands at `place` belongs to a call of one of `programs`."""
     before = lower[max(0, place - _COMMAND) : place]
     call = before[max(before.rfind("\n"), before.rfind("|"), before.rfind(";")) + 1 :]
-    return any([program in call for program in programs])  # noqa: C419 - a list is made faster than three are asked for
+    for program in programs:  # noqa: SIM110 - a generator takes as long as all of this
+        if program in call:
+            return True
+    return False
 
 
 def _used(lower: str, most: int) -> Iterator[Span]:

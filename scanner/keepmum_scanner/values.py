@@ -102,8 +102,8 @@ def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
 
 def is_credential(value: str, context: Context, *, chosen: bool, sure: bool) -> bool:
     """Whether `value` can be a credential, as `is_secret` says; once no look is left, by its coarse look."""
-    context.looks -= 1
-    if context.looks >= 0:
+    if context.looks > 0:
+        context.looks -= 1
         return is_secret(value[:_JUDGED], chosen=chosen, sure=sure)
     return looks_secret(value[:_JUDGED], chosen=chosen)
 
