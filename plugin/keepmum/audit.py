@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keepmum import exchange, ids, intake, masking
+from keepmum import exchange, intake, masking
 from keepmum.memory import Activity, Change, JsonValue, Memory
 from keepmum.stores import Parts, Store
 
@@ -14,7 +14,6 @@ __all__ = ["Place", "Progress", "Report", "cleanse", "survey"]
 
 Progress = Callable[[int], None]  # told how many memories are done
 _PAGE = 500
-_IDS = frozenset({"id", "supersedes", "superseded_by"})
 _LAST_ID = "\U0010ffff"
 _ALL = 1 << 40
 
@@ -134,6 +133,4 @@ def _judge(report: Report, scan: intake.Scan, where: str, memory: str | None, va
 
 def _is_plain(name: str, value: JsonValue) -> bool:
     """Whether a value can hold no secret: a number, or an id of ours where one belongs."""
-    if isinstance(value, str):
-        return name in _IDS and ids.id_range(value) is not None
-    return value is None or isinstance(value, int | float)
+    return value is None or isinstance(value, int | float) or exchange.is_link(name, value)

@@ -11,14 +11,15 @@ from keepmum import ids, intake
 from keepmum.errors import InvalidInput
 from keepmum.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, JsonValue, Memory
 
-__all__ = ["CHOICES", "parse", "texts", "to_json"]
+__all__ = ["CHOICES", "TEXTS", "is_link", "parse", "texts", "to_json"]
 
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
 CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
-_TEXTS = (
+TEXTS = (  # the fields that may hold text, and so a secret
     "title", "text", "why", "key", "tags", "data", "git", "source",
-    "agent", "project", "session", "user", "created_by", "updated_by",
+    "agent", "project", "session", "user", "created_by", "updated_by", "origin", "supersedes", "superseded_by",
 )  # fmt: skip
+_LINKS = frozenset({"id", "supersedes", "superseded_by"})
 _NEEDED = ("id", "text", "title", "created_at", "updated_at")
 _LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
 _LATEST = 253_402_300_799_999  # the last millisecond of the year 9999; counts stay below it as well
@@ -31,7 +32,14 @@ def to_json(memory: Memory) -> dict[str, JsonValue]:
 
 def texts(memory: Memory) -> dict[str, JsonValue]:
     """The fields of a memory that may hold text, and so a secret."""
-    return {name: getattr(memory, name) for name in _TEXTS}
+    values = {name: getattr(memory, name) for name in TEXTS}
+    return {name: value for name, value in values.items() if not is_link(name, value)}
+
+
+def is_link(name: str, value: JsonValue) -> bool:
+    """Whether a field holds the id of a memory, as it should, and so no secret."""
+    bounds = ids.id_range(value) if name in _LINKS and isinstance(value, str) else None
+    return bounds is not None and bounds[0] == bounds[1]
 
 
 def parse(values: Mapping[str, JsonValue]) -> Memory:

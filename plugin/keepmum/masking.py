@@ -11,20 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from keepmum import exchange, ids, intake
+from keepmum import exchange, intake
 from keepmum.errors import ScannerFailed
 from keepmum.memory import LIMITS, Activity, JsonValue, Memory, Revision
 
-__all__ = ["FIELDS", "Eraser", "Masker", "Spot", "mask"]
+__all__ = ["Eraser", "Masker", "Spot", "mask"]
 
-FIELDS = (
-    *exchange.texts(Memory(id="", text="", title="", created_at=0, updated_at=0)),
-    "origin",
-    "supersedes",
-    "superseded_by",
-)
-_SAID = operator.attrgetter(*(name for name in FIELDS if name not in {"data", "git"}))  # these two have no hash
-_IDS = frozenset({"supersedes", "superseded_by"})
+_SAID = operator.attrgetter(*(name for name in exchange.TEXTS if name not in {"data", "git"}))  # these have no hash
 _LONGEST = {"title": LIMITS.title, "key": LIMITS.key, "why": LIMITS.why, "source": LIMITS.source}
 _PIECE = 5  # characters: the shortest piece of a secret that says something of it
 _SHORT = 255  # characters; names of agents and projects come again with every memory
@@ -47,7 +40,7 @@ def mask(values: Mapping[str, JsonValue], scan: intake.Scan) -> tuple[dict[str, 
 
     Raises: ScannerFailed.
     """
-    said = {name: value for name in FIELDS if (value := values.get(name)) and not _is_id(name, value)}
+    said = {name: value for name in exchange.TEXTS if (value := values.get(name)) and not exchange.is_link(name, value)}
     spots: list[Spot] = []
     secrets: dict[str, str] = {}
     for name, value in said.items():
@@ -154,7 +147,7 @@ class Masker:
             changed = mask(revision.before, self._scan)[0]
         except ScannerFailed:
             self._failed = True
-            changed = {name: _WITHHELD for name in FIELDS if isinstance(revision.before.get(name), str)}
+            changed = {name: _WITHHELD for name in exchange.TEXTS if isinstance(revision.before.get(name), str)}
             changed |= {"data": None, "git": None, "tags": ()}
         return replace(revision, before={**revision.before, **changed}) if changed else revision
 
@@ -174,7 +167,7 @@ class Masker:
             return _WITHHELD
 
     def _judged(self, memory: Memory) -> dict[str, Any]:
-        changed, spots, _ = mask({name: getattr(memory, name) for name in FIELDS}, self._scan)
+        changed, spots, _ = mask({name: getattr(memory, name) for name in exchange.TEXTS}, self._scan)
         self._failed = False
         self._places.pop(memory.id, None)
         if spots:
@@ -211,11 +204,7 @@ def _fitted(name: str, text: str) -> str:
     return text[: _LONGEST.get(name, LIMITS.name)]
 
 
-def _is_id(name: str, value: JsonValue) -> bool:
-    return name in _IDS and isinstance(value, str) and ids.id_range(value) is not None
-
-
 def _withheld(memory: Memory) -> Memory:
     """A memory of which nothing is shown but that it is there."""
-    texts: dict[str, Any] = {name: _WITHHELD for name in FIELDS if isinstance(getattr(memory, name), str)}
+    texts: dict[str, Any] = {name: _WITHHELD for name in exchange.TEXTS if isinstance(getattr(memory, name), str)}
     return replace(memory, **{**texts, "data": None, "git": None, "tags": ()})

@@ -52,6 +52,15 @@ WRITES: dict[str, Write] = {
     "an import's field": lambda service, secret: service.import_memory(
         {"id": "mem_" + "0" * 26, "text": "t", "title": "t", "created_at": 1, "updated_at": 1, secret: 1}
     ),
+    "an import's channel": lambda service, secret: service.import_memory(
+        {"id": "mem_" + "0" * 26, "text": "t", "title": "t", "created_at": 1, "updated_at": 1, "origin": secret}
+    ),
+    "an import's link": lambda service, secret: service.import_memory(
+        {"id": "mem_" + "0" * 26, "text": "t", "title": "t", "created_at": 1, "updated_at": 1, "supersedes": secret}
+    ),
+    "an import's other link": lambda service, secret: service.import_memory(
+        {"id": "mem_" + "0" * 26, "text": "t", "title": "t", "created_at": 1, "updated_at": 1, "superseded_by": secret}
+    ),
     "an import's git": lambda service, secret: service.import_memory(
         {"id": "mem_" + "0" * 26, "text": "t", "title": "t", "created_at": 1, "updated_at": 1, "git": {"url": secret}}
     ),
