@@ -9,6 +9,7 @@ import pytest
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel
 from clients.samples import NOTE, token
+from hidden import assert_hidden
 
 pytestmark = pytest.mark.clients
 
@@ -93,7 +94,7 @@ def test_a_secret_is_refused_with_a_reason_to_act_on(user: Claude, model: MockMo
     assert "nothing" in reason
     assert "github" in reason.lower()
     assert "text" in reason
-    assert token()[:10] not in reason
+    assert_hidden(token()[:10], reason)
 
 
 def test_a_refused_secret_is_nowhere_on_disk(user: Claude, model: MockModel, product: Path, project: Path) -> None:

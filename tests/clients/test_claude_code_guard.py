@@ -11,6 +11,7 @@ from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request
 from clients.other_memory import SERVER
 from clients.samples import token
+from hidden import assert_hidden
 
 pytestmark = pytest.mark.clients
 
@@ -52,7 +53,7 @@ class Agent:
     def is_refused(self, *calls: Call) -> str:
         """The reason that the model is given for the last of the calls, which has to be refused."""
         (reason,) = self.does(*calls)[-1].errors()
-        assert token()[:8] not in reason
+        assert_hidden(token()[:8], reason)
         return reason
 
 
@@ -90,7 +91,7 @@ def test_a_secret_does_not_reach_the_official_memory_server(server_memory: list[
     assert "They go through the pool." in agent.kept.read_text(encoding="utf-8")
     secret = Call(ENTITIES, {"entities": [{**entity, "name": "token", "observations": [f"It is {token()}."]}]})
     assert "github.token in entities[0].observations[0], line 1" in agent.is_refused(secret)
-    assert token() not in agent.kept.read_text(encoding="utf-8")
+    assert_hidden(token(), agent.kept.read_text(encoding="utf-8"))
 
 
 def test_a_secret_is_not_written_to_a_memory_file(agent: Agent) -> None:

@@ -13,6 +13,7 @@ import pytest
 from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
 from clients.samples import DUE
+from hidden import assert_hidden
 from keepmum.mcp.tools import INSTRUCTIONS
 from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
@@ -222,7 +223,7 @@ def test_a_secret_for_another_memory_server_is_refused(user: Codex, model: Codex
     assert "Keepmum refused this write to memory" in model.news(1)
     assert "Keepmum" not in model.news(2)
     assert "it is blue" in kept.read_text(encoding="utf-8")
-    assert KEY not in kept.read_text(encoding="utf-8")
+    assert_hidden(KEY, kept.read_text(encoding="utf-8"))
 
 
 def patch(*lines: str) -> Call:

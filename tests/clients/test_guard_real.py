@@ -13,6 +13,7 @@ import pytest
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel
 from guard_process import environment, guarded
+from hidden import assert_hidden
 
 pytestmark = pytest.mark.clients
 
@@ -80,8 +81,8 @@ def test_an_entity_with_a_secret_is_refused_and_in_no_file(
     stored = (tmp_path / "home" / "graph.json").read_text(encoding="utf-8")
     assert "blue pool" in stored
     assert "deploy key" not in stored
-    assert token[8:28] not in stored
-    assert token[8:28].encode() not in b"".join(lines)
+    assert_hidden(token[8:28], stored)
+    assert_hidden(token[8:28].encode(), b"".join(lines))
 
 
 def test_results_with_an_old_secret_are_masked_on_the_way_out(
@@ -91,7 +92,7 @@ def test_results_with_an_old_secret_are_masked_on_the_way_out(
     bad = {"name": "key", "entityType": "note", "observations": [f"The deploy token is {token}"]}
     talk(server_memory, home, ("create_entities", {"entities": [bad]}))
     *_, graph = talk(guarded(*server_memory, options=["--results"]), home, ("read_graph", {}))
-    assert token.encode() not in graph
+    assert_hidden(token.encode(), graph)
     assert b"[github.token removed]" in graph
 
 
@@ -115,10 +116,10 @@ def test_claude_code_is_refused_a_write_into_a_foreign_memory(  # noqa: PLR0917 
     (reason,) = next(request.errors() for request in model.requests if request.errors())
     assert "github.token in entities[0].observations[0]" in reason
     assert "vault path" in reason
-    assert token[8:28] not in reason
+    assert_hidden(token[8:28], reason)
     stored = graph.read_text(encoding="utf-8")
     assert "blue pool" in stored
-    assert token[8:28] not in stored
+    assert_hidden(token[8:28], stored)
 
     _keepmum(newcomer, product, project, "remove")
     assert json.loads(own.read_text(encoding="utf-8"))["mcpServers"] == before

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
+
 LETTERS, DIGITS = "kQzWvRtYbNmP", "482917365084"
 SECRET = "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip(LETTERS, DIGITS, strict=True))
 LIMIT = 60  # seconds
@@ -65,7 +67,7 @@ def test_a_file_is_told_by_place_and_rule(run: Run, tmp_path: Path) -> None:
 def test_a_store_is_told_and_left_as_it_is(run: Run, planted: Path) -> None:
     done = run("audit")
     assert (done.returncode, ":text:1: github.token" in done.stdout) == (1, True)
-    assert SECRET not in done.stdout + done.stderr
+    assert_hidden(SECRET, done.stdout + done.stderr)
     assert leaks(planted)
 
 
@@ -84,7 +86,7 @@ def test_what_is_repaired_is_found_nowhere_under_the_home(run: Run, planted: Pat
 
 def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path) -> None:
     done = run("recall", "--json")
-    assert SECRET not in done.stdout
+    assert_hidden(SECRET, done.stdout)
     assert "1 place masked: run `keepmum audit`" in done.stderr
     assert planted.exists()
 

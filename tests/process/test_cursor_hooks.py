@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cursor_executor import BadConfig, Executor, load
+from hidden import assert_hidden
 from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
 from keepmum_installers.clients.cursor import manifests
@@ -114,7 +115,7 @@ def test_a_secret_for_a_memory_is_refused_with_a_reason_for_the_agent(cursor: Ex
     merged = cursor.run("beforeMCPExecution", **remembering(f"use {token()}"))
     assert merged.permission == "deny"
     assert "github.token in note, line 1" in merged.reason
-    assert token() not in json.dumps(merged.answers)
+    assert_hidden(token(), json.dumps(merged.answers))
 
 
 def test_loaded_twice_a_secret_is_refused(twice: Executor) -> None:

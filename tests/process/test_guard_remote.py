@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from guard_process import LIMIT, ROOT, environment
+from hidden import assert_hidden
 from mcp_process import ServerProcess
 
 # A server of the SDK that keeps what it is told in a file, and what was sent for it to know the client by.
@@ -163,7 +164,7 @@ def test_results_are_masked_when_asked_for(each_remote: Remote, start: Start, to
     guard.greet()
     answer = guard.call("old", 2)
     assert text_of(answer) == "key [github.token removed]"
-    assert token not in json.dumps(answer)
+    assert_hidden(token, json.dumps(answer))
 
 
 def test_headers_come_from_the_environment(remote: Remote, start: Start) -> None:

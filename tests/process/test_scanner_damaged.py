@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
+
 ROOT = Path(__file__).parents[2]
 GITHUB = "gh" + "p_" + "a1B2" * 9
 TABLES = ("prefix_table", "score_table", "surprise_table")
@@ -50,7 +52,7 @@ def test_command_of_a_damaged_scanner_fails(copy: Path, table: str, how: str) ->
     damage(copy, table, how)
     done = run(copy, "-I", "-S", "scanner", stdin=GITHUB)
     assert done.returncode not in {0, 1}
-    assert GITHUB[:12] not in done.stdout + done.stderr
+    assert_hidden(GITHUB[:12], done.stdout + done.stderr)
 
 
 WRITE = """

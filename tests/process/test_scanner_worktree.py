@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
+
 LIMIT = 60  # seconds
 TOKEN = "gh" + "p_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))
 
@@ -40,7 +42,7 @@ def found(root: Path, tree: Path, *words: str, **extra: str) -> set[str]:
         env={**os.environ, **extra},
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
-    assert TOKEN not in done.stdout + done.stderr
+    assert_hidden(TOKEN, done.stdout + done.stderr)
     return {line.split(":")[0].replace("\\", "/").removeprefix("./") for line in done.stdout.splitlines()}
 
 

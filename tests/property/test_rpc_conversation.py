@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hidden import assert_hidden
 from keepmum.mcp.session import Session
 from mcp_sample import SURFACE, SampleHandlers
 
@@ -112,4 +113,4 @@ def test_no_error_repeats_what_the_client_said(message: Json, place: str, field:
     else:
         told = {**message, "params": {**inside, field: secret}}
     errors = [answer["error"] for answer in answers(converse([json.dumps(told).encode()])) if "error" in answer]
-    assert secret not in str(errors)
+    assert_hidden(secret, str(errors))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum import cli, credentials, outbox
 from keepmum.commands import outbox as outbox_command
 from rest_server import KEY, Answer, FakeServer
@@ -25,7 +26,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
         status = cli.main(words)
         said = capsys.readouterr()
-        assert KEY not in said.out + said.err
+        assert_hidden(KEY, said.out + said.err)
         return status, said.out, said.err
 
     return run_one

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum import audit_files, ids
 from keepmum.memory import Change, Memory
 from keepmum.service import MemoryService
@@ -72,7 +73,7 @@ def test_an_audit_finds_every_place(planted: MemoryService) -> None:
 
 def test_a_report_shows_no_secret(planted: MemoryService) -> None:
     report = planted.audit()
-    assert SECRET not in repr(report) + "".join(map(str, report.places))
+    assert_hidden(SECRET, repr(report) + "".join(map(str, report.places)))
 
 
 @pytest.mark.parametrize("purge", [False, True], ids=["redact", "purge"])
@@ -97,7 +98,7 @@ def test_what_is_redacted_is_a_new_revision_with_placeholders(planted: MemorySer
 
 def test_what_is_redacted_can_be_undone_only_to_placeholders(planted: MemoryService) -> None:
     planted.cleanse(planted.audit(), purge=False)
-    assert SECRET not in planted.undo("changed").memory.text
+    assert_hidden(SECRET, planted.undo("changed").memory.text)
 
 
 def test_what_is_purged_is_gone_and_the_rest_is_there(planted: MemoryService) -> None:

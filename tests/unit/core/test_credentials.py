@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum import credentials
 from keepmum.errors import KeepmumError, SettingsError
 
@@ -54,7 +55,7 @@ def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
     os.chmod(credentials.file_of(str(tmp_path)), 0o640)
     with pytest.raises(SettingsError, match="chmod 600") as caught:
         credentials.find(str(tmp_path), {}, HERE, approved=True)
-    assert SECRET not in str(caught.value)
+    assert_hidden(SECRET, str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_file_that_says_something_else_is_told_by_its_line(tmp_path: Path, tex
     path.chmod(0o600)
     with pytest.raises(SettingsError, match=r"credentials\.toml:[12]: a table is a server") as caught:
         credentials.origins(str(tmp_path))
-    assert SECRET not in str(caught.value)
+    assert_hidden(SECRET, str(caught.value))
 
 
 @pytest.mark.parametrize("variable", credentials.VARIABLES)
@@ -101,5 +102,5 @@ def test_what_can_be_no_key_is_refused_without_its_words(tmp_path: Path, text: s
 
 
 def test_a_key_shows_in_no_representation() -> None:
-    assert SECRET not in repr(credentials.Key(SECRET, "a file"))
-    assert SECRET not in repr(credentials.Server(HERE, SECRET))
+    assert_hidden(SECRET, repr(credentials.Key(SECRET, "a file")))
+    assert_hidden(SECRET, repr(credentials.Server(HERE, SECRET)))

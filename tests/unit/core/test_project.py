@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput
 from keepmum.project import UNPLACED, Project, find_project, working_folder
 from keepmum.settings import load
@@ -496,4 +497,4 @@ def test_no_credential_reaches_a_project(make: Make, environ: dict[str, str], fo
     canary = "gh" + "p_" + "a1B2" * 9
     found = project_of(make("work", origin=form.format(canary)), environ)
     assert found.id == "github.com/acme/api"
-    assert canary[4:] not in repr(found)
+    assert_hidden(canary[4:], repr(found))

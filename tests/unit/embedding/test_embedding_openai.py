@@ -13,6 +13,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from hidden import assert_hidden
 from keepmum import credentials, embedding, settings
 from keepmum.embedding import openai_compatible
 from keepmum.embedding.openai_compatible import KEY_VARIABLE, OpenAiCompatible
@@ -98,7 +99,7 @@ def test_lengths_that_the_user_chose_are_asked_for(httpserver: HTTPServer, serve
 def test_the_key_goes_into_the_header_and_nowhere_else(serve: Serve, asked: list[Request]) -> None:
     server = learnt(serve(whole))
     assert asked[0].headers["Authorization"] == f"Bearer {KEY}"
-    assert KEY not in server.model + asked[0].data.decode() + asked[0].url
+    assert_hidden(KEY, server.model + asked[0].data.decode() + asked[0].url)
 
 
 def test_the_space_is_named_by_model_and_server() -> None:
@@ -113,7 +114,7 @@ def test_the_space_is_named_by_model_and_server() -> None:
 
 def test_no_secret_is_sent(serve: Serve, asked: list[Request]) -> None:
     learnt(serve(whole)).embed([f"the token is {SECRET}"])
-    assert SECRET not in asked[-1].data.decode()
+    assert_hidden(SECRET, asked[-1].data.decode())
     assert "the token is" in asked[-1].data.decode()
 
 
@@ -315,7 +316,7 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
     with pytest.raises(KeepmumError, match="that is no key") as caught:
         embedding.open_embedder(chosen, {KEY_VARIABLE: f"{KEY}\nX-Other: 1"})
-    assert KEY not in str(caught.value)
+    assert_hidden(KEY, str(caught.value))
 
 
 def test_a_key_that_is_stored_for_the_server_is_sent_to_it(

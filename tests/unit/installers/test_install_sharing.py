@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum import application, credentials, settings
 from keepmum_installers import install as installing
 from keepmum_installers import uninstall as removing
@@ -79,7 +80,7 @@ def test_a_warning_comes_first_and_no_word_holds_the_key(
 ) -> None:
     share(wish, machine, heard)
     assert "warning: the key will stand in .claude/settings.json" in heard.err.getvalue()
-    assert KEY not in heard.all
+    assert_hidden(KEY, heard.all)
     assert file.exists()
 
 
@@ -101,7 +102,7 @@ def test_uninstalling_gives_the_file_its_bytes_back(wish: Wish, machine: Machine
     share(wish, machine, heard)
     assert removing.uninstall(removing.Options("project"), machine, heard) == 0
     assert file.read_bytes() == BEFORE
-    assert KEY not in heard.all
+    assert_hidden(KEY, heard.all)
 
 
 def test_a_new_key_takes_the_place_of_the_old_and_both_go(
@@ -162,7 +163,7 @@ def test_a_file_that_cannot_be_edited_shows_no_key_either(
     file.write_text("// ours\n{}", encoding="utf-8")
     assert share(wish, machine, heard) == 1
     assert "add by hand" in heard.all
-    assert KEY not in heard.all
+    assert_hidden(KEY, heard.all)
 
 
 @pytest.fixture

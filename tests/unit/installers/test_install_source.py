@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum_installers.errors import InstallError
 from keepmum_installers.source import Source, parse_source
 
@@ -47,7 +48,7 @@ def test_password_in_an_address_is_refused_and_not_repeated(tmp_path: Path, user
     secret = "correct-" + "horse-9"
     with pytest.raises(InstallError, match="password") as caught:
         parse_source(f"https://{user.format(secret=secret)}host/team/keepmum.git", str(tmp_path))
-    assert secret not in f"{caught.value} {caught.value.next_step}"
+    assert_hidden(secret, f"{caught.value} {caught.value.next_step}")
 
 
 @pytest.mark.parametrize("rest", ["?access_token={secret}", "#{secret}"])
@@ -55,4 +56,4 @@ def test_key_behind_an_address_is_refused_and_not_repeated(tmp_path: Path, rest:
     secret = "correct-" + "horse-9"
     with pytest.raises(InstallError, match="keys") as caught:
         parse_source(f"https://host/team/keepmum.git{rest.format(secret=secret)}", str(tmp_path))
-    assert secret not in f"{caught.value} {caught.value.next_step}"
+    assert_hidden(secret, f"{caught.value} {caught.value.next_step}")

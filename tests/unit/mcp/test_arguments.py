@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput
 from keepmum.mcp.arguments import KEYWORDS, MAX_DEPTH, check
 
@@ -168,7 +169,7 @@ def test_no_message_repeats_a_value() -> None:
     secret = "correct horse battery"
     rules: list[dict[str, object]] = [{"type": "integer"}, {"enum": ["a"]}, {"maxLength": 3}, {"type": "array"}]
     for rule in rules:
-        assert secret not in problem(rule, secret)
+        assert_hidden(secret, problem(rule, secret))
 
 
 def test_every_keyword_on_the_list_can_refuse() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialect_calls import Caller, Open, opening
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
@@ -149,7 +150,7 @@ def test_no_answer_repeats_a_secret_that_a_call_named(tools: Caller) -> None:
         tools.text("forget", key=TOKEN)
     keep(tools, "db", "PostgreSQL")
     told = [str(refused.value), tools.text("recall", query=f"db {TOKEN}")]
-    assert TOKEN not in "".join(told)
+    assert_hidden(TOKEN, "".join(told))
 
 
 # -- recalling
@@ -453,7 +454,7 @@ def test_an_import_tells_of_what_it_refused_and_keeps_the_others(tools: Caller) 
     said = tools.text("import-memories", data=json.dumps(rows))
     assert "Imported: 1" in said
     assert "Errors: 3" in said
-    assert TOKEN not in said
+    assert_hidden(TOKEN, said)
 
 
 def test_the_figures_count_types_agents_and_use(tools: Caller, other: Caller) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput, NotFound, SecretFound, SwitchedOff
 from keepmum.mcp import resources
 from keepmum.mcp.handlers import MemoryHandlers, open_handlers
@@ -201,7 +202,7 @@ def test_a_resource_says_once_that_something_was_masked_as_recall_does(handlers:
     with contextlib.closing(sqlite3.connect(home / ".keepmum" / "memory.db")) as db, db:
         db.execute("UPDATE memories SET text = ?", (f"deploy with {TOKEN}",))
     first, second = (handlers.read("memory://known", ANYONE)[1] for _ in range(2))
-    assert TOKEN[:12] not in first
+    assert_hidden(TOKEN[:12], first)
     assert "Tell the user: 1 place masked: run `keepmum audit`" in first
     assert "masked: run" not in second
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import check
 from keepmum.mcp.dialects import DIALECTS
@@ -211,6 +212,6 @@ def test_a_secret_that_a_hand_wrote_into_a_file_is_masked_and_told(call: Call, p
     path = project / kept["path"]
     path.write_text(path.read_text().replace("zebra", secret))
     (found,) = call("recall", query="deploy")
-    assert secret not in json.dumps(found)
+    assert_hidden(secret, json.dumps(found))
     assert any("masked: run `keepmum audit`" in line for line in context.lines)
     assert not any(secret[:12] in line for line in context.lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum.errors import KeepmumError
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.surface import Context, Surface, Tool
@@ -111,7 +112,7 @@ def test_a_bug_in_opening_ends_nothing_and_tells_nothing(
     conversation.greet()
     answer = conversation.say(call("echo", text="x"))[0]
     assert answer["error"] == {"code": -32603, "message": "internal error in echo; nothing was stored"}
-    assert SECRET_WORDS not in capsys.readouterr().err
+    assert_hidden(SECRET_WORDS, capsys.readouterr().err)
 
 
 # --- lists ------------------------------------------------------------------------------------------------------
@@ -184,4 +185,4 @@ def test_a_bug_in_closing_is_reported_by_place(capsys: pytest.CaptureFixture[str
     conversation.session.close()
     told = capsys.readouterr().err
     assert "internal error in closing: RuntimeError at " in told
-    assert SECRET_WORDS not in told
+    assert_hidden(SECRET_WORDS, told)

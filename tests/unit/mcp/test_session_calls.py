@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from hidden import assert_hidden
 from mcp_sample import SECRET_WORDS
 from unit.mcp.conversations import Conversation, Json, call, code_of, text_of
 
@@ -42,7 +43,7 @@ def test_a_bug_is_told_by_place_and_not_by_its_words(
     told = capsys.readouterr().err
     assert f"keepmum: internal error in {tool}: " in told
     assert "mcp_sample.py:" in told
-    assert SECRET_WORDS not in told
+    assert_hidden(SECRET_WORDS, told)
 
 
 def test_a_closed_standard_error_is_no_further_trouble(

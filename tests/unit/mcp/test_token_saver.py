@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialect_calls import Caller, Open, opening
+from hidden import assert_hidden
 from keepmum.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.dialects.token_saver import SURFACE
@@ -457,7 +458,7 @@ def test_an_import_refuses_a_secret_and_keeps_the_others(tools: Caller, project:
     (project / "in.json").write_text(json.dumps({"memories": rows}), encoding="utf-8")
     told = tools.json("import_memories", file="in.json")
     assert (told["imported"], told["failed"]) == (1, 2)
-    assert TOKEN not in json.dumps(told)
+    assert_hidden(TOKEN, json.dumps(told))
 
 
 @pytest.mark.parametrize("output", ["../elsewhere.json", "/etc/keepmum.json", "notes.txt", "package.json"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
 from keepmum_scanner import Finding
 from keepmum_scanner.cli import CLEAN, ERROR, FOUND, main
 
@@ -85,7 +86,7 @@ def test_unknown_option_is_an_error(arguments: list[str], capsys: pytest.Capture
 
 def test_secret_given_as_a_file_name_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([GITHUB]) == ERROR
-    assert GITHUB[:12] not in capsys.readouterr().err
+    assert_hidden(GITHUB[:12], capsys.readouterr().err)
 
 
 def test_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from contract.stores import a_memory, wanted
+from hidden import assert_hidden
 from keepmum import ids
 from keepmum.errors import KeyRefused, NotFound, SecretFound, StoreError, StoreReadOnly, Unsupported
 from keepmum.memory import Change
@@ -299,7 +300,7 @@ def test_the_latest_are_those_of_the_server(open_memory: OpenService, fake: Fake
 
 def test_a_secret_in_what_the_server_has_is_masked(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put(f"The job signs in with {TOKEN}.", "Jobs")
-    assert TOKEN not in open_memory().load([name])[0].text
+    assert_hidden(TOKEN, open_memory().load([name])[0].text)
 
 
 def test_a_project_goes_by_its_short_name(open_memory: OpenService, fake: FakeServer) -> None:
@@ -494,4 +495,4 @@ def test_what_an_audit_found_is_redacted_at_the_server(open_memory: OpenService,
     memory = open_memory()
     memory.recall()
     memory.cleanse(memory.audit(), purge=False)
-    assert TOKEN not in str(fake.memories)
+    assert_hidden(TOKEN, str(fake.memories))

@@ -1,0 +1,27 @@
+"""The assertion that hides what it looks for."""
+
+import pytest
+
+from hidden import assert_hidden
+
+SECRET = "gh" + "p_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize("place", [f"a {SECRET} b", f"a {SECRET} b".encode(), [SECRET], ValueError(SECRET)])
+@pytest.mark.parametrize("secret", [SECRET, SECRET.encode()])
+def test_a_failure_names_the_place_and_shows_nothing(secret: str | bytes, place: object) -> None:
+    with pytest.raises(pytest.fail.Exception) as caught:
+        assert_hidden(secret, "nothing", place)
+    told = str(caught.value)
+    assert "40 characters" in told
+    assert "place 2" in told
+    assert all(SECRET[at : at + 5] not in told for at in range(36))
+
+
+def test_what_is_hidden_passes() -> None:
+    assert_hidden(SECRET, "", b"", None, SECRET[:-1])
+
+
+def test_an_empty_secret_is_a_mistake_of_the_test() -> None:
+    with pytest.raises(AssertionError, match="empty"):
+        assert_hidden("", "text")
