@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keepmum import intake
+from keepmum_scanner.inputs import Unreadable, decoded
 
 __all__ = ["LONGEST", "Spot", "Unread", "audit", "files_of"]
 
@@ -67,9 +68,10 @@ def audit(path: str, scan: intake.Scan) -> list[Spot] | Unread:
             content = file.read(LONGEST + 1)
     except OSError as error:
         return Unread(path, error.strerror or "cannot be read", wanted=True)
-    if b"\0" in content:
+    try:
+        text = decoded(content, path)
+    except Unreadable:
         return Unread(path, "is binary", wanted=False)
-    text = content.decode("utf-8-sig", "replace")
     return [_spot(path, text, finding) for finding in intake.findings(text, scan)]
 
 

@@ -17,6 +17,9 @@ __all__ = ["BINARY", "STDIN", "Input", "Unreadable", "decoded", "inputs"]
 STDIN = "-"
 LONGEST = 64 << 20  # bytes of a file
 BINARY = "binary data, not text"  # and nobody who names a whole folder asked for it
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # as some shells write what they print to a file
+# Named a text it is one: a null in it would hide the rest.
+_TEXTS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".env", ".ini", ".csv")
 _PASSED_OVER = frozenset({".git", ".hg", ".svn"})  # what version control keeps for itself
 
 
@@ -51,17 +54,19 @@ def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:
 
 def _input(name: str) -> Input:
     try:
-        return Input(name, decoded(sys.stdin.buffer.read() if name == STDIN else _read(name)))
+        return Input(name, decoded(sys.stdin.buffer.read() if name == STDIN else _read(name), name))
     except Unreadable as reason:
         return Input(name, problem=str(reason))
 
 
-def decoded(data: bytes) -> str:
-    """`data` as text; bytes that are no UTF-8 become replacement characters.
+def decoded(data: bytes, name: str = "") -> str:
+    """`data`, the content of the file `name`, as text; bytes that are no UTF-8 become replacement characters.
+
+    The letters of UTF-16 have nulls between them, which a scan passes over as it does whatever is not shown.
 
     Raises: Unreadable for binary data.
     """
-    if b"\0" in data:
+    if b"\0" in data and not (data.startswith(_UTF_16) or name.lower().endswith(_TEXTS)):
         raise Unreadable(BINARY)
     return data.decode("utf-8-sig", "replace")
 

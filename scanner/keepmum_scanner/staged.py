@@ -42,7 +42,7 @@ def staged() -> Iterator[Input]:
 
 def _input(name: str, blob: str, top: str) -> Input:
     try:
-        text = decoded(_git("cat-file", "blob", blob, cwd=top))
+        text = decoded(_git("cat-file", "blob", blob, cwd=top), name)
     except Unreadable as reason:
         return Input(name, problem=str(reason))
     return Input(name, text, lines=_new_lines(_git(*_DIFF, "-U0", "--", f":(top,literal){name}", cwd=top)))

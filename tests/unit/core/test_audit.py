@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,16 @@ def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "a.bin"
     file.write_bytes(b"\0" + SECRET.encode())
     assert audit_files.audit(str(file), scan) == audit_files.Unread(str(file), "is binary", wanted=False)
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda text: f"\0{text}".encode(), lambda text: f"\ufeff{text}".encode("utf-16-le")]
+)
+def test_a_text_with_nulls_is_judged(tmp_path: Path, encode: Callable[[str], bytes]) -> None:
+    file = tmp_path / "CLAUDE.md"
+    file.write_bytes(encode(f"one\nuse {SECRET}\n"))
+    (spot,) = audit_files.audit(str(file), scan)  # type: ignore[misc] # no `Unread` here
+    assert (spot.line, spot.rule) == (2, "github.token")
 
 
 def test_what_is_too_large_is_told(tmp_path: Path) -> None:

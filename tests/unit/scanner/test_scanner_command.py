@@ -119,6 +119,12 @@ def test_a_binary_that_is_named_is_an_error_and_one_in_a_folder_is_not(tmp_path:
     assert main([str(tmp_path / "image")]) == ERROR
 
 
+@pytest.mark.parametrize("content", [b"\0\nkey " + GITHUB.encode(), f"\n{GITHUB}".encode("utf-16")])
+def test_a_text_with_nulls_is_scanned(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "note.md").write_bytes(content)
+    assert main([str(tmp_path)]) == FOUND
+
+
 def test_an_empty_folder_is_clean(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == CLEAN
 

@@ -1,0 +1,164 @@
+"""Input that no program writes on purpose, at each door: a word about it, no traceback, nothing of a secret in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from guard_process import environment, run, script
+from hidden import assert_hidden
+
+pytestmark = pytest.mark.heavy
+LIMIT = 60  # seconds
+TOKEN = b"gh" + b"p_" + b"a1B2c3D4e5" * 3 + b"f6G7h8"
+PIECES = [TOKEN[at : at + 5] for at in range(4, len(TOKEN) - 4)]
+
+BAD: dict[str, bytes] = {
+    "not UTF-8": b"\xff\xfe caf\xe9 " + TOKEN,
+    "lone surrogates": b"\xed\xa0\x80 " + TOKEN + b" \xed\xbf\xbf",
+    "a line of a megabyte": b"some words " * 100_000 + TOKEN,
+    "nulls": b"a\x00b " + TOKEN + b"\x00",
+    "nulls inside": b"key " + b"\x00".join(TOKEN[at : at + 1] for at in range(len(TOKEN))),
+    "nested too deep": b'{"a":' * 3000 + b'"' + TOKEN + b'"' + b"}" * 3000,
+    "nested and unclosed": b"[" * 200_000 + TOKEN,
+}
+Done = subprocess.CompletedProcess[bytes]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+def started(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Done:
+    return subprocess.run(
+        [sys.executable, "-I", "-S", *command],
+        input=data,
+        cwd=cwd,
+        env=environment(home),
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+
+
+def in_json(bad: bytes) -> bytes:
+    """`bad` inside a JSON string, its odd bytes as they are."""
+    spelled = bad.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\x00", b"\\u0000")
+    return b'"' + spelled + b'"'
+
+
+def held_back(done: Done, home: Path) -> None:
+    """Nothing of the secret is shown or kept, and no traceback either."""
+    told = done.stdout + done.stderr
+    assert b"Traceback" not in told
+    for piece in PIECES:
+        assert_hidden(piece, told, *(path.read_bytes() for path in home.rglob("*") if path.is_file()))
+
+
+Door = Callable[[Path, Path, Path, bytes], Done]
+
+
+def scanner(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    return started([str(root / "scanner"), "--json"], bad, home, cwd)
+
+
+def scan_of_a_file(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    (cwd / "note.md").write_bytes(bad)
+    return started([str(root / "plugin" / "launch.py"), "scan", str(cwd / "note.md")], b"", home, cwd)
+
+
+def remember(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    return started([str(root / "plugin" / "launch.py"), "remember"], bad, home, cwd)
+
+
+def import_of_lines(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    (cwd / "in.jsonl").write_bytes(b'{"text": ' + in_json(bad) + b', "title": "x"}\n' + bad + b"\n")
+    return started([str(root / "plugin" / "launch.py"), "import", str(cwd / "in.jsonl")], b"", home, cwd)
+
+
+def import_of_markdown(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    folder = cwd / "in" / "2026-11-21"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_bytes(b"---\nid: mem_e42ff8549525\ntimestamp: 1795273720\nagent: cli\n---\n\n" + bad)
+    words = ["import", "--from", "memories", str(cwd / "in")]
+    return started([str(root / "plugin" / "launch.py"), *words], b"", home, cwd)
+
+
+def audit_of_a_folder(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+    (cwd / "notes").mkdir()
+    (cwd / "notes" / "a.md").write_bytes(bad)
+    return started([str(root / "plugin" / "launch.py"), "audit", str(cwd / "notes")], b"", home, cwd)
+
+
+DOORS: dict[str, Door] = {
+    "the scanner": scanner,
+    "keepmum scan": scan_of_a_file,
+    "keepmum remember": remember,
+    "keepmum import": import_of_lines,
+    "keepmum import of Markdown": import_of_markdown,
+    "keepmum audit": audit_of_a_folder,
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_a_command_says_what_it_met_and_shows_nothing_of_it(
+    door: Door, bad: bytes, root: Path, home: Path, tmp_path: Path
+) -> None:
+    cwd = tmp_path / "work"
+    (cwd / ".git").mkdir(parents=True)
+    done = door(root, home, cwd, bad)
+    assert done.returncode in {1, 2}
+    assert done.stdout + done.stderr != b""
+    held_back(done, home)
+
+
+def call(bad: bytes, tool: bytes = b"remember") -> bytes:
+    params = b'{"name":"' + tool + b'","arguments":{"text":' + in_json(bad) + b"}}"
+    return b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}\n"
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_server_behind_the_guard_never_hears_it(bad: bytes, home: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    server = script(f"open({os.fspath(log)!r}, 'wb').write(sys.stdin.buffer.read())")
+    done = run(server, call(bad), home)
+    assert json.loads(done.stdout)["id"] == 1
+    assert log.read_bytes() == b""
+    held_back(done, home)
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_the_guard_in_a_client_forbids_it(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
+    payload = (
+        b'{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"mcp__memory__add","tool_input":{"text":'
+        + in_json(bad)
+        + b"}}"
+    )
+    done = started([str(root / "hooks" / "run.py"), "guard", "--client", "claude-code"], payload, home, tmp_path)
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
+    held_back(done, home)
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_the_tool_refuses_it_and_the_server_lives_on(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    greeting = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode() + b"\n"
+    ping = b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
+    (tmp_path / ".git").mkdir()
+    done = started([str(root / "plugin" / "launch.py"), "mcp"], greeting + call(bad) + ping, home, tmp_path)
+    answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert answers[2]["result"] == {}
+    refused = answers.get(1) or answers[None]  # a line that is no JSON has no id
+    assert "error" in refused or refused["result"]["isError"] is True
+    held_back(done, home)
