@@ -80,24 +80,22 @@ class SqliteMeaning:
     def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
         begun = self._begun(question, wanted, limit)
-        by_words = {row[0]: (row, fit) for row, fit in self._words.best(_FACTS, words, wanted, limit)}
+        by_words = self._words.best(_FACTS, words, wanted, limit)
+        known = {row[0]: row for row, _ in by_words}  # and are not looked up again
         asked, index, nearest = begun()
         if asked is not None and asked.model != self._searched:
             self._searched = asked.model
             index = self._followed(asked.model)
         if index is None or asked is None:
-            return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words.values()]
+            return [Candidate._make((*row[1:], fit, None)) for row, fit in by_words]
         point = index.point(asked)
-        known = {number: row for number, (row, _) in by_words.items()}  # and are not looked up again
         search = functools.partial(index.nearest, point, _groups(wanted))
         passed = functools.partial(passing, self._query, _FACTS, wanted=wanted, known=known)
-        near = {row[0]: (row, cosine) for row, cosine in self._near(search, wanted, limit, passed, nearest)}
-        cosines = index.cosines(point, [number for number in by_words if number not in near])
-        of_words = [
-            (*row[1:], fit, near[number][1] if number in near else cosines.get(number))
-            for number, (row, fit) in by_words.items()
-        ]
-        of_meaning = [(*row[1:], 0.0, cosine) for number, (row, cosine) in near.items() if number not in by_words]
+        near = self._near(search, wanted, limit, passed, nearest)
+        cosines = {row[0]: cosine for row, cosine in near}
+        cosines |= index.cosines(point, [number for number in known if number not in cosines])
+        of_words = [(*row[1:], fit, cosines.get(row[0])) for row, fit in by_words]
+        of_meaning = [(*row[1:], 0.0, cosine) for row, cosine in near if row[0] not in known]
         return list(map(Candidate._make, of_words + of_meaning))
 
     def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
