@@ -56,7 +56,6 @@ def _by_id(store: Store, word: str, user: str | None) -> Memory:
     if found:
         return found[0]
     if bounds is None:
-        raise NotFound(
-            f"no memory has this key ({len(word)} long); give a key, an id, or at least 4 characters of an id"
-        )
+        size = "1 character" if len(word) == 1 else f"{len(word)} characters"
+        raise NotFound(f"no memory has this key of {size}; give a key, an id, or at least 4 characters of an id")
     raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")

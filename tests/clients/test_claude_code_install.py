@@ -86,6 +86,16 @@ def test_the_installer_hands_over_a_plugin_of_a_few_files_that_works_from_the_cl
     }  # fmt: skip
 
 
+def test_a_plugin_that_was_read_from_the_clone_is_read_from_the_few_files_once_the_installer_ran(
+    user: Claude, model: MockModel, product: Path, project: Path
+) -> None:
+    run_installer(user, product, folder=project)
+    (plugin,) = user.plugins(project)
+    assert plugin["readFromFolder"] == str(user.memories / "plugins" / "claude-code")
+    user.ask("hello", folder=project)
+    assert REMEMBER in model.requests[0].tools
+
+
 def test_git_installs_a_copy_that_runs_alone(newcomer: Claude, model: MockModel, product: Path, project: Path) -> None:
     commit_all(product)
     with served(product) as address:
