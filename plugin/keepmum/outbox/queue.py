@@ -9,6 +9,7 @@ A file with a rollback journal, not a WAL: it is written seldom, by many process
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -248,4 +249,6 @@ def _failure(error: Exception) -> StoreError:
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return StoreBusy("another process holds the queue of writes; nothing was queued, try again")
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return StoreError(f"the queue of writes for the server cannot be used ({reason}); nothing was queued")
+    full = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) == errno.ENOSPC
+    advice = "; make room, and try again" if full else ""
+    return StoreError(f"the queue of writes for the server cannot be used ({reason}); nothing was queued{advice}")

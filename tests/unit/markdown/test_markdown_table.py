@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from keepmum.errors import StoreError
 from keepmum.stores.markdown import file_table
 from keepmum.stores.markdown.file_table import FileTable, Row
+from unit.markdown.markdown_parts import a_memory, keep, opened
 
 Two = tuple[FileTable, FileTable]
 
@@ -95,3 +99,32 @@ def test_both_may_write_in_turn(two: Two) -> None:
     first.follow()
     second.follow()
     assert first.files == second.files == {a_row(number).path: a_row(number) for number in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(sqlite3.SQLITE_FULL, "the disk is full"), (sqlite3.SQLITE_BUSY, "is busy")]
+)
+def test_a_table_that_cannot_be_opened_just_now_is_not_deleted(
+    two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    two[0].write([a_row(1)])
+    monkeypatch.setattr(file_table, "_connected", lambda _: refuse(code))
+    with pytest.raises(StoreError, match=words):
+        FileTable(str(tmp_path / "files.db"))
+    monkeypatch.undo()
+    with contextlib.closing(FileTable(str(tmp_path / "files.db"))) as again:
+        assert again.path_of("m1") == a_row(1).path
+
+
+def test_a_full_disk_is_told_as_that_and_not_as_an_index_to_delete(tmp_path: Path) -> None:
+    with contextlib.closing(opened(tmp_path)) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store._table, "note", lambda *_: refuse(sqlite3.SQLITE_FULL))
+        with pytest.raises(StoreError, match=r"the disk is full or failing .* make room"):
+            keep(store, a_memory())
+
+
+def refuse(code: int) -> NoReturn:
+    """What SQLite says by a result code."""
+    error = sqlite3.OperationalError("what it says")
+    error.sqlite_errorcode = code
+    raise error

@@ -139,6 +139,13 @@ def test_names_that_go_in_a_circle_end(box: Outbox) -> None:
     assert box.name("mem_a") in {"mem_a", "mem_b"}
 
 
+def test_a_disk_without_room_is_told_with_what_to_do(box: Outbox) -> None:
+    box._db.execute("PRAGMA max_page_count = 1")  # of which there are more already
+    with pytest.raises(StoreError, match="nothing was queued; make room, and try again"):
+        box.put([an_item(text="long " * 10_000)])
+    assert box.items() == []
+
+
 def test_a_file_that_is_no_queue_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "outbox.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreError, match="nothing was queued"):

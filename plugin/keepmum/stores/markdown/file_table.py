@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from keepmum import private_files
 from keepmum.errors import StoreError
+from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
 from keepmum.transactions import transaction
 
 __all__ = ["FileTable", "Row"]
@@ -53,7 +54,9 @@ class FileTable:
         private_files.make_folder(os.path.dirname(path))
         try:
             self._db = _connected(path)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if is_full(error) or is_busy(error):  # the file is as good as it was
+                raise store_error(error, "open its cache") from None
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
             try:

@@ -28,6 +28,7 @@ from keepmum.stores.markdown.folder import Folder, Unreadable
 from keepmum.stores.markdown.meaning import FiledMeaning
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.sqlite import open_store as open_index
+from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
 
 __all__ = ["FOLDER", "MarkdownStore", "open_store"]
@@ -380,6 +381,8 @@ class MarkdownStore:
             try:
                 yield
             except sqlite3.Error as error:
+                if is_full(error) or is_busy(error):
+                    raise store_error(error, "use its index") from None
                 raise StoreError(
                     f"the index of {self._folder.path} failed ({error}); delete the folder "
                     f"{os.path.dirname(self._index.path)} and try again: no memory lies in it"

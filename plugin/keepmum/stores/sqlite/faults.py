@@ -7,11 +7,12 @@ import sqlite3
 
 from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
 
-__all__ = ["FAILURES", "is_damage", "is_full", "store_error"]
+__all__ = ["FAILURES", "is_busy", "is_damage", "is_full", "store_error"]
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
@@ -27,6 +28,11 @@ def is_full(error: Exception) -> bool:
     return _code(error) in _FULL or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
+def is_busy(error: Exception) -> bool:
+    """Whether an error says that another process has what is wanted just now."""
+    return _code(error) in _BUSY
+
+
 def _code(error: Exception) -> int:
     """SQLite's primary result code; 0 for errors that are not its own."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
@@ -36,7 +42,7 @@ def store_error(error: Exception, doing: str) -> StoreError:
     """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
     code = _code(error)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+    if is_busy(error):
         return StoreBusy(f"the memory store is busy ({name}); try again")
     if is_full(error):
         return StoreError(
