@@ -2,13 +2,15 @@
 
     python tests/bench/retrieval/retrieval_run.py DATA --model FOLDER [--sets a,b] [--split dev] [--systems x,y]
 
-FOLDER holds the installed model (`keepmum model status` names it); without one, search goes by words alone.
+FOLDER holds the installed model (`keepmum model status` names it); without one, search goes by words alone. DATA may be
+this folder, with the set `notes`; the system `qdrant-edge` needs the package qdrant-edge-py.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -21,13 +23,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of th
 from bench import store_figures  # puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
 from bench.retrieval.retrieval_measures import MEASURES, measure
+from bench.retrieval.retrieval_peers import QdrantEdge
 from bench.retrieval.retrieval_systems import BM25, Dense, Keepmum, ReadOnce, Split, System
 from keepmum.embedding.minilm import MiniLm
 
 __all__ = ["Result", "main", "run"]
 
 _DEPTH = 10
-_SPLIT = ("one store", "split over two", "half at a server (loaded)", "half at a server (titles)")  # asked for by name
+# Asked for by name.
+_BY_NAME = ("one store", "split over two", "half at a server (loaded)", "half at a server (titles)", "qdrant-edge")
 _BROAD = 3  # times as many are asked for where several are parts of one answer
 _COLUMNS = ("system", "set", "questions", *MEASURES, "p50 ms", "p95 ms", "refused")
 
@@ -73,7 +77,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["HOME"] = os.environ["KEEPMUM_HOME"] = home
         systems = _systems(options.model)
         print("| " + " | ".join(_COLUMNS) + " |\n|" + "---|" * len(_COLUMNS))  # noqa: T201 - a report
-        for name in options.systems.split(",") if options.systems else [name for name in systems if name not in _SPLIT]:
+        for name in (
+            re.split(r",(?! )", options.systems)
+            if options.systems
+            else [name for name in systems if name not in _BY_NAME]
+        ):
             for line in _lines(name, systems[name], options.data, options.sets.split(","), options.split):
                 print(line, flush=True)  # noqa: T201 - a report
     return 0
@@ -109,6 +117,7 @@ def _systems(model: Path | None) -> Mapping[str, Callable[[], System]]:
         return {**plain, **split}
     own: dict[str, Callable[[], System]] = {
         "MiniLM alone": lambda: Dense(embedder), "Keepmum": lambda: Keepmum(embedder),
+        "qdrant-edge": lambda: QdrantEdge(embedder),
     }  # fmt: skip
     return {**plain, **own, **split}
 

@@ -10,7 +10,9 @@ import pytest
 from bench.retrieval import retrieval_run
 from bench.retrieval.retrieval_data import load
 from bench.retrieval.retrieval_measures import hit, ndcg, recall, reciprocal_rank
+from bench.retrieval.retrieval_systems import Keepmum
 
+NOTES = Path(retrieval_run.__file__).parent / "notes" / "dev"
 ONE = {"a": 1}
 TWO = {"a": 1, "b": 1}
 
@@ -40,6 +42,16 @@ def test_a_hit_is_any_answer() -> None:
 
 def test_the_reciprocal_rank_is_that_of_the_first_answer() -> None:
     assert (reciprocal_rank(["x", "a", "b"], TWO), reciprocal_rank(["x"], TWO)) == (0.5, 0.0)
+
+
+def test_a_note_is_found_first_by_a_name_path_date_or_keyword_of_its_own_and_by_one_that_is_misspelt() -> None:
+    lines = (NOTES / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    kinds = [json.loads(line)["type"] for line in lines]
+    result = retrieval_run.run(lambda: Keepmum(None), list(load(NOTES)))
+    first = {"identifier", "path", "date", "keyword", "typo"}
+    missed = [line for line, kind, scores in zip(lines, kinds, result.scores, strict=True) if scores["nDCG@10"] < 1]
+    assert [line for line in missed if json.loads(line)["type"] in first] == []
+    assert len(missed) < len(lines) / 3, "of all, most are found first by words alone"
 
 
 @pytest.fixture
