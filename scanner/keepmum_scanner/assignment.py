@@ -89,7 +89,7 @@ def find(context: Context) -> Iterator[Suspect]:
 
 def _given_in_crowd(context: Context, start: int) -> Iterator[Suspect]:
     """Suspects for any value behind `start` that is given near a credential's name."""
-    for expression in (_ANY_SIGNED, _ANY_TOLD, _ANY_USED):
+    for expression in (_ANY_SIGNED, _ANY_TOLD, _ANY_USED) if " as " in context.text else (_ANY_SIGNED, _ANY_TOLD):
         is_near = context.nearness()
         for match in compiled(expression).finditer(context.text, start):
             place, end = match.span("value")

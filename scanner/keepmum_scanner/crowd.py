@@ -43,7 +43,6 @@ _SHORT = 16  # characters; a shorter token is drawn from both cases and digits, 
 _ENCODED = compiled(
     rf"{_BEFORE}(?P<token>{HEXADECIMAL}(?!{CHARACTER})|{BASE64}(?!{CHARACTER})|[A-Za-z0-9_+/.~-]*%{CHARACTER}+)"
 )
-_DUMP = 256  # suspects, after which a text has so many secrets that nothing is asked which could clear the next one
 _STEPS = 2  # slashes of a path
 _WORD = 5.5  # bits; below this a name is made of words
 
@@ -69,12 +68,13 @@ def find(context: Context, start: int, stated: Mapping[int, int], plain: Mapping
             token = plain[place][:LONGEST]
             if compiled(_TURNS).search(token) is None:
                 continue
+        flooded = suspects >= FLOOD  # with so many secrets nothing is asked that could clear the next one
         if is_near(place, end):
             is_clear = token.count("/") >= _STEPS and _ISSUED.search(token) is None
         elif len(token) < _SHORT:
-            is_clear = _is_no_key(token, place, context, flooded=suspects >= FLOOD)
+            is_clear = _is_no_key(token, place, context, flooded=flooded)
         else:
-            is_clear = _is_named(token, place, context, flooded=suspects >= _DUMP)
+            is_clear = _is_named(token, place, context, flooded=flooded)
         if is_clear or (match.string[place] in TELLERS and context.is_told_apart(place)):
             continue
         if token.isalnum() or not shapes.is_integrity(token):

@@ -37,9 +37,8 @@ _WORDS = 5.0  # bits; a tail that costs less can be made of words
 _COUNTED = 32  # characters; who writes a placeholder does not count them
 _REPEATED = 3  # different characters in "xxxx…" and its kin
 _LONGEST = 256  # characters of a token that is searched for two characters, and of a tail that is looked at
-_STARTS = 2  # crowds of starts; from there on a token is taken for a key where one begins in it and …
 _DIGIT = compiled("[0-9]")
-_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")  # … letters and digits take turns
+_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
 
 _START = compiled(STARTS)
 _TOKEN = compiled(r"[^A-Za-z0-9_+/.~%-][A-Za-z0-9_+/.~%-]{12,}")
@@ -64,21 +63,17 @@ def begins_key(text: str, start: int) -> bool:
 
 def find(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     """Suspects for which a provider's fact holds, among these tokens of a text and anywhere in the crowd of it."""
-    text = context.text
-    tails = _Tails(text)
-    done = 0
-    left = _STARTS * crowd_of(text)
+    tails = None
     for place, facts in _begun(found, context):
-        if place < done:
+        tails = tails or _Tails(context.text)  # most texts have none
+        if place < tails.done:
             continue
-        left -= 1
-        if left < 0:
+        tails.starts -= 1
+        if tails.starts < 0:
             yield from _all(context, place, flooded=tails.suspects >= FLOOD)
             return
         suspect = tails.suspect(place, facts)
         if suspect:
-            cut = text.find("=", place, suspect[2])  # behind it another key may begin
-            done = suspect[2] if cut < 0 else cut
             yield suspect
 
 
@@ -143,12 +138,15 @@ def _all(context: Context, start: int, *, flooded: bool) -> Iterator[Suspect]:
 class _Tails:
     """What follows the prefixes of one text; to be asked in order of place."""
 
-    __slots__ = ("looks", "reach", "suspects", "text")
+    __slots__ = ("done", "looks", "reach", "starts", "suspects", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.looks = crowd_of(text)  # that are left
+        # What is left of looks at tails, and of starts of keys; behind them a token is taken for a key where one begins
+        # in it and letters and digits take turns behind that.
+        self.looks = self.starts = crowd_of(text)
         self.suspects = 0
+        self.done = 0  # where the last suspect ends
         self.reach: dict[str, tuple[int, int]] = {}  # by alphabet, where the last tail starts and ends
 
     def suspect(self, start: int, facts: tuple[Fact, ...]) -> Suspect | None:
@@ -161,6 +159,8 @@ class _Tails:
                 flooded = self.suspects >= FLOOD
                 self.suspects += 1
                 proved = check and not flooded and length <= _LONGEST and _is_proved(check, self.text[first:end])
+                cut = self.text.find("=", start, end)  # behind it another key may begin
+                self.done = end if cut < 0 else cut
                 return (rule, start, end, 0.99 if proved else 0.9)
         return None
 

@@ -138,21 +138,26 @@ def _tabled(context: Context) -> Iterator[Suspect]:
     yield from tables.find(context)
 
 
+def _decode(found: list[Token], most: int) -> None:
+    """Note what each token encodes; of a crowd in base64 the first `most`: its look says the same of the others."""
+    escaped = [token for token in found if "%" in token.text]
+    if escaped:
+        for token, plain in zip(escaped, unescaped([token.text for token in escaped])):
+            token.plain = plain if plain != token.text else None
+    for token in found:
+        if "%" not in token.text:
+            token.plain = decoded(token.text)
+            most -= token.plain is not None
+            if most <= 0:
+                return
+
+
 def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
     """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by.
 
     What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
     """
-    escaped = [token for token in found if "%" in token.text]
-    for token, plain in zip(escaped, unescaped([token.text for token in escaped])):
-        token.plain = plain if plain != token.text else None
-    left = outer.crowd  # the look of a crowd says what a secret in base64 is as well
-    for token in found:
-        if "%" not in token.text:
-            token.plain = decoded(token.text)
-            left -= token.plain is not None
-            if left <= 0:
-                break
+    _decode(found, outer.crowd)
     speaking = [*((token, token.plain) for token in found if token.plain), *_spelled(outer.text)]
     if not speaking:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.prefixes import begins_key
-from keepmum_scanner.suspect import crowd_of
+from keepmum_scanner.suspect import CROWD, crowd_of
 
 LONGEST = 512  # characters of a token whose spelling is looked at, half of them at each end
 MINIMUM = 12  # shorter pieces are looked at only where a credential word points at them
@@ -71,4 +71,4 @@ def tokens(text: str) -> list[Token]:
 
 def crowd_begins(found: list[Token], text: str) -> int | None:
     """Where the characters of `text` begin that none of its tokens `found` stands for; None when all are there."""
-    return found[-1].end if len(found) >= crowd_of(text) else None
+    return found[-1].end if len(found) >= CROWD and len(found) >= crowd_of(text) else None
