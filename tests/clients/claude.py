@@ -18,6 +18,7 @@ import pyte
 
 __all__ = ["LIMIT", "Claude", "Conversation", "Terminal"]
 
+_ENDING = 3.0  # seconds that a client on a busy machine takes to go once it was told to
 LIMIT = 60  # seconds for one step of the client, which takes about one
 _KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client wants one; nobody checks it
 
@@ -114,6 +115,7 @@ class Claude:
         child = pexpect.spawn(
             str(self.program), [], cwd=str(folder), env=self.environ, dimensions=(45, 120), encoding="utf-8"
         )
+        child.ptyproc.delayafterterminate = _ENDING
         try:
             yield Terminal(child)
         finally:
