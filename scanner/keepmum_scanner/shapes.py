@@ -289,7 +289,7 @@ def _ends_slug(part: str) -> bool:
 
 def is_alphabet(token: str) -> bool:
     """Whether `token` spells out an alphabet, as code that encodes has it, or the classes of an expression."""
-    if _CLASSES.match(token):
+    if "-" in token and _CLASSES.match(token):
         return True
     return len(token) >= _LEAST_ALPHABET and len(set(token)) == len(token)
 

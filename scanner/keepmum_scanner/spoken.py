@@ -6,7 +6,7 @@ The word that is told must be spelled as a password (`spelled`), since sentences
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import CHOSEN, CUE, ISSUED, places
+from keepmum_scanner.mentions import CHOSEN, CUE, places
 from keepmum_scanner.spelled import has_sign, is_phrase, is_spelled
 from keepmum_scanner.suspect import STATED
 from keepmum_scanner.values import trimmed
@@ -27,6 +27,7 @@ _WORD = compiled(
     rf"(?<![A-Za-z0-9_.+/~-])(?:(?=[^\s\"'`()<>{{}}\[\]\\,;|=:0-9]{{0,63}}[0-9])(?!\*){_CHARACTER}{{6,64}}|"
     r"[a-z]{3,10}(?:-[a-z]{3,10}){3,7}(?![A-Za-z0-9_-]))"
 )
+_MARK = compiled("[0-9]|-[a-z]{3,10}-")
 _BEHIND, _BEFORE = 72, 32  # characters behind a name and before it, within the line, that are looked at
 _NEAR = 36  # characters, within which words joined by dashes are told as a passphrase
 # A question for it, and an answer on the next line: "what's the password?\nkolja: sure, …".
@@ -44,45 +45,50 @@ _SENTENCE = frozenset(
 )
 _WALLET = 12  # words, at which a list is no sentence whatever its words are
 _ARGUMENTS = ("(", "=(", " = (")  # "mail.login(…)", "auth=(…)"
-_TYPED = ("0 ", "5 ", "7 ")  # how routers write a secret down
+_TYPED = (" 0 ", " 5 ", " 7 ")  # how routers write a secret down
 
 
-def find(context: Context) -> Iterator[Suspect]:
+def find(context: Context) -> list[Suspect]:
     """Suspects for words that a sentence tells as a password."""
-    for start, end in (*_beside(context), *_phrases(context.lower, context.crowd)):
-        yield ("secret.password", start, end, STATED)
+    spans = _beside(context) if context.mentions or _SHORT in context.lower else []
+    if "phrase" in context.lower:
+        spans += _phrases(context.lower, context.crowd)
+    return [("secret.password", start, end, STATED) for start, end in spans]
 
 
-def _beside(context: Context) -> Iterator[Span]:
+def _beside(context: Context) -> list[Span]:
     """Words spelled as passwords beside a name of passwords."""
     text = context.text
+    spans: list[Span] = []
     for end, start, kind, _ in context.mentions[: context.crowd]:
         if kind == CHOSEN:
-            yield from _told(context, start, end)
+            spans += _told(context, start, end)
             if "?" in text:
-                yield from _answered(context, end)
-        elif (kind == CUE and text.startswith(_ARGUMENTS, end)) or (
-            kind == ISSUED and text.startswith(_TYPED, end + 1)
-        ):
-            yield from _told(context, end, end)
+                spans += _answered(context, end)
+        elif text.startswith(_ARGUMENTS if kind == CUE else _TYPED, end):
+            spans += _told(context, end, end)
     if _SHORT in context.lower:
         for place in places(_SHORT, context.lower)[: context.crowd]:
             if not text[place - 1 : place].isalpha():
-                yield from _told(context, place, place + len(_SHORT))
+                spans += _told(context, place, place + len(_SHORT))
+    return spans
 
 
 def _told(context: Context, start: int, end: int) -> Iterator[Span]:
     """The first word spelled as a password behind the name at [start, end), or one with a sign before it."""
     text = context.text
     stop = text.find("\n", end, end + _BEHIND)
-    for match in _WORD.finditer(text, end, stop if stop >= 0 else min(len(text), end + _BEHIND)):
-        span = _spelled(context, match.start(), match.end())
-        if span and (match.start() - end <= _NEAR or not is_phrase(match.group())):
-            yield span
-            return
-    for match in _WORD.finditer(text, max(text.rfind("\n", 0, start) + 1, start - _BEFORE), start):
-        if has_sign(match.group()):
+    stop = stop if stop >= 0 else min(len(text), end + _BEHIND)
+    if _MARK.search(text, end, stop):  # behind most names no word can be one
+        for match in _WORD.finditer(text, end, stop):
             span = _spelled(context, match.start(), match.end())
+            if span and (match.start() - end <= _NEAR or not is_phrase(match.group())):
+                yield span
+                return
+    first = max(text.rfind("\n", 0, start) + 1, start - _BEFORE)
+    if has_sign(text[first:start]):
+        for match in _WORD.finditer(text, first, start):
+            span = _spelled(context, match.start(), match.end()) if has_sign(match.group()) else None
             if span:
                 yield span
 
@@ -104,8 +110,6 @@ def _spelled(context: Context, start: int, end: int) -> Span | None:
 
 def _phrases(lower: str, most: int) -> Iterator[Span]:
     """Where words are told as a passphrase, or as the phrase of a wallet, `most` times."""
-    if "phrase" not in lower:
-        return
     for place in places("phrase", lower)[:most]:
         told = _PHRASE.match(lower, place + len("phrase")) if lower.endswith(_KINDS, 0, place) else None
         if told is not None:

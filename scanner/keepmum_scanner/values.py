@@ -78,7 +78,7 @@ def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
     """
     if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
-    return is_drawn(value) or (chosen and is_spelled(value)) or _is_meant(value, chosen=chosen, sure=sure)
+    return is_drawn(value) or _is_meant(value, chosen=chosen, sure=sure) or (chosen and is_spelled(value))
 
 
 def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
