@@ -65,6 +65,7 @@ def test_what_cannot_be_scanned_is_said_in_one_line(
     if content == "folder":
         note.mkdir()
     elif isinstance(content, bytes):
+        note = note.with_suffix(".bin")
         note.write_bytes(content)
     assert main([str(note)]) == ERROR
     error = capsys.readouterr().err
