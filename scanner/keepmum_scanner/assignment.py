@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keepmum_scanner.decode import decoded
 from keepmum_scanner.drawn import drawn_at
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import CHOSEN, CUE, is_sure
@@ -129,12 +130,12 @@ def _given(context: Context, names: list[Mention]) -> Iterator[Suspect]:
         last = _LAST.match(value)
         if last:
             place, value = place + last.end(), value[last.end() :]
-        given_to = bool(sign and not sign[-1].isspace()) or (
-            chosen and bool(quoted)
-        )  # on a line of its own stand words too
+        # On a line of its own stand words too.
+        given_to = bool(sign and not sign[-1].isspace()) or (chosen and bool(quoted))
         named = not (short and value.isalpha())  # "first pass: tokenize"
         sure = given_to and named and is_sure(context.lower, start, end)
-        is_found = _is_secret((value if sign else _told(value), chosen, sure), judged, context)
+        said = (decoded(value) or value) if "%" in value else value  # a query's value, encoded, has signs and digits
+        is_found = _is_secret((said if sign else _told(said), chosen, sure), judged, context)
         reach = len(value) if is_found else _drawn_at(context, place)
         if reach:
             yield ("secret.password" if chosen else "secret.named", place, place + reach, STATED)

@@ -84,7 +84,7 @@ def find(context: Context) -> Iterator[Suspect]:
     lower = context.lower
     for start, end in dict.fromkeys([*_told_behind(lower), *_optional(lower), *_used(lower, context.crowd)]):
         value = trimmed(context.text[start:end])
-        if is_credential(value, context, chosen=True, sure=False):
+        if is_credential(value, context, chosen=True, sure=False) and not context.in_link(start):
             yield ("secret.password", start, start + len(value), STATED)
 
 

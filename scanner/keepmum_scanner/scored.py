@@ -84,7 +84,7 @@ def _confidence(features: Features, token: Token, context: Context, scorer: Scor
 def _behind_name(token: Token, context: Context) -> Token:
     """The part of `token` that a credential word inside it names ("deploy-key-…"), or `token` itself."""
     end = context.mention_inside(token.start, token.end - _LONG)
-    if end < 0 or shapes.is_integrity(token.look) or shapes.is_public(token.look):
+    if end < 0 or shapes.is_integrity(token.look) or shapes.is_public(token.look) or shapes.is_pod(token.look):
         return token
     return token.behind(end - token.start)
 
@@ -150,6 +150,7 @@ def _is_named(features: Features, token: Token, context: Context) -> bool:
 _GUARDS = (
     shapes.is_time,
     shapes.is_integrity,
+    shapes.is_layout,
     shapes.is_public,
     shapes.is_name,
     shapes.is_camel,

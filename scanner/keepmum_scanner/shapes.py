@@ -12,7 +12,10 @@ from keepmum_scanner.surprise import surprise
 _UUID = compiled(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _DIGITS = r"(?:0x)?(?:[0-9a-f]{7,}|[0-9A-F]{7,})"
 _MOMENT = r"[12][0-9]{3}-?[0-9]{2}-?[0-9]{2}[Tt_-]?[0-9:.-]{0,12}Z?"  # 20251121T093000Z and its kin
+_POD = "[a-z][a-z0-9-]{1,40}-(?:[0-9a-f]|[bcdf-hj-np-tv-xz2456789]){8,10}-[a-z0-9]{5}"
 _NAMES = (
+    # Papers of arXiv.
+    r"[0-9]{4}\.[0-9]{4,5}v[0-9]{1,2}",
     # Source: https://docs.rs/rusty_ulid/0.2.0/x86_64-unknown-linux-gnu/rusty_ulid/index.html, read 2026-11-21
     # Of 48 bits of milliseconds the first digit stays 0 until the year 3084. In front may stand what it names: "mem_".
     r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
@@ -32,9 +35,11 @@ _NAMES = (
         r"commit[0-9a-f]{40}|(?:(?:[a-z]{3,16}[_-]|v[0-9]-)){1,4}(?:[0-9a-f]{40}|[0-9a-f]{64})|"
         r"[a-z]{4,16}[_-][0-9a-f]{6,8}|I[0-9a-f]{40}|[0-9a-df-np-sv-z]{32}-[a-z][a-z0-9.+_-]{1,60}"
     ),
-    # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself.
+    # What clouds and clusters run: "vpc-0a1b…", and a pod with the hashes of its set and of itself, which are spelled
+    # without vowels. Source: https://pkg.go.dev/k8s.io/apimachinery/pkg/util/rand#SafeEncodeString, read 2026-11-21
     (
-        r"(?:[a-z]{1,12}-){1,4}[0-9a-f]{8,17}|[a-z][a-z0-9-]{1,40}-[0-9a-f]{8,10}-[a-z0-9]{5}|mrk-[0-9a-f]{32}|"
+        rf"(?:[a-z]{{1,12}}-){{1,4}}[0-9a-f]{{8,17}}|{_POD}|"
+        r"mrk-[0-9a-f]{32}|"
         r"ocid1\.[a-z0-9.-]{8,120}|[a-z]{2}-[a-z]{4,9}-[0-9]_[A-Za-z0-9]{9}|ou-[0-9a-z]{4,32}-[0-9a-z]{8,32}"
     ),
     # Roles, users, groups and profiles of AWS; keys are AKIA and ASIA.
@@ -50,6 +55,7 @@ _NAMES = (
     ),
 )
 _HEX = compiled(_DIGITS)
+_PODS = compiled(_POD)
 _TIME = compiled(_MOMENT)
 _IDENTITY = compiled("|".join((_DIGITS, _MOMENT, *_NAMES)))
 # Objects of web services are named like keys, their kind in front: a tool call, a customer, a deployment.
@@ -153,6 +159,24 @@ def _is_object(token: str) -> bool:
 def is_integrity(token: str) -> bool:
     """Whether `token` is a digest with its algorithm in front, as lock files write it, or a version with a commit."""
     return _DIGEST.search(token) is not None or _VERSION.match(token) is not None
+
+
+def is_pod(token: str) -> bool:
+    """Whether `token` names a pod of a cluster: its set, and two hashes."""
+    return _PODS.fullmatch(token) is not None
+
+
+def is_layout(token: str) -> bool:
+    """Whether `token` says how values are laid out: "4sHHI16s" for Python's `struct`, "%02x%02x" for `printf`."""
+    return _LAYOUT.fullmatch(token) is not None
+
+
+# Source: https://docs.python.org/3/library/struct.html#format-characters, read 2026-11-21
+# With a letter that is no hexadecimal digit, which keys of digits and few letters lack.
+_LAYOUT = compiled(
+    r"(?=[0-9a-fA-F]*[g-zG-Z])(?:[0-9]{0,3}[xcbBhHiIlLqQnNefdspP]){5,}[0-9]{0,3}|"
+    r"%?(?:[0-9.+-]{0,6}[diouxXeEfgGcrs]%){2,}[0-9.+-]{0,6}[diouxXeEfgGcrs]?"
+)
 
 
 def is_public(token: str) -> bool:

@@ -105,7 +105,9 @@ def _spelled(context: Context, start: int, end: int) -> Span | None:
     """Where the word at [start, end) is, without what ends the sentence; None when it is spelled as no password."""
     context.looks -= 1
     value = trimmed(context.text[start:end])
-    return (start, start + len(value)) if context.looks >= 0 and is_spelled(value) else None
+    if context.looks < 0 or not is_spelled(value) or context.in_link(start):  # links have random names and numbers
+        return None
+    return start, start + len(value)
 
 
 def _phrases(lower: str, most: int) -> Iterator[Span]:

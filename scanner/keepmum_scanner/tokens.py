@@ -11,7 +11,7 @@ MINIMUM = 12  # shorter pieces are looked at only where a credential word points
 
 # What keys are spelled with. "=" only ends a token (base64 padding), so `name=value` falls into two.
 CHARACTER = "[A-Za-z0-9_+/.~%-]"
-_FIRST = "[A-Za-z0-9_%](?<!%(?![0-7][0-9A-Fa-f]))"  # of percent signs one that stands for a character
+_FIRST = "[A-Za-z0-9_%](?<!%(?!(?:[2-7][0-9A-Fa-f]|0[9AaDd])))"  # of percent signs one that stands for a character
 # Most of any text is words, in camelCase, snake_case or a path, with a number behind some, and numbers in groups. One
 # expression passes them by where a hundred calls a note would have to judge them; a random key has no such humps.
 _JOINT = "[_+/.~-]{0,3}"
@@ -19,7 +19,7 @@ _WORD = (
     r"(?:(?:[A-Z][a-z]{2,15}|[a-z]{2,15}|I[ds]|To|O[fnr]|In|By|At|Db)(?![a-z])(?:[0-9]{1,4}(?![0-9A-Za-z]))?|"
     r"[A-Z]{2,13}(?![A-Z0-9-])|[A-Za-z]?[0-9]{1,4}(?![0-9A-Za-z])|[A-Za-z](?![0-9A-Za-z]))"
 )
-_DECIMAL = r"[0-9]+(?:[_+/.~-]{1,3}[0-9]+)+(?:e[+-]?[0-9]{1,3})?[_+/.~-]?"
+_DECIMAL = r"[0-9]+(?:(?:[_+/.~-]{1,3}|(?<=[0-9])[eE][+-])[0-9]+)+(?:e[0-9]{1,3})?j?[_+/.~-]?"
 _HEXADECIMAL = r"0x[0-9A-Fa-f]{0,16}\.[0-9A-Fa-f]{1,32}p[+-]?[0-9]{1,4}|0[bx][0-9A-Fa-f]{1,8}(?:_[0-9A-Fa-f]{1,8})+"
 _STROKE = "[MLHVCSQTAZmlhvcsqtaz]{1,2}"  # of the path in an SVG
 _DRAWN = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.]{{1,2}})[0-9]{{1,4}}(?![0-9]))+(?:{_STROKE})?"

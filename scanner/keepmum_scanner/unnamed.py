@@ -97,6 +97,6 @@ def is_key(token: str, start: int, context: Context) -> bool:
     """Whether a short `token` that is drawn, and that no credential word stands near, is no place, name or text."""
     if context.is_told_apart(start) or context.in_link(start) or context.named_id(start):
         return False
-    if shapes.is_marked(token):
+    if shapes.is_marked(token) or shapes.is_layout(token):
         return False
     return not (shapes.is_camel(token) or shapes.is_identity(token) or spells_text(token))

@@ -5,6 +5,7 @@ import random
 import string
 import uuid
 from collections.abc import Callable
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -44,6 +45,22 @@ def identity(chance: random.Random) -> str:
 
 def lines(chance: random.Random) -> str:
     return "\n".join(encoded(chance, 57) for _ in range(5)) + "\n" + encoded(chance, 20)
+
+
+def said(chance: random.Random) -> str:
+    """What people search for."""
+    return words(chance, chance.randint(1, 5), " ") + chance.choice(("", " #1234", "/x?y=1", " 100%", ' "as is"'))
+
+
+def layout(chance: random.Random) -> str:
+    """How bytes lie in a structure."""
+    counts, kinds = ("", "2", "4", "16", "32"), "bBhHiIlLqQfds"
+    return "".join(chance.choice(counts) + chance.choice(kinds) for _ in range(chance.randint(7, 16)))
+
+
+def safe(chance: random.Random, size: int) -> str:
+    """What clusters draw names from: no vowels, so that no words arise."""
+    return "".join(chance.choices("bcdfghjklmnpqrstvwxz2456789", k=size))
 
 
 THINGS: dict[str, Callable[[random.Random], str]] = {
@@ -86,6 +103,33 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
     "work tree": lambda c: f"worktree-{hexadecimal(c, 8)}",
     "directory of an archive": lambda c: f"ninja-{hexadecimal(c, 40)}",
     "role of a cloud": lambda c: f"arn:aws:iam::{c.randint(10**11, 10**12 - 1)}:role/{words(c, 2, '-')}",
+    "query, percent-encoded": lambda c: "&".join(f"{words(c, 1, '')}={quote(said(c), safe='')}" for _ in range(4)),
+    "query of a form": lambda c: "&".join(f"{name}={quote_plus(said(c))}" for name in ("q", "filter", "sort", "next")),
+    "link inside a link": lambda c: (
+        "https://login.example.org/authorize?scope=openid%20profile&redirect_uri="
+        + quote(f"https://app.example.org/{words(c, 2, '/')}?next=/{words(c, 1, '')}&lang=de", safe="")
+    ),
+    "JSON inside a link": lambda c: (
+        "filter=" + quote(f'{{"status":["open"],"labels":["{words(c, 1, "")}"],"page":{c.randint(1, 99)}}}', safe="")
+    ),
+    "IBAN": lambda c: f"{c.choice(('DE', 'FR', 'ES', 'PL'))}{c.randint(10**19, 10**20 - 1)}",
+    "IBAN with letters": lambda c: f"GB{c.randint(10, 99)}{drawn(c, 4).upper()}{c.randint(10**13, 10**14 - 1)}",
+    "IBAN in groups": lambda c: "DE" + " ".join(str(c.randint(1000, 9999)) for _ in range(5)),
+    "format of struct": lambda c: c.choice("<>=!@") + layout(c),
+    "call of struct": lambda c: f"struct.unpack('{c.choice('<>=!')}{layout(c)}', data)",
+    "format of printf": lambda c: "%" + "%".join(c.choice(("02x", "s", "-20s", "08.3f", "d")) for _ in range(8)),
+    "format of a date": lambda c: c.choice(("%Y-%m-%dT%H:%M:%S.%fZ", "%d%b%Y_%H%M%S", "%Y%m%d%H%M%S")),
+    "complex number": lambda c: f"{c.uniform(-9, 9):.8e}{c.choice('+-')}{c.uniform(0, 9):.8e}j",
+    "complex numbers": lambda c: ", ".join(f"{c.gauss(0, 1):.6f}{c.choice('+-')}{c.random():.6f}j" for _ in range(4)),
+    "numbers": lambda c: ", ".join(f"{c.gauss(0, 1):.8f}" for _ in range(6)),
+    "pod": lambda c: f"{words(c, 2, '-')}-{safe(c, c.randint(8, 10))}-{safe(c, 5)}",
+    "address of a network card": lambda c: ":".join(hexadecimal(c, 2) for _ in range(6)),
+    "IPv6": lambda c: ":".join(hexadecimal(c, 4) for _ in range(8)),
+    "paper": lambda c: (
+        f"arXiv:{c.randint(1, 26):02d}{c.randint(1, 12):02d}.{c.randint(10**4, 10**5 - 1)}v{c.randint(1, 9)}"
+    ),
+    "document on the web": lambda c: f"https://docs.google.com/document/d/{drawn(c, 44)}/edit",
+    "film on the web": lambda c: f"https://www.youtube.com/watch?v={drawn(c, 11)}",
     "domain name in other letters": lambda _: "xn--e1afmkfd.xn--p1ai",
     "alphabet": lambda c: string.ascii_uppercase + string.ascii_lowercase + string.digits + c.choice(("+/", "-_", "")),
     "German": lambda c: c.choice(
