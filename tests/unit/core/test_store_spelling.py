@@ -72,9 +72,18 @@ def test_a_question_in_another_language_is_no_slip(store: SqliteStore) -> None:
     assert found(store, "conection", "llamada", "tiempo", "espera") == set()
 
 
+def test_among_many_memories_a_slip_finds_what_was_meant_beside_the_other_words(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_module, "_WORTH_COUNTING", 1)
+    assert found(store, "conection", "parcel", "sharded") == set(TEXTS[:2]) | {TEXTS[3]}
+    assert found(store, "conection", "nowhere", "anywhere") == {TEXTS[0]}
+
+
 def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_module, "_WORTH_COUNTING", 1)
     monkeypatch.setattr(words_module, "_SPELT", len(TEXTS) - 1)
-    assert found(store, "conection") == set()
+    assert found(store, "conection", "nowhere", "anywhere") == set()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from keepmum.stores.sqlite import rows, schema
 
@@ -28,14 +28,18 @@ class Spelling:
         """`query` asks the store."""
         self._query = query
 
-    def meant(self, words: Sequence[str]) -> list[str]:
-        """For words that no memory holds, expressions that match those one slip away, commonest first."""
-        asked = [word for word in words if len(word) >= _LEAST and word.isalpha()]
+    def unknown(self, words: Iterable[str]) -> list[str]:
+        """Those that no memory holds and that may be a slip."""
+        asked = list(filter(_may_be_one, words))
         if not asked:
             return []
         held = ", ".join(["EXISTS (SELECT 1 FROM words WHERE words MATCH ?)"] * len(asked))
         known = self._query(f"SELECT {held}", [f'"{word}"' for word in asked])[0]
-        unknown = [word for word, is_known in zip(asked, known, strict=True) if not is_known]
+        return [word for word, is_known in zip(asked, known, strict=True) if not is_known]
+
+    def meant(self, unknown: Iterable[str]) -> list[str]:
+        """For words that no memory holds, expressions that match those one slip away, commonest first."""
+        unknown = list(filter(_may_be_one, unknown))
         if not 0 < len(unknown) <= _UNKNOWN:
             return []
         self._query(_VOCABULARY, ())
@@ -48,6 +52,10 @@ class Spelling:
         first, length = stem[:_BEGINNING], len(stem)
         found = self._query(_NEAR, (first, first + "\U0010ffff", length - 1, length + 1))
         return [row[0] for row in found if row[0].isalpha() and is_slip(stem, row[0])][:_MEANT]
+
+
+def _may_be_one(word: str) -> bool:
+    return len(word) >= _LEAST and word.isalpha()
 
 
 class _Stemmer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from keepmum import ranking
@@ -48,8 +48,7 @@ class SqliteWords:
         if not words:
             return []
         memories = int(self._query("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
-        meant = self._spelling.meant(words) if memories <= _SPELT else []
-        telling, first = self._telling([*map(_quoted, words), *meant], memories)
+        telling, first = self._telling({_quoted(word): word for word in words}, memories)
         expression = " OR ".join(telling)
         # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
         # leaves out too many of these, all that match are looked at.
@@ -83,7 +82,7 @@ class SqliteWords:
         )
         return [(row[0], row[1]) for row in found]
 
-    def _telling(self, words: Sequence[str], memories: int) -> tuple[Sequence[str], int]:
+    def _telling(self, words: Mapping[str, str], memories: int) -> tuple[Sequence[str], int]:
         """The words that tell so many memories apart, as many as a search can afford, and the first row to look at.
 
         A word that every seventh memory holds costs the most to look up and decides the least: leaving such words out
@@ -92,21 +91,23 @@ class SqliteWords:
         Where even two do, be it that no word is rarer, the latest memories are weighed alone.
         """
         if memories < _WORTH_COUNTING or (len(words) <= _ENOUGH_WORDS and memories <= _WEIGHED):
-            return words, 0
+            return [*words, *self._spelling.meant(self._spelling.unknown(words.values()))], 0
         common = int(min(memories * _COMMON, _WEIGHED)) + 1
         counted = self._counted(words, memories, common)
+        unknown = [word for quoted, word in words.items() if not counted[quoted]]
+        meant = self._spelling.meant(unknown) if memories <= _SPELT else []
         rare = sorted(((count, word) for word, count in counted.items() if count > 0), key=lambda pair: pair[0])
         telling = [(count, word) for count, word in rare if count < common]
         if not rare or (len(telling) < _ENOUGH_WORDS and memories <= _WEIGHED):
-            return words, 0
+            return [*words, *meant], 0
         added_up = list(itertools.accumulate(count for count, _ in telling))
         fitting = max(_ENOUGH_WORDS, bisect.bisect_right(added_up, _WEIGHED))
         chosen = [word for _, word in (telling or rare)[:fitting]]
         if telling and added_up[len(chosen) - 1] <= _WEIGHED:
-            return chosen, 0
+            return chosen + meant, 0
         return chosen, self._first_of_latest(" OR ".join(chosen))
 
-    def _counted(self, words: Sequence[str], memories: int, common: int) -> dict[str, int]:
+    def _counted(self, words: Iterable[str], memories: int, common: int) -> dict[str, int]:
         """How many memories hold each word, `common` standing for as many or more.
 
         To count these takes the longest, and they stay what they are: they are counted again when the store has grown
