@@ -61,7 +61,7 @@ _ABOUT = tuple(
     "id name url uri path file dir type kind env var count limit size length len ttl max min usage budget hash field "
     "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
     "format input prompt helper hint reset regex pattern auth timeout age days hours minutes seconds attempts retries "
-    "interval iterations rounds history".split()
+    "interval iterations rounds history sha1 sha256 sha512".split()
 )
 _ADJECTIVES = ("ed", "able", "ible", "ory", "ional")  # "the password is `Required`"
 # "KEY=OTHER_KEY=…": the value is what the last of them is given.

@@ -35,14 +35,14 @@ _TOLD = compiled(r"[\s\"'`,=:(]{0,6}")  # right behind a cue: "pasted `…`", "l
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _NEARER = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value=": another name is given the value
 _ID = compiled(
-    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|cursor|socket-accept|"
-    r"pub(?:lic)?[ _-]?key|site[ _-]?key|\bh1)"
+    r"(?:id|identifier|digest|sha\d*|hash|checksum|etag|fingerprint|arn|boundary|signature|challenge|verification|"
+    r"md5|cursor|socket-accept|pub(?:lic)?[ _-]?key|site[ _-]?key|\bh1)"
     r"[\"'`]?\s*[:=]?\s*(?:w/)?[\"'`]?-*$"
 )
 _LONGEST_ID = 24  # characters of such a name and the signs behind it
 _IDS = tuple(
-    "id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge cursor accept key "
-    "h".split()
+    "id identifier digest sha hash checksum etag fingerprint arn boundary signature challenge verification md cursor "
+    "accept key h".split()
 )
 _SIGNS = " \t\r\n\u1680\u2028\u2029\"'`:=-"  # what may stand between such a name and its value …
 _DIGITS = "0123456789"  # … and end it

@@ -110,10 +110,10 @@ _JOINTS = ("_", "-", " ")
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 # What these open is no door: a row, a map, a list of options; and a public key is there to be told.
 _KEY_TO = tuple(
-    "cache col column commit composite config correlation dedup dedupe dict event foreign group hash i18n idempotency "
-    "idempotence index issue json locale lookup map memo message natural object option partition primary public query "
-    "react registry row routing schema sequence shard site sort surrogate table translation unique version "
-    "websocket".split()
+    "cache col column commit composite config correlation dedup dedupe dict did event foreign group hash i18n "
+    "idempotency idempotence index issue json locale lookup map memo message natural object option partition "
+    "primary public query react registry row routing schema sequence shard site sort surrogate table translation "
+    "unique version websocket".split()
 )
 _KEY_TO_BY_END = {
     end: tuple(thing for thing in _KEY_TO if thing[-1] == end) for end in {thing[-1] for thing in _KEY_TO}

@@ -21,14 +21,17 @@ _NAMES = (
     r"(?:[A-Za-z]{2,16}[_-])?(?:0[0-9A-HJKMNP-TV-Z]{25}|0[0-9a-hjkmnp-tv-z]{25})",
     # Public addresses: Ethereum, Bitcoin, Tron, IPFS.
     (
-        r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|T[1-9A-HJ-NP-Za-km-z]{33}|Qm[1-9A-HJ-NP-Za-km-z]{44}|"
+        r"0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,59}|[13T][1-9A-HJ-NP-Za-km-z]{33}|Qm[1-9A-HJ-NP-Za-km-z]{44}|"
         r"12D3KooW[1-9A-HJ-NP-Za-km-z]{44}"
     ),
     # Keys and notes of Nostr, and what IPFS stores.
     # Source: https://raw.githubusercontent.com/nostr-protocol/nips/master/19.md, read 2026-11-21
-    r"n(?:pub|ote)1[02-9ac-hj-np-z]{58}|baf[a-z2-7]{56}",
+    r"n(?:pub|ote)1[02-9ac-hj-np-z]{58}|age1[02-9ac-hj-np-z]{58}|baf[a-z2-7]{56}|[a-z2-7]{56}(?:\.onion)?",
     # Source: https://www.w3.org/TR/trace-context/, read 2026-11-21
-    r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}|[0-9a-f]{32}/[0-9]{1,20}|1-[0-9a-f]{8}-[0-9a-f]{24}",
+    (
+        r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}|[0-9a-f]{32}/[0-9]{1,20}|1-[0-9a-f]{8}-[0-9a-f]{24}|"
+        r"[0-9a-f]{16}-[A-Z]{3}|(?:CA|MM|PN|RE|SM)[0-9a-f]{32}|[0-9a-f]{2}/(?:[0-9a-f]{30}|[0-9a-f]{38}|[0-9a-f]{62})"
+    ),
     # A thing and the commit or the digest it comes from: "ninja-…", "commit…", "worktree-a1b2c3d4".
     # A change as Gerrit names it, and what a store of builds holds.
     (
@@ -108,6 +111,8 @@ _PUBLIC_STARTS = (
     "WebKitFormBoundary",
     "xn--",
     "XN--",
+    "z6Mk",  # a key of Ed25519 in a decentralised identifier
+    "MIGfMA0GCSqGSIb3DQEBAQUAA4GN",  # RSA of 1,024 bits, as mail signs with it
     "nonce-",  # of a content security policy
     # A public key in DER names its algorithm first (RFC 5280 section 4.1): RSA of two lengths, P-256, P-384, Ed25519.
     "MIIBIjANBgkqhkiG9w0BAQEFAAOC",
@@ -220,7 +225,7 @@ _PARTS = 4  # of a path, from which on one letter is a name too: base64 has a sl
 _SHORT_PART = 10  # characters; where no part is longer there are too many slashes for base64: "JPEG/JPEG2000/GIF/TIFF"
 _DOMAINS = "ai|app|aws|cloud|co|com|de|dev|edu|eu|gov|info|internal|io|local|me|net|org|ru|uk|us"
 _PLACE = compiled(rf"(?:[a-z0-9_-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})|v[0-9]{{1,2}}(?:(?:alpha|beta)[0-9]{{1,2}})?")
-_HOST = compiled(rf"(?:[a-z0-9_-]{{1,40}}\.){{3,8}}(?:{_DOMAINS})")
+_HOST = compiled(rf"[a-z0-9-]{{1,40}}\.cloudfront\.net|(?:[a-z0-9_-]{{1,40}}\.){{3,8}}(?:{_DOMAINS})")
 
 
 def is_host(token: str) -> bool:

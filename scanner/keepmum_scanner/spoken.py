@@ -32,7 +32,7 @@ _BEHIND, _BEFORE = 72, 32  # characters behind a name and before it, within the 
 _NEAR = 36  # characters, within which words joined by dashes are told as a passphrase
 # A question for it, and an answer on the next line: "what's the password?\nkolja: sure, …".
 _ANSWERED = r"[^\n?]{0,48}\?\n{1,2}[> ]{0,4}(?:[^\n]{0,32}[ \t])?(?P<value>[!-~]{6,64})[ \t]*(?:\n|$)"
-_SHORT = "pw "  # a name that `mentions` takes for one only where a sign follows
+_SHORT = ("pw ", "pass is ")  # names that `mentions` takes for such only where a sign follows
 # Words alone are a passphrase where they are called one, and end where the line, the quotes or the sentence do.
 _PHRASE = compiled(
     r"s?(?:(?: [^\W\d_][\w./'\u2019@-]{0,24}){0,4}? (?:is|was)| ?[:=])[ \t]*[\"'`\u201e\u201c\u201d\u00ab(]{0,2}"
@@ -50,7 +50,11 @@ _TYPED = (" 0 ", " 5 ", " 7 ")  # how routers write a secret down
 
 def find(context: Context) -> list[Suspect]:
     """Suspects for words that a sentence tells as a password."""
-    spans = _beside(context) if context.mentions or _SHORT in context.lower else []
+    spans = _beside(context) if context.mentions else []
+    for name in [name for name in _SHORT if name in context.lower]:
+        for place in places(name, context.lower)[: context.crowd]:
+            if not context.text[place - 1 : place].isalpha():
+                spans += _told(context, place, place + len(name))
     if "phrase" in context.lower:
         spans += _phrases(context.lower, context.crowd)
     return [("secret.password", start, end, STATED) for start, end in spans]
@@ -67,10 +71,6 @@ def _beside(context: Context) -> list[Span]:
                 spans += _answered(context, end)
         elif text.startswith(_ARGUMENTS if kind == CUE else _TYPED, end):
             spans += _told(context, end, end)
-    if _SHORT in context.lower:
-        for place in places(_SHORT, context.lower)[: context.crowd]:
-            if not text[place - 1 : place].isalpha():
-                spans += _told(context, place, place + len(_SHORT))
     return spans
 
 

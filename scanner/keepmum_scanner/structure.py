@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BASE64 = r"[A-Za-z0-9+/_-]"
 # How documents write a link to a server on one's own machine or to none, with words for user and password.
-_EXAMPLE = r"(?i:user(?:name)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1|host(?:name)?)(?![\w.-]))"
+_EXAMPLE = r"(?i:(?:user(?:name)?)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1|host(?:name)?)(?![\w.-]))"
 # Parameters of a link that are no place in a listing ("page_token=").
 _NAMED = "(?:" + "|".join(f"(?<=[?&]{kind}token=)" for kind in ("", "access_", "api_", "auth_")) + ")"
 

@@ -69,6 +69,17 @@ PUBLIC = {
     "another option": "forgot-password --client-id 3n4b5urk1ft4fl3mg5e62d9ado --username=ada",
     "release": 'install "Miniconda3-py38_23.3.1-0-MacOSX-arm64" and Miniforge3-4.9.2-7-Linux-ppc64le',
     "dotted names": "pyasn1.type.base.PyAsn1Item, PySide6.QtGui.QVector3D, httpx_aiohttp.httpx2.Httpx2AiohttpClient",
+    "recipient of age": f"age recipient age1{drawn(BECH32, 58)}",
+    "service in Tor": f"reach it at {drawn(BASE32, 56)}.onion",
+    "key of a mail server": f"DKIM p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQ{drawn(ALNUM, 90)}",
+    "key of an identifier": f"did:key:z6Mk{drawn('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijk', 44)}",
+    "call": f"call CA{drawn(HEX, 32)}, message SM{drawn(HEX, 32)}",
+    "digest of a body": f"Content-MD5: {drawn(ALNUM, 20)}2Q==",
+    "pinned key": f'pin-sha256="{drawn(ALNUM, 42)}8="',
+    "proof of a site": f"google-site-verification={drawn(ALNUM, 41)}7c",
+    "ray": f"CF-Ray: {drawn(HEX, 16)}-FRA",
+    "object of a cache": f"ccache {drawn(HEX, 2)}/{drawn(HEX, 30)}",
+    "host of a network": f"d{drawn(BASE32, 10)}7c5.cloudfront.net",
     "names between slashes": "reads BMP/PNG/JPEG/JPEG2000/GIF/TIFF and Ed25519/Ed448/Curve25519/Curve448",
 }
 

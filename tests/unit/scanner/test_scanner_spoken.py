@@ -89,6 +89,7 @@ TELLING = (
     "redis-server --requirepass {}",
     "net user marta {} /add",
     "I logged in using {}.",
+    "Grafana admin pass is {}",
 )
 
 
