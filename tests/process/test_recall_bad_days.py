@@ -208,3 +208,10 @@ def test_a_question_of_10_000_characters_is_refused_with_the_limit(server: Serve
     assert "at most 1000 are allowed" in said
     done = keepmum("recall", "x" * 10_000)
     assert (done.returncode, "the limit is 1,000" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+
+
+def test_a_server_that_finds_nothing_by_words_alone_says_that_these_were_all(server: ServerProcess) -> None:
+    failed, said = asked(server, "shipping")
+    assert not failed
+    assert "No memories match." in said
+    assert "Lexical only: the model for search by meaning is not " in said
