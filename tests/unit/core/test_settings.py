@@ -171,6 +171,7 @@ def test_a_bad_line_is_named_with_what_may_stand_there(
         "[backend]\ntoken = 'x'",
         "[backend.headers]\nx = 'y'",
         "[x.y]\nclientSecret = 'x'",
+        "headers = ['X: y']",
         "backend = { origin = 'https://a.example', password = 'x' }",
         "scope = 'bogus'\nmemory-api-key = 'x'",
     ],

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.memory import Change
+from keepmum.memory import Change, Filter
 from keepmum.stores import StaleWrite
 from keepmum.stores.markdown import MarkdownStore
-from unit.markdown.markdown_parts import SEED, a_memory, day, file_of, found, keep, put, texts
+from unit.markdown.markdown_parts import NOW, SEED, a_memory, day, file_of, found, keep, put, texts
 
 
 def test_a_file_that_was_added_is_found(store: MarkdownStore, folder: Path) -> None:
@@ -164,3 +164,11 @@ def test_a_full_disk_leaves_files_and_index_as_they_were(store: MarkdownStore, m
     assert texts(store) == ["A zebra"]
     assert file_of(store, memory).read_bytes() == before
     assert [path.name for path in file_of(store, memory).parent.iterdir()] == [file_of(store, memory).name]
+
+
+def test_a_search_by_meaning_knows_what_a_hand_has_just_written(store: MarkdownStore, folder: Path) -> None:
+    meaning = store.meaning
+    assert meaning is not None
+    put(folder, SEED)
+    seen = meaning.find(["oauth2"], lambda: None, Filter(now=NOW, project="alpha"), 5)
+    assert [one.id for one in seen] == store.called("mem_a1b2c3d4e5f6")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from contract.stores import NOW, a_memory, an_event, wanted
 from keepmum.errors import StoreError
 from keepmum.memory import Change, Memory
-from keepmum.stores import STORES, StaleWrite, Store
+from keepmum.stores import STORED, STORES, Receipt, StaleWrite, Store
 from keepmum.stores.joined import JoinedStore
 from keepmum.stores.joined.meaning import JoinedMeaning
 
@@ -107,6 +107,33 @@ def test_a_failure_in_the_second_store_undoes_the_first(joined: JoinedStore, mon
     with pytest.raises(StoreError, match="full"):
         joined.commit([Change(None, file), Change(None, row)])
     assert joined.get([file.id, row.id]) == []
+
+
+def test_what_is_removed_stays_until_what_is_new_is_there(joined: JoinedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
+    put(joined, file)
+    done: list[str] = []
+
+    def noting(name: str) -> Callable[..., Receipt]:
+        def commit(*_: object) -> Receipt:
+            done.append(name)
+            return STORED
+
+        return commit
+
+    for name in joined.names:
+        monkeypatch.setattr(part(joined, name), "commit", noting(name))
+    joined.commit([Change(file, None), Change(None, row)])
+    assert done == ["sqlite", "markdown"]
+
+
+def test_a_change_that_comes_too_late_touches_no_store(joined: JoinedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
+    put(joined, row)
+    stale = replace(row, revision=7)
+    monkeypatch.setattr(part(joined, "markdown"), "commit", lambda *_: pytest.fail("a file was written"))
+    with pytest.raises(StaleWrite):
+        joined.commit([Change(None, file), Change(stale, replace(stale, text="changed", revision=8))])
 
 
 def test_activity_is_told_once_with_the_memory_it_is_about(joined: JoinedStore) -> None:

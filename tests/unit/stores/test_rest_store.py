@@ -289,6 +289,9 @@ def test_what_a_teammate_removed_is_gone_here(open_memory: OpenService, fake: Fa
     for reference in ("pool", name):
         with pytest.raises(NotFound):
             memory.load([reference])
+    fake.fault = lambda _: Answer(503)
+    with pytest.raises(NotFound):  # here too, where the server cannot be asked
+        open_memory().load([name])
 
 
 def test_the_latest_are_those_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
@@ -328,6 +331,23 @@ def test_a_read_without_the_server_gives_what_was_known_and_says_so(open_memory:
     memory.recall()
     assert found(memory, "zebra") == ["a zebra"]
     assert "not the server's answer" in memory.caveat()
+
+
+def test_what_was_found_a_moment_ago_is_found_without_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+    fake.put("zebra crossing", "a zebra")
+    memory = open_memory()
+    memory.recall("zebra")
+    fake.fault = lambda _: Answer(503)
+    assert found(memory, "zebra") == ["a zebra"]
+
+
+def test_a_write_says_nothing_of_a_read_before_it(open_memory: OpenService, fake: FakeServer) -> None:
+    memory = open_memory()
+    fake.fault = lambda _: Answer(503)
+    memory.recall("zebra")
+    assert memory.caveat()
+    memory.remember("Blue first")
+    assert memory.caveat() == ""
 
 
 def test_a_read_with_the_server_says_nothing(open_memory: OpenService) -> None:
