@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keepmum import intake
-from keepmum_scanner.inputs import Unreadable, decoded
+from keepmum.errors import ScannerFailed
 
 __all__ = ["LONGEST", "Spot", "Unread", "audit", "files_of"]
 
@@ -68,6 +68,10 @@ def audit(path: str, scan: intake.Scan) -> list[Spot] | Unread:
             content = file.read(LONGEST + 1)
     except OSError as error:
         return Unread(path, error.strerror or "cannot be read", wanted=True)
+    try:
+        from keepmum_scanner.inputs import Unreadable, decoded  # here: a damaged scanner breaks no command without it
+    except Exception:  # noqa: BLE001 - a damaged file raises anything
+        raise ScannerFailed from None
     try:
         text = decoded(content, path)
     except Unreadable:

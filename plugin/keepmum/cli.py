@@ -40,12 +40,24 @@ def main(argv: Sequence[str]) -> int:
         return hook.run(argv[1:])
     _speak_utf8()
     if argv[:1] == ["scan"]:
-        from keepmum_scanner import cli as scanner
-
-        return scanner.main(list(argv[1:]), _judge(), "keepmum scan")
+        return _scan(list(argv[1:]))
     from keepmum.commands import tree
 
     return tree.run(argv)
+
+
+def _scan(argv: list[str]) -> int:
+    """Exit status of the scanner; 2 for one that is damaged, since 1 says that a secret was found."""
+    try:
+        from keepmum_scanner import cli as scanner
+
+        judge = _judge()
+    except Exception as error:  # noqa: BLE001 - a damaged file raises anything
+        sys.stderr.write(
+            f"keepmum: the scanner is damaged ({type(error).__name__}), nothing was scanned; run `keepmum doctor`\n"
+        )
+        return 2
+    return scanner.main(argv, judge, "keepmum scan")
 
 
 def _speak_utf8() -> None:

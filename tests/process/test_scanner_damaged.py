@@ -1,5 +1,6 @@
 """A scanner that is not whole refuses: it never lets a text pass that it could not judge."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ LIMIT = 60  # seconds
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the plugin's sources, free to be damaged."""
-    for folder in ("scanner", "plugin", "hooks"):
+    for folder in ("scanner", "plugin", "hooks", "installers"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
     return tmp_path
 
@@ -72,3 +73,48 @@ def test_write_through_a_damaged_scanner_is_refused(copy: Path, table: str) -> N
     done = run(copy, "-c", WRITE)
     assert done.returncode != 0
     assert "stored" not in done.stdout
+
+
+def call(request_id: int, method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}) + "\n"
+
+
+NOTE = "a plain note"
+KEPT = {"id": "mem_" + "0" * 26, "text": NOTE, "title": NOTE, "created_at": 1, "updated_at": 1}
+WRITING = call(1, "tools/call", name="remember", arguments={"text": NOTE})
+HELLO = call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"})
+HOOK = {
+    "session_id": "s",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "mcp__memory__add",
+    "tool_input": {"text": NOTE},
+}
+# Words of a command, what is said to it, and what its refusal has.
+DOORS = {
+    "keepmum remember": (["plugin/launch.py", "remember", NOTE], "", "scanner"),
+    "keepmum import": (["plugin/launch.py", "import", "in.jsonl"], "", "scanner"),
+    "keepmum audit": (["plugin/launch.py", "audit", "in.jsonl"], "", "scanner"),
+    "keepmum scan": (["plugin/launch.py", "scan", "in.jsonl"], "", "scanner"),
+    "a word that is no command": (["plugin/launch.py", "remembered", NOTE], "", "scanner"),
+    "the tool": (["plugin/launch.py", "mcp"], HELLO + WRITING, "scanner"),
+    "the guard of a client": (["hooks/run.py", "guard", "--client", "claude-code"], json.dumps(HOOK), '"deny"'),
+    "the guard of a server": (["plugin/launch.py", "guard", "--", "/bin/cat"], WRITING, "could not"),
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("how", ["missing", "cut short", "empty"])
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("door", DOORS)
+def test_no_door_lets_a_note_pass_that_the_scanner_cannot_judge(copy: Path, door: str, table: str, how: str) -> None:
+    words, said, refusal = DOORS[door]
+    damage(copy, table, how)
+    (copy / ".git").mkdir()
+    (copy / "in.jsonl").write_text(json.dumps(KEPT) + "\n", encoding="utf-8")
+    done = run(copy, "-I", "-S", *words, stdin=said)
+    told = done.stdout + done.stderr
+    assert refusal in told
+    assert "Traceback" not in told
+    assert WRITING not in done.stdout
+    held = [path for path in (copy / "home").rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
+    assert held == []

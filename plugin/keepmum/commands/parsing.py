@@ -31,9 +31,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with usage and message on standard error; status 2."""
-        from keepmum_scanner import redact, scan
+        try:
+            from keepmum_scanner import redact, scan
 
-        super().error(redact(message, scan(message)))
+            told = redact(message, scan(message))
+        except Exception:  # noqa: BLE001 - what is not judged is not shown
+            told = "these words are not understood, nor repeated, since the scanner failed; run `keepmum doctor`"
+        super().error(told)
 
 
 def without_secrets(message: str, argv: Iterable[str]) -> str:
