@@ -27,7 +27,7 @@ _CODE = compiled(
 _SIGNED = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")  # options, tags, comments, variables; and passwords that are drawn
 # Three kinds of characters behind a sign: no option, tag or comment.
 _SIGN_FIRST = compiled(r"[!#@](?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=(?:[^0-9]*[0-9]){2})[\w!#$%&*+.?@^~-]{7,63}")
-_PLACE = compiled(r"/|[A-Za-z]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
+_PLACE = compiled(r"/|[A-Za-z.]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
 _JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
 _ENDS = ".:?,"  # not "!": passwords like to end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}

@@ -151,7 +151,8 @@ ColorPass = AdaptiveColor(Light: "#86b300")
 FunctionPass *createX86LowerAMXIntrinsicsPass
 password hash $2b$12$ and password123 in the documents
 password policy of end-to-end-encrypted-storage-systems since 2024
-proxy='socks5://user:pass@host:port'\
+proxy='socks5://user:pass@host:port'
+PASS: gdb.base/align-c++.exp: print alignment\
 """.split("\n")
 
 
