@@ -22,12 +22,13 @@ class Learning:
     def __init__(self, mirror: Store) -> None:
         self._mirror = mirror
         self._lock = threading.Lock()
-        self._held: dict[str, Memory] = {}
+        self._held: dict[str, tuple[Memory, Memory | None]] = {}  # with what was known when it was seen
 
     def add(self, memories: Sequence[Memory], known: Mapping[str, Memory]) -> None:
         """Hold what is new against what is `known`."""
         with self._lock:
-            self._held |= {memory.id: memory for memory in memories if memory != known.get(memory.id)}
+            seen = ((memory, known.get(memory.id)) for memory in memories)
+            self._held |= {memory.id: (memory, before) for memory, before in seen if memory != before}
             full = len(self._held) >= _MOST_HELD
         if full:
             self.flush()
@@ -35,17 +36,25 @@ class Learning:
     def held(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Those of these memories that are not in the mirror yet, by id."""
         with self._lock:
-            return {one: self._held[one] for one in ids if one in self._held}
+            return {one: self._held[one][0] for one in ids if one in self._held}
 
     def flush(self) -> None:
-        """Keep what was held; a mirror that cannot be written loses nothing that the server has not."""
+        """Keep what was held; a mirror that cannot be written loses nothing that the server has not.
+
+        What was written here since it was seen has parts that no answer of the server tells: it stays, and the server
+        is heard again with the next look.
+        """
         with self._lock:
-            memories, self._held = list(self._held.values()), {}
-        if not memories or not self._mirror.capabilities.writable:
+            seen, self._held = self._held, {}
+        if not seen or not self._mirror.capabilities.writable:
             return
         with contextlib.suppress(StoreError):
-            held = {memory.id: memory for memory in self._mirror.get([memory.id for memory in memories])}
-            changes = [Change(held.get(memory.id), _onto(memory, held.get(memory.id))) for memory in memories]
+            held = {memory.id: memory for memory in self._mirror.get(list(seen))}
+            changes = [
+                Change(held.get(name), _onto(memory, held.get(name)))
+                for name, (memory, before) in seen.items()
+                if _revision(held.get(name)) == _revision(before)
+            ]
             changes = [change for change in changes if change.before != change.after]
             try:
                 self._mirror.commit(changes)
@@ -69,3 +78,7 @@ class Learning:
 
 def _onto(memory: Memory, held: Memory | None) -> Memory:
     return memory if held is None else replace(memory, revision=max(memory.revision, held.revision + 1))
+
+
+def _revision(memory: Memory | None) -> int:
+    return 0 if memory is None else memory.revision
