@@ -14,32 +14,34 @@ _ESCAPE = compiled(
     r"\\{1,4}x(?P<byte>[0-9A-Fa-f]{2})|\\{1,4}u(?:(?P<unit>[0-9A-Fa-f]{4})|\{(?P<point>[0-9A-Fa-f]{1,6})\})|"
     r"&#(?:x(?P<hexadecimal>[0-9A-Fa-f]{1,6})|(?P<decimal>[0-9]{1,7}));"
 )
-_BETWEEN = compiled(r"[A-Za-z0-9_.+/=~%-]{0,64}")  # what keys are spelled with
-_BEFORE = compiled(r"[A-Za-z0-9_.+/=~%-]{1,64}$")
+_KEY = "[A-Za-z0-9_.+/=~%-]"  # what keys are spelled with
+_ANY = r"(?:\\{1,4}(?:x[0-9A-Fa-f]{2}|u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]{1,6}\}))|&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});)"
+_RUN = compiled(rf"{_ANY}(?:{_KEY}{{0,64}}{_ANY})*{_KEY}{{0,64}}")
+_BEFORE = compiled(rf"{_KEY}{{1,64}}$")
 _SHORTEST = 12  # characters that a run says; an accent in a word hides nothing
+_MOST = 1024  # spellings that are kept
+_letters: dict[str, str] = {}  # by their spelling: a text says the same few many times
 
 
 def spelled(text: str) -> Iterator[tuple[int, int, str]]:
     """Start and end of each run in `text` that has such spellings, and what it says."""
-    run: list[re.Match[str]] = []
-    for match in _ESCAPE.finditer(text):
-        if run and not _BETWEEN.fullmatch(text, run[-1].end(), match.start()):
-            yield from _said(text, run)
-            run = []
-        run.append(match)
-    if run:
-        yield from _said(text, run)
+    for run in _RUN.finditer(text):
+        before = _BEFORE.search(text, max(0, run.start() - 64), run.start())
+        start = before.start() if before else run.start()
+        said = _ESCAPE.sub(_letter, text[start : run.end()])
+        plain = normalise(said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")).text
+        if len(plain) >= _SHORTEST:  # of one character two halves have come together
+            yield start, run.end(), plain
 
 
-def _said(text: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
-    before = _BEFORE.search(text, max(0, run[0].start() - 64), run[0].start())
-    behind = _BETWEEN.match(text, run[-1].end())
-    assert behind is not None  # the expression also matches nothing
-    start, end = before.start() if before else run[0].start(), behind.end()
-    said = _ESCAPE.sub(_character, text[start:end]).encode("utf-16-le", "surrogatepass")  # halves of one come together
-    plain = normalise(said.decode("utf-16-le", "replace")).text
-    if len(plain) >= _SHORTEST:
-        yield start, end, plain
+def _letter(match: re.Match[str]) -> str:
+    spelling = match.group()
+    letter = _letters.get(spelling)
+    if letter is None:
+        letter = _character(match)
+        if len(_letters) < _MOST:
+            _letters[spelling] = letter
+    return letter
 
 
 def _character(match: re.Match[str]) -> str:
