@@ -102,7 +102,10 @@ def _messages(count: int, home: Path) -> Iterator[Row]:
     cases = {
         "ping": ("ping", {}),
         "call of 1,000 characters": ("tools/call", {"name": "keep", "arguments": {"text": (NOTE * 5)[:1000]}}),
-        "call of 20 notes": ("tools/call", {"name": "keep", "arguments": {"notes": [NOTE[:100]] * 20}}),
+        "call of 20 notes": (
+            "tools/call",
+            {"name": "keep", "arguments": {"notes": [NOTE[first : first + 100] for first in range(20)]}},
+        ),
     }
     with ExitStack() as running:
         bare = running.enter_context(Visit(PROMPT, home))

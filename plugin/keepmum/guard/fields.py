@@ -24,11 +24,12 @@ _DEEPEST = 8  # JSON in JSON: each level is scanned whole, and nobody writes mor
 
 def secrets(call: Members) -> list[Place]:
     """Rule, field, line and fingerprint of every secret in the message of a call, each once, in order."""
-    places = [
-        (rule, _shown(path), line, fingerprint)
-        for path, name, text in _strings(call)
-        for rule, line, fingerprint in _found(name, text)
-    ]
+    known: dict[tuple[str, str], list[tuple[str, int, str]]] = {}  # graphs name the same things again and again
+    places = []
+    for path, name, text in _strings(call):
+        if (name, text) not in known:
+            known[name, text] = list(_found(name, text))
+        places += [(rule, _shown(path), line, fingerprint) for rule, line, fingerprint in known[name, text]]
     return list(dict.fromkeys(places))
 
 
