@@ -66,7 +66,7 @@ def _beside(context: Context) -> list[Span]:
     spans: list[Span] = []
     for end, start, kind, _ in context.mentions[: context.crowd]:
         if context.looks <= 0:
-            return  # no word is looked at any more
+            break  # no word is looked at any more
         if kind == CHOSEN:
             spans += _told(context, start, end)
             if "?" in text:
