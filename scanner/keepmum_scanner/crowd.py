@@ -44,7 +44,6 @@ _ENCODED = compiled(
     rf"{_BEFORE}(?P<token>{HEXADECIMAL}(?!{CHARACTER})|{BASE64}(?!{CHARACTER})|[A-Za-z0-9_+/.~-]*%{CHARACTER}+)"
 )
 _STEPS = 2  # slashes of a path
-_WORD = 5.5  # bits; below this a name is made of words
 
 
 def find(context: Context, start: int, stated: Mapping[int, int], plain: Mapping[int, str]) -> Iterator[Suspect]:
@@ -94,7 +93,7 @@ def _is_named(token: str, start: int, context: Context, *, flooded: bool) -> boo
     issued = _ISSUED.search(token)
     if issued is None or flooded:
         return issued is None
-    if issued.lastgroup and surprise(token) < _WORD:
+    if issued.lastgroup and surprise(token) < shapes.WORD:
         return True
     return shapes.is_identity(token) or shapes.is_path(token) or context.in_link(start) or context.named_id(start)
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 _RUN = compiled(r"[A-Za-z0-9]+")
-_SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SHORTEST = 16  # characters of a token that gives itself away without a name
 _LONG = 15  # letters and digits in one stretch
 _READABLE = 5.0  # bits; below this and with at most one change of kind a token is words, whatever stands beside it
@@ -110,7 +109,7 @@ def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
     """
     text = token.look
     letters = text.isalpha()
-    switches = 0 if letters else len(_SWITCH.findall(text))
+    switches = 0 if letters else len(shapes.SWITCH.findall(text))
     bits = surprise(text)
     run = len(text) if text.isalnum() else max(map(len, _RUN.findall(text)), default=0)
     words = bits < _READABLE and switches < (1 if run >= _LONG else 2)

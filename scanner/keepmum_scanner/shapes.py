@@ -71,7 +71,7 @@ _KINDS = frozenset(
 )
 _LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM = 6.0  # bits; a token this surprising is a key even where a word in it says "example"
-_WORD = 5.5  # bits; a path's part below this is a word
+WORD = 5.5  # bits; a path's part below this is a word
 
 _VERSION = compiled(
     r"(?:[A-Z][a-z]{2,15}-)?v?[0-9]{1,5}(?:\.[0-9]{1,9}){1,3}(?:\.?(?:rc|post|dev|alpha|beta|a|b)[0-9]{1,4}){0,3}[+-]"
@@ -94,7 +94,7 @@ _PLACEHOLDER = compiled(
 )
 _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LONG_NAME = compiled(r"[A-Za-z_.]{1,64}(?:[0-9]{1,4}[A-Za-z_.]{1,64}){0,16}[0-9]{0,4}")
-_SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")  # where letters and digits take turns, as in keys
 # Sizes that names of programs carry: "base64", "Uint8Array", "ipv6only", "sha256sum".
 _SIZE = compiled(r"(?:(?<=[A-Za-z]{3})(?:8|16|32|58|64|85|128|256|384|512|1024)|(?<=[Ii][Pp]v)[46])(?![0-9])")
 _HUMP = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
@@ -153,7 +153,7 @@ def is_identity(token: str) -> bool:
     if _is_object(token):
         return True
     uuid = _UUID.search(token) if token.count("-") >= 4 and len(token) <= _LONGEST_NAME else None
-    return uuid is not None and surprise(token[: uuid.start()] + token[uuid.end() :]) < _WORD
+    return uuid is not None and surprise(token[: uuid.start()] + token[uuid.end() :]) < WORD
 
 
 def _is_object(token: str) -> bool:
@@ -247,7 +247,7 @@ def is_path(token: str) -> bool:
         return True
     short = len(token) <= _LONGEST_NAME
     for part in parts:
-        if (part.isalpha() and (len(part) > 1 or len(parts) > _PARTS) and surprise(part) < _WORD) or (
+        if (part.isalpha() and (len(part) > 1 or len(parts) > _PARTS) and surprise(part) < WORD) or (
             short and _PLACE.fullmatch(part)
         ):
             missing -= 1
@@ -260,14 +260,14 @@ def is_name(token: str) -> bool:
     """Whether `token` is a name of a program: `hashlib.pbkdf2_hmac`, `AZURE_API_KEY`."""
     if "." not in token and "_" not in token:
         return False
-    switches = len(_SWITCH.findall(token))
+    switches = len(SWITCH.findall(token))
     if switches > _NAME_SWITCHES:
         token = _SIZE.sub("", token)
-        switches = len(_SWITCH.findall(token))
+        switches = len(SWITCH.findall(token))
     if switches <= _NAME_SWITCHES and _NAME.fullmatch(token):
         return True
     parts = token.count(".") + token.count("_")
-    return switches <= _NAME_SWITCHES * parts and _LONG_NAME.fullmatch(token) is not None and surprise(token) < _WORD
+    return switches <= _NAME_SWITCHES * parts and _LONG_NAME.fullmatch(token) is not None and surprise(token) < WORD
 
 
 def unsized(token: str) -> str:
@@ -296,7 +296,7 @@ def is_camel(token: str) -> bool:
     share = (spelled + 2 * len(_SMALL_HUMP.findall(token))) / max(1, sum(map(str.isalpha, token)))
     if len(words) < 2 or share < (_CAMEL if spelled >= _HUMP_LENGTH * len(words) else _STATED_CAMEL):
         return False
-    return surprise("".join(words).lower()) < _WORD  # humps are found by chance too, words are not
+    return surprise("".join(words).lower()) < WORD  # humps are found by chance too, words are not
 
 
 def is_slug(token: str) -> bool:
@@ -309,11 +309,11 @@ def is_slug(token: str) -> bool:
     if len(token) > _LONGEST_SHAPE or not all(len(part) <= _PIECE or part.isalpha() for part in parts[:-1]):
         return False
     letters = [part for part in parts if part.isalpha() and len(part) > 2]
-    return len(letters) > 1 and _ends_slug(parts[-1]) and sum(surprise(part) < _WORD for part in letters) > 1
+    return len(letters) > 1 and _ends_slug(parts[-1]) and sum(surprise(part) < WORD for part in letters) > 1
 
 
 def _ends_slug(part: str) -> bool:
-    return len(part) <= _PIECE or (part.isalpha() and surprise(part) < _WORD) or (is_hex(part) and len(part) <= _CUT)
+    return len(part) <= _PIECE or (part.isalpha() and surprise(part) < WORD) or (is_hex(part) and len(part) <= _CUT)
 
 
 def is_alphabet(token: str) -> bool:

@@ -35,7 +35,6 @@ _SPELLED = compiled(
     rf"(?=[A-Z0-9{_SIGNED}]*[a-z])(?=[a-z0-9{_SIGNED}]*[A-Z])(?=[A-Za-z{_SIGNED}]*[0-9])"
     rf"(?P<word>[A-Za-z0-9][A-Za-z0-9{_SIGNED}]{{7,31}}){_END}"
 )
-_SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SWITCHES = 2  # "Python3!" has one
 # "action@v4", "repository#12", "a%20b", "HEAD~1", "x^2".
 _CITED = compiled(r"@v?[0-9]+$|#[0-9]+$|[%~][0-9A-F]{2}|~[0-9]+$|\^[0-9]")
@@ -77,7 +76,7 @@ def _spaced(text: str) -> str:
 
 
 def _is_password(word: str) -> bool:
-    return len(_SWITCH.findall(word)) >= _SWITCHES and _CITED.search(word) is None
+    return len(shapes.SWITCH.findall(word)) >= _SWITCHES and _CITED.search(word) is None
 
 
 def keys(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
@@ -86,7 +85,7 @@ def keys(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
     for token in found:
         if len(token.text) >= _LONG or _DRAWN.fullmatch(token.text) is None:
             continue
-        if len(_SWITCH.findall(token.text)) < _KEY_SWITCHES or context.is_near(token.start, token.end):
+        if len(shapes.SWITCH.findall(token.text)) < _KEY_SWITCHES or context.is_near(token.start, token.end):
             continue
         if suspects >= FLOOD or is_key(token.text, token.start, context):
             suspects += 1
