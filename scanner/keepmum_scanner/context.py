@@ -258,8 +258,8 @@ class Context:
         if self.is_fragment(start):
             return True
         window = self.lower[max(0, start - 200) : start]
-        if "/" not in window and "arn:" not in window:
-            return False
+        if "://" not in window and "arn:" not in window and ("." not in window or "/" not in window):
+            return False  # neither a scheme nor a host
         run = window[max(map(window.rfind, _BREAKS)) + 1 :]
         return "://" in run or run.startswith("arn:") or _HOST.match(run) is not None
 
