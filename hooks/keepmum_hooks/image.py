@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from importlib.machinery import ModuleSpec, SourceFileLoader
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any
 
     # Name, source file, when that was written, its bytes, whether it is a package, and where its code begins: how many
@@ -193,5 +193,12 @@ class _Loader:
 def _module(name: str, loader: "Any") -> "Made":
     """The module as it is to be kept; its time is taken first, so that a change meanwhile is seen later on."""
     stats = loader.path_stats(loader.path)
-    code = marshal.dumps(loader.get_code(name))
+    code = marshal.dumps(_bare(loader.get_code(name)))
     return (name, loader.path, stats["mtime"], int(stats["size"]), loader.is_package(name), code)
+
+
+def _bare(code: "CodeType") -> "CodeType":
+    """The code without what only tracebacks and help have a use for: a fifth of it, and nobody sees those of a hook."""
+    consts = tuple(_bare(one) if isinstance(one, type(code)) else one for one in code.co_consts)
+    lines = "co_linetable" if sys.version_info >= (3, 10) else "co_lnotab"
+    return code.replace(co_consts=consts, **{lines: b""})  # type: ignore[arg-type]  # a name that depends on the version

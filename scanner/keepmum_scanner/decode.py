@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 HEXADECIMAL = "(?:[2-7][0-9A-Fa-f]|0[9AaDd]){8,}"
 BASE64 = "(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4,}[A-Za-z0-9+/_-]{0,3}=*"
 _ENCODED = compiled(f"(?P<hexadecimal>{HEXADECIMAL})|{BASE64}")
-# Of ASCII, as keys are, and breaks; by the two digits behind a percent sign.
-_LETTERS = {form.format(code): chr(code) for code in (9, 10, 13, *range(0x20, 0x80)) for form in ("{:02x}", "{:02X}")}
+# Of ASCII, as keys are, and breaks; by the two digits behind a percent sign. Made for the first of these: to make it
+# takes as long as to begin with four modules.
+_letters: dict[str, str] = {}
 _SHORTEST = 16  # characters of an encoding worth undoing …
 _SHORTEST_TEXT = 12  # … and of a text that stands on its own
 _WORDS = 6.0  # bits
@@ -47,7 +48,10 @@ def is_words(plain: str | None) -> bool:
 def unescaped(texts: Iterable[str]) -> list[str]:
     """Each of `texts`, in which no null is, with its percent signs undone; many cost little more than one."""
     first, *escapes = "\0".join(texts).split("%")
-    letters = [_LETTERS.get(rest[:2]) for rest in escapes]
+    if escapes and not _letters:
+        codes = (9, 10, 13, *range(0x20, 0x80))
+        _letters.update((form.format(code), chr(code)) for code in codes for form in ("{:02x}", "{:02X}"))
+    letters = [_letters.get(rest[:2]) for rest in escapes]
     pieces = [letter + rest[2:] if letter else f"%{rest}" for letter, rest in zip(letters, escapes)]
     return (first + "".join(pieces)).split("\0")
 

@@ -10,7 +10,7 @@ from itertools import repeat
 
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.mentions import is_place, places
-from keepmum_scanner.suspect import STATED
+from keepmum_scanner.suspect import FLOOD, STATED
 from keepmum_scanner.values import is_credential, trimmed
 
 TYPE_CHECKING = False
@@ -82,9 +82,14 @@ _SENTENCE = 280  # characters of "use … as"
 def find(context: Context) -> Iterator[Suspect]:
     """Suspects for every phrase in the text."""
     lower = context.lower
+    suspects = 0
     for start, end in dict.fromkeys([*_told_behind(lower), *_optional(lower), *_used(lower, context.crowd)]):
         value = trimmed(context.text[start:end])
-        if is_credential(value, context, chosen=True, sure=False) and not context.in_link(start):
+        if not is_credential(value, context, chosen=True, sure=False):
+            continue
+        # With so many secrets nothing is asked that could clear the next one.
+        if suspects >= FLOOD or not context.in_link(start):
+            suspects += 1
             yield ("secret.password", start, start + len(value), STATED)
 
 
