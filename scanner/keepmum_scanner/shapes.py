@@ -326,7 +326,6 @@ def is_alphabet(token: str) -> bool:
 _CLASSES = compiled(r"(?:A-Z|a-z|[01]-9|A-H|a-f|A-F)(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_]{0,3}(?![A-Za-z0-9_])|$)")
 _LEAST_ALPHABET = 50  # characters, each of them once
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_-"
-# Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
 # "float8_e4m3b11fnuz", "cv2.COLOR_HLS2BGR", "pyasn1.type.base.PyAsn1Item", "Miniconda3-4.5.4-Linux-ppc64le"
 _PARTED = compiled(
     r"_{0,2}[a-z]{3,12}[0-9]{0,3}(?:_[a-z0-9]{1,11}){1,6}|"
@@ -335,6 +334,7 @@ _PARTED = compiled(
     r"_{0,2}[A-Za-z]{1,24}(?:[0-9]{1,3}[A-Za-z]{1,24}){0,2}[0-9]{0,3}|"
     r"[A-Za-z]{2,24}[0-9]{0,2}(?:-py[0-9]{2,3})?[-_]v?[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}(?:[-_.][A-Za-z0-9]{1,10}){0,6}"
 )
+# Source: https://go.googlesource.com/vulndb/, cmd/vulnreport/testdata/legacy_ghsas.txtar, read 2026-11-21
 _ADVISORY = compiled(r"GHSA(?:-[0-9a-z]{4}){3}(?![0-9a-z-])")
 _FILE = compiled(
     r"\.(?:[cm]?[jt]sx?|apk|css|csv|d\.ts|db|deb|drv|go|gz|html?|ico|idx|ipynb|jar|jpe?g|json|lock|log|map|md|pack|parquet|"
