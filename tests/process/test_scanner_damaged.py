@@ -118,3 +118,21 @@ def test_no_door_lets_a_note_pass_that_the_scanner_cannot_judge(copy: Path, door
     assert WRITING not in done.stdout
     held = [path for path in (copy / "home").rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
     assert held == []
+
+
+COMMAND = """
+import sys
+sys.path[:0] = ["plugin", "scanner", "hooks", "installers"]
+from keepmum.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("words", [["recall", "--since", GITHUB, "time"], ["audit", GITHUB], [GITHUB]])
+def test_an_error_repeats_no_word_that_the_scanner_cannot_judge(copy: Path, words: list[str]) -> None:
+    damage(copy, "score_table", "cut short")
+    done = run(copy, "-c", COMMAND, *words)
+    assert done.returncode in {1, 2}
+    assert "Traceback" not in done.stderr
+    assert "run `keepmum doctor`" in done.stderr
+    assert_hidden(GITHUB[:12], done.stdout + done.stderr)

@@ -31,23 +31,24 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with usage and message on standard error; status 2."""
-        try:
-            from keepmum_scanner import redact, scan
-
-            told = redact(message, scan(message))
-        except Exception:  # noqa: BLE001 - what is not judged is not shown
-            told = "these words are not understood, nor repeated, since the scanner failed; run `keepmum doctor`"
-        super().error(told)
+        super().error(_harmless(message, [message]))
 
 
 def without_secrets(message: str, argv: Iterable[str]) -> str:
     """A message that may repeat words of the command line, without the secrets in these."""
     told = [part for word in argv for part in (word, word.partition("=")[2]) if part and part in message]
-    if told:
-        from keepmum_scanner import redact, scan
+    return _harmless(message, told)
 
+
+def _harmless(message: str, told: Iterable[str]) -> str:
+    """`message` without the secrets in what is `told` in it; nothing of it where the scanner cannot say."""
+    try:
         for part in told:
+            from keepmum_scanner import redact, scan
+
             message = message.replace(part, redact(part, scan(part)))
+    except Exception:  # noqa: BLE001 - a damaged file raises anything, and what is not judged is not shown
+        return "[not repeated, since the scanner failed; run `keepmum doctor`]"
     return message
 
 
