@@ -6,7 +6,7 @@ forbidden: clients take a hook that fails for one that has no objection.
 
 from __future__ import annotations
 
-from keepmum_hooks import deadline, event, files, image, payload, personal, places, switches
+from keepmum_hooks import clients, deadline, event, files, image, payload, personal, places, switches
 from keepmum_hooks.guarded import Guarded
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from keepmum_hooks.call import Call
-    from keepmum_hooks.event import Client
+    from keepmum_hooks.clients import Client
 
 __all__ = ["answer", "guard"]
 
@@ -58,11 +58,11 @@ def answer(hint: str, raw: bytes, environ: Mapping[str, str]) -> str:
     if content is None:
         why = "it is too long" if len(raw) > payload.STDIN_LIMIT else "it could not be read"
         return _unless_off(hint, raw, environ, why)
-    name = event.detect(hint, content, environ)
-    if name not in event.CLIENTS:
+    name = clients.detect(hint, content, environ)
+    if name not in clients.CLIENTS:
         return ""  # another client's hook ran our file; what it would read as an answer is not ours to guess
     try:
-        return _judge(event.CLIENTS[name](), name, content, environ)
+        return _judge(clients.CLIENTS[name](), name, content, environ)
     except Exception as error:  # noqa: BLE001 - whatever it is, a memory must not be written unchecked
         return _unless_off(name, raw, environ, f"the guard failed ({type(error).__name__})")
 
@@ -128,7 +128,7 @@ def _places(call: Call, home: str | None) -> tuple[list[str], list[str]]:
 def _unless_off(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> str:
     """The answer to a call that could not be judged: forbidden when it names a memory and the guard is on."""
     deadline.lift()
-    if hint not in event.CLIENTS:
+    if hint not in clients.CLIENTS:
         return ""
     try:
         chosen = switches.read(places.home(environ), "", "", environ)
@@ -138,4 +138,4 @@ def _unless_off(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> 
         guarded, is_on = Guarded(environ), True
     if not is_on or not guarded.are_named_in(raw):
         return ""
-    return event.CLIENTS[hint]().refuse(_UNCHECKED.format(why=why))
+    return clients.CLIENTS[hint]().refuse(_UNCHECKED.format(why=why))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from keepmum_hooks import clients, files, payload, places, switches
 from keepmum_hooks import event as events
-from keepmum_hooks import files, payload, places, switches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
         said = guard(hint, environ)
     else:
         said = answer(kind, hint, payload.read_stdin(), environ)
-    return said or events.SILENCE.get(hint, "")
+    return said or clients.SILENCE.get(hint, "")
 
 
 def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) -> str:
@@ -33,10 +33,10 @@ def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) 
     content = payload.parse(raw) if raw else None
     if home is None or content is None:
         return ""
-    name = events.detect(hint, content, environ)
-    if name not in events.CLIENTS:
+    name = clients.detect(hint, content, environ)
+    if name not in clients.CLIENTS:
         return ""  # another client's hook ran our file; what it would read as an answer is not ours to guess
-    client = events.CLIENTS[name]()
+    client = clients.CLIENTS[name]()
     event = client.read(kind, content, environ)
     if event is None:
         return ""

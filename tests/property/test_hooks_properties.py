@@ -12,7 +12,8 @@ from unittest.mock import patch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keepmum_hooks import claude_code, guard, main, payload, places, system, toml_lines, turns
+from keepmum_hooks import guard, main, payload, places, system, toml_lines, turns
+from keepmum_hooks.clients import claude_code
 from keepmum_hooks.event import STOP, Event
 
 # -- TOML ------------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks import claude_code
 from keepmum_hooks.call import Call
+from keepmum_hooks.clients import claude_code
 from keepmum_hooks.event import SESSION_START, STOP, Event
 
 STOPPED: dict[str, Any] = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks import codex
 from keepmum_hooks.call import Call
-from keepmum_hooks.event import SESSION_START, STOP, Event, detect
+from keepmum_hooks.clients import codex, detect
+from keepmum_hooks.event import SESSION_START, STOP, Event
 
 TURN = "01a1fca9-6313-7061-b942-ac8342c70cbc"
 COMMON: dict[str, Any] = {

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks import cursor, guard, main, places
+from keepmum_hooks import guard, main, places
 from keepmum_hooks.call import Call
+from keepmum_hooks.clients import cursor
 from keepmum_hooks.event import GUARD, SESSION_START, STOP, Event
 from keepmum_hooks.prompt import CAPTURE
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from keepmum_hooks import copilot, gemini, guard, main, opencode, system
+from keepmum_hooks import guard, main, system
+from keepmum_hooks.clients import copilot, gemini, opencode
 from keepmum_hooks.event import SESSION_START, STOP, Event
 from keepmum_hooks.prompt import CAPTURE
 
 if TYPE_CHECKING:
-    from keepmum_hooks.event import Client
+    from keepmum_hooks.clients import Client
 
 Json = dict[str, Any]
 

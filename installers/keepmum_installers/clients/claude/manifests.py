@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keepmum_hooks.claude_code import FILE_TOOLS, SHELL_TOOLS
+from keepmum_hooks.clients.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.guarded import OWN_TOOLS, WORDS
 from keepmum_installers.clients.claude.places import EVENTS, NAME, PYTHON

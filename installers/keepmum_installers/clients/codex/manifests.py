@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from keepmum import credentials
 from keepmum.settings import SETTINGS
-from keepmum_hooks.codex import PATCH_TOOL, SHELL_TOOL
+from keepmum_hooks.clients.codex import PATCH_TOOL, SHELL_TOOL
 from keepmum_hooks.event import GUARD, SESSION_START
 from keepmum_installers.clients.codex.places import EVENTS, NAME, SERVER
 from keepmum_installers.product import MARKETPLACE, SKILLS, Product

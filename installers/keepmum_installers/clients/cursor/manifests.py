@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 from urllib.parse import quote
 
-from keepmum_hooks.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
+from keepmum_hooks.clients.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.guarded import WORDS
 from keepmum_installers.clients.cursor.places import EVENTS, NAME

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from keepmum_hooks.cursor import OWN_SERVER
+from keepmum_hooks.clients.cursor import OWN_SERVER
 from keepmum_installers.clients.cursor import manifests, places
 from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.errors import InstallError

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from keepmum_hooks.clients.gemini import GUARDED_TOOLS
 from keepmum_hooks.event import GUARD, SESSION_START, STOP
-from keepmum_hooks.gemini import GUARDED_TOOLS
 from keepmum_installers.product import SKILL, Product, bundle_root
 
 __all__ = ["FOLDER", "SERVER", "render"]

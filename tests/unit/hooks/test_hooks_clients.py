@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum_hooks import event
+from keepmum_hooks import clients
 
 HINT = "claude-code"
 
@@ -39,12 +39,12 @@ HINT = "claude-code"
     ],
 )
 def test_the_first_sign_names_the_client(payload: dict[str, object], environ: dict[str, str], client: str) -> None:
-    assert event.detect(HINT, payload, environ) == client
+    assert clients.detect(HINT, payload, environ) == client
 
 
-@pytest.mark.parametrize("name", sorted(event.CLIENTS))
+@pytest.mark.parametrize("name", sorted(clients.CLIENTS))
 def test_a_client_reads_and_answers(name: str) -> None:
-    client = event.CLIENTS[name]()
+    client = clients.CLIENTS[name]()
     assert all(callable(each) for each in (client.read, client.render, client.read_call, client.refuse))
 
 
@@ -58,4 +58,4 @@ def test_a_client_reads_and_answers(name: str) -> None:
     ],
 )
 def test_a_hook_file_that_one_client_alone_runs_names_it(hint: str, environ: dict[str, str], client: str) -> None:
-    assert event.detect(hint, {}, environ) == client
+    assert clients.detect(hint, {}, environ) == client
