@@ -208,9 +208,9 @@ def clean_data(value: JsonValue) -> JsonValue:
 
 
 def title_of(text: str) -> str:
-    """A title for a text that came without one: its first line, cut at a word."""
-    line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "untitled")
-    line = " ".join(line.split())
+    """The title of a text that came without one: its first line that is not blank, cut at a word; never empty."""
+    lines = (" ".join(line.split()).strip(" #*->") for line in text.splitlines())
+    line = next(filter(None, lines), "untitled")
     if len(line) <= LIMITS.title:
         return line
     return line[: LIMITS.title - 1].rsplit(" ", 1)[0] + "…"

@@ -104,6 +104,12 @@ def test_a_write_says_what_it_did(start: Start) -> None:
     assert "It supersedes mem_" in told(server.call("remember", text="Use a formatter", supersedes="style"))
 
 
+def test_a_first_line_without_words_gives_no_empty_title(start: Start) -> None:
+    server = start()
+    kept = told(server.call("remember", text="# \u00a0\nDeploys go through staging"))
+    assert kept.startswith("Kept: Deploys go through staging")
+
+
 def test_a_bulk_removal_is_listed_and_confirmed(start: Start) -> None:
     server = start()
     for number in range(3):

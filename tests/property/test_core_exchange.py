@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from keepmum import exchange, intake
@@ -132,10 +132,13 @@ def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
 
 
 @unhurried
-@given(st.text(characters, min_size=1))
+@given(st.text(characters) | st.text("# \u00a0\x1f\u2003\n*->\tx"))
+@example("\x1f")
+@example("# \u00a0\nDeploys go through staging")
 def test_a_title_is_one_line_within_its_limit(text: str) -> None:
     title = intake.title_of(text)
     assert 0 < len(title) <= LIMITS.title
+    assert title == title.strip()
     assert len(title.splitlines()) == 1
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from keepmum import intake
 from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.memory import KINDS, LASTING_KINDS, LIMITS, Change, Memory
 from keepmum.service import MemoryService, Remembered
@@ -16,6 +17,26 @@ from unit.core.service_parts import Clock, OpenService
 
 def contents(service: MemoryService) -> list[str]:
     return [match.memory.text for match in service.recall(limit=100)]
+
+
+# -- titles
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        pytest.param("# \u00a0\nDeploys go through staging", "Deploys go through staging", id="blank heading"),
+        pytest.param("- \u00a0 *  **Use  tabs**\nhere", "Use tabs", id="marks and blanks"),
+        pytest.param("# >\n---", "untitled", id="only marks"),
+    ],
+)
+def test_the_title_is_the_first_line_that_says_something(service: MemoryService, text: str, title: str) -> None:
+    assert service.remember(text).memory.title == title
+
+
+@pytest.mark.parametrize("text", ["\x1f", "\u00a0", "#\u2003", "\x1f\n\x1e\n\x85", ""])
+def test_a_title_is_never_empty(text: str) -> None:
+    assert intake.title_of(text) == "untitled"
 
 
 # -- limits
