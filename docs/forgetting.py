@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("plugin", "scanner", "hooks")]
 
-from keepmum import retention  # noqa: E402 - found through the path above
-from keepmum.memory import STATUSES, Memory  # noqa: E402 - same
+from keepmum.core import retention  # noqa: E402 - found through the path above
+from keepmum.core.memory import STATUSES, Memory  # noqa: E402 - same
 from keepmum.service import MemoryService, Place, open_service  # noqa: E402 - same
 
 TARGET = os.path.join(ROOT, "docs", "forgetting.svg")

@@ -46,7 +46,7 @@ def render() -> str:
 
 
 def _commands() -> Iterator[str]:
-    from keepmum.commands import tree
+    from keepmum.cli import tree
 
     return _below("keepmum", tree.parser())
 
@@ -79,7 +79,7 @@ def _explained(action: argparse.Action) -> str:
 
 
 def _tools() -> Iterator[str]:
-    from keepmum.mcp.tools import INSTRUCTIONS, TOOLS
+    from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS, TOOLS
 
     yield "What a client is told of the server:"
     yield "\n".join(f"> {line}" for line in INSTRUCTIONS.splitlines())
@@ -109,8 +109,8 @@ _LIMITS = (("minimum", "from"), ("maximum", "to"), ("maxLength", "up to"), ("max
 
 
 def _resources() -> Iterator[str]:
-    from keepmum.mcp.prompts import PROMPTS
-    from keepmum.mcp.resources import RESOURCES, TEMPLATES
+    from keepmum.mcp.dialects.keepmum.prompts import PROMPTS
+    from keepmum.mcp.dialects.keepmum.resources import RESOURCES, TEMPLATES
 
     rows = [(f"`{resource.uri}`", resource.description) for resource in RESOURCES]
     rows += [(f"`{template.uri}`", template.description) for template in TEMPLATES]
@@ -143,7 +143,7 @@ def _parameters(schema: Mapping[str, object]) -> str:
 
 
 def _settings() -> Iterator[str]:
-    from keepmum.settings import SETTINGS
+    from keepmum.workspace.settings import SETTINGS
 
     yield (
         "Each from the first place that says it: environment, the project's `.keepmum.toml`, "

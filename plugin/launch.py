@@ -62,7 +62,7 @@ def _command() -> "Callable[[], int]":
 
         if guard.is_proxy(sys.argv[2:]):
             return lambda: guard.main(sys.argv[2:])
-    from keepmum import cli
+    from keepmum.cli import main as cli
 
     return lambda: cli.main(sys.argv[1:])
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import conversion
 from keepmum.embedding.local_model import GRAPH, MINILM, TENSORS, TOKENIZER, VOCABULARY, WEIGHTS, LocalModel
 from keepmum.embedding.sources import package
 from keepmum.embedding.sources.folder import find
-from keepmum.errors import EmbeddingError
 
 __all__ = ["Tiny", "Unavailable", "installed", "published", "write_safetensors"]
 

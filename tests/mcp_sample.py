@@ -14,7 +14,7 @@ import time
 if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugin"))
 
-from keepmum.errors import KeepmumError, NotFound
+from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Surface, Template, Tool
 
 READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}

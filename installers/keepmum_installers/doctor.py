@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 from keepmum_hooks import places
 from keepmum_installers import files, leftovers, runtime, semantic
 from keepmum_installers.clients import CLIENTS

@@ -8,7 +8,7 @@ KeepmumError
 
 from __future__ import annotations
 
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 
 __all__ = ["FileChanged", "InstallError", "NotPlainJson"]
 

@@ -10,9 +10,9 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from keepmum import settings
+from keepmum.core.errors import SettingsError
 from keepmum.embedding.local_model import MINILM
-from keepmum.errors import SettingsError
+from keepmum.workspace import settings
 from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine

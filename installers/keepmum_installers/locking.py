@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from keepmum import file_locks
+from keepmum.system import file_locks
 from keepmum_installers.errors import InstallError
 
 __all__ = ["locked"]

@@ -22,7 +22,7 @@ __all__ = ["main", "outdated", "render"]
 def render(root: str) -> dict[str, str]:
     """The text of each rendered file, by its path below root, with forward slashes."""
     product = read(root)
-    texts = {"plugin/keepmum/version.py": _VERSION_MODULE.format(version=product.version)}
+    texts = {"plugin/keepmum/core/version.py": _VERSION_MODULE.format(version=product.version)}
     for files in (registry.render(product), *(client.manifests(product) for client in CLIENTS.values())):
         for path, value in files.items():
             texts[path] = value if isinstance(value, str) else handover.as_json(value)

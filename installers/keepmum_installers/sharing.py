@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sys
 
-from keepmum import credentials, toml_file
-from keepmum.errors import KeepmumError
-from keepmum.settings import PROJECT_FILE_NAME, origin_of
+from keepmum.core.errors import KeepmumError
+from keepmum.workspace import credentials, toml_file
+from keepmum.workspace.settings import PROJECT_FILE_NAME, origin_of
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.repository import repository

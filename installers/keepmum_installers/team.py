@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from keepmum import toml_edit
-from keepmum.errors import SettingsError
-from keepmum.settings import PROJECT_FILE_NAME, SETTINGS
-from keepmum.settings.setting import PROJECT_FILE, from_text
+from keepmum.core.errors import SettingsError
+from keepmum.workspace import toml_edit
+from keepmum.workspace.settings import PROJECT_FILE_NAME, SETTINGS
+from keepmum.workspace.settings.setting import PROJECT_FILE, from_text
 from keepmum_installers import files
 from keepmum_installers.blocks import Block
 from keepmum_installers.errors import InstallError

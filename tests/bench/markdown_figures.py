@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of th
 
 from bench import store_figures
 from bench.store_corpus import memories, questions
-from keepmum import ranking
-from keepmum.importers import write_file
-from keepmum.memory import Filter, JsonValue
+from keepmum.core import ranking
+from keepmum.core.memory import Filter, JsonValue
+from keepmum.service.importers import write_file
 from keepmum.stores.markdown import FOLDER, MarkdownStore, open_store
 
 Row = store_figures.Row

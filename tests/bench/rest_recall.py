@@ -78,8 +78,8 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 def _both(port: int, folder: str, rounds: int) -> tuple[list[float], list[float]]:
     """The times of a recall and of the bare request, taken in turns."""
-    from keepmum.credentials import Server
     from keepmum.service import Place, open_service
+    from keepmum.workspace.credentials import Server
     from keepmum_scanner import scan
 
     server = Server(f"http://127.0.0.1:{port}", "a-key")

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pydoc_data.topics import topics
 
-from keepmum import ids
-from keepmum.memory import KINDS, LASTING_KINDS, Memory
-from keepmum.retention import DAY_MS
+from keepmum.core import ids
+from keepmum.core.memory import KINDS, LASTING_KINDS, Memory
+from keepmum.core.retention import DAY_MS
 
 __all__ = ["Corpus", "memories", "questions"]
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of th
 from bench.server_start import HANDSHAKE
 from bench.store_corpus import memories, questions
 from bench.store_figures import ROOT, Row, environment, is_quick, percentile, print_table
-from keepmum.memory import Change
+from keepmum.core.memory import Change
 from keepmum.stores import STORES
 
 __all__ = ["rows"]

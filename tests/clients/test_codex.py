@@ -14,7 +14,7 @@ from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
 from clients.samples import DUE
 from hidden import assert_hidden
-from keepmum.mcp.tools import INSTRUCTIONS
+from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS
 from keepmum_hooks import places
 from keepmum_hooks.prompt import CAPTURE
 from keepmum_installers.live.model import Call, Say

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from keepmum.memory import Activity, Change, Filter, Memory, Order
+from keepmum.core.memory import Activity, Change, Filter, Memory, Order
 from keepmum.stores import Receipt, Store
 
 __all__ = ["OwnIds"]

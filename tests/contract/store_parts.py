@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contract.stores import NOW, wanted
-from keepmum.memory import Change, Memory
+from keepmum.core.memory import Change, Memory
 from keepmum.stores import Store
 
 __all__ = ["FIELDS", "PASSES", "Opener", "found", "put", "texts"]

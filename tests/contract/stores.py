@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from contract.own_ids import OwnIds
-from keepmum import ids
-from keepmum.memory import Activity, Filter, Memory
+from keepmum.core import ids
+from keepmum.core.memory import Activity, Filter, Memory
 from keepmum.stores import Store, markdown, sqlite
 from keepmum.stores.joined import JoinedStore
 from rest_server import shared_hosts

@@ -9,8 +9,8 @@ import pytest
 
 from contract.store_parts import Opener, found, put, texts
 from contract.stores import EXCUSED, NOW, a_memory, an_event, wanted
-from keepmum.memory import Change, Filter
-from keepmum.retention import DAY_MS
+from keepmum.core.memory import Change, Filter
+from keepmum.core.retention import DAY_MS
 from keepmum.stores import StaleWrite, Store
 
 # -- writing

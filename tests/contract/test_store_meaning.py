@@ -12,13 +12,13 @@ import pytest
 
 from contract.store_parts import FIELDS, PASSES, Opener
 from contract.stores import STORES, a_memory, wanted
-from keepmum import ranking
+from keepmum.core import ranking
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Change, Embedding, Memory
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.errors import StoreError
-from keepmum.memory import Change, Embedding, Memory
 from keepmum.stores import Store
 from keepmum.stores.base import Meaning
-from keepmum.vectors import pack
+from keepmum.stores.vectors import pack
 
 EMBEDDER = FakeEmbedder()
 OTHER = FakeEmbedder(model="other")

@@ -8,7 +8,7 @@ import pytest
 
 from contract.store_parts import FIELDS, PASSES, found, put, texts
 from contract.stores import NOW, a_memory, wanted
-from keepmum.memory import LIMITS
+from keepmum.core.memory import LIMITS
 from keepmum.stores import Store
 
 # -- filters, alike on every way of reading

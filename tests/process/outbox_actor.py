@@ -23,7 +23,7 @@ def start_drainer(origin: str, folder: Path) -> subprocess.Popen[bytes]:
 
 def main(origin: str, folder: str) -> int:
     """Exit status 0 once nothing waits."""
-    from keepmum.outbox import drainer
+    from keepmum.stores.outbox import drainer
     from unit.stores.rest_parts import open_at
 
     # A server that fails three times in ten would otherwise be left alone for most of an hour in all.

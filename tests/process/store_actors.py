@@ -13,7 +13,7 @@ if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path.extend(os.path.join(root, name) for name in ("plugin", "scanner", "hooks"))
 
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 from keepmum.service import MemoryService, Place, open_service
 from keepmum_scanner import scan
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.memory import Filter
+from keepmum.core.memory import Filter
 from keepmum.stores.markdown import open_store
 
 pytestmark = pytest.mark.heavy
@@ -24,8 +24,8 @@ WRITERS, WRITES = (16, 100) if FULL else (16, 12)
 LIMIT = 580.0  # seconds
 WRITER = """
 import sys, time
-from keepmum import ids
-from keepmum.memory import Change, Memory
+from keepmum.core import ids
+from keepmum.core.memory import Change, Memory
 from keepmum.stores.markdown import open_store
 from dataclasses import replace
 

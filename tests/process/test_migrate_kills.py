@@ -19,10 +19,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from contract.stores import a_memory, an_event
-from keepmum import credentials, ids
-from keepmum.memory import Change, Memory
-from keepmum.remote_url import folder_id
+from keepmum.core import ids
+from keepmum.core.memory import Change, Memory
 from keepmum.stores.sqlite import open_store
+from keepmum.workspace import credentials
+from keepmum.workspace.git.remote_url import folder_id
 from rest_server import KEY, FakeServer, behind
 
 pytestmark = pytest.mark.heavy

@@ -18,8 +18,8 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request
 
 from contract.stores import a_memory
-from keepmum import ids
-from keepmum.outbox import Item, Outbox, file_of
+from keepmum.core import ids
+from keepmum.stores.outbox import Item, Outbox, file_of
 from process.outbox_actor import start_drainer
 from rest_server import Answer, FakeServer, behind
 from unit.stores.rest_parts import open_at, put

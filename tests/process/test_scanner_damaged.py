@@ -60,7 +60,7 @@ WRITE = """
 import sys
 sys.path[:0] = ["plugin", "scanner", "hooks"]
 import os
-from keepmum.application import open_memory
+from keepmum.service.opening import open_memory
 memory = open_memory(os.environ, "test", ())
 memory.remember("a plain note")
 print("stored")
@@ -123,7 +123,7 @@ def test_no_door_lets_a_note_pass_that_the_scanner_cannot_judge(copy: Path, door
 COMMAND = """
 import sys
 sys.path[:0] = ["plugin", "scanner", "hooks", "installers"]
-from keepmum.cli import main
+from keepmum.cli.main import main
 raise SystemExit(main(sys.argv[1:]))
 """
 

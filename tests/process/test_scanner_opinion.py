@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.application import open_memory
-from keepmum.errors import SecretFound, SettingsError
+from keepmum.core.errors import SecretFound, SettingsError
+from keepmum.service.opening import open_memory
 
 NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets takes it for a secret
 

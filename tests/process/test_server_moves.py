@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from keepmum import credentials
+from keepmum.workspace import credentials
 from mcp_process import ServerProcess
 from rest_server import KEY, FakeServer, behind
 

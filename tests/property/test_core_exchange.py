@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from keepmum import exchange, intake
-from keepmum.errors import InvalidInput, KeepmumError
-from keepmum.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, Memory
+from keepmum.core import serialization, validation
+from keepmum.core.errors import InvalidInput, KeepmumError
+from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, Memory
 from keepmum.service import MemoryService, Place, open_service
 
 # Each example opens stores of its own, which takes the disk's time, not ours.
@@ -54,7 +54,7 @@ def test_an_export_imported_elsewhere_is_the_same_memories(sent: list[dict[str, 
         for fields in sent:
             with contextlib.suppress(InvalidInput):  # what cleaning leaves may be empty
                 here.remember(**fields)
-        lines = [json.dumps(exchange.to_json(memory)) for memory in here.every()]
+        lines = [json.dumps(serialization.to_json(memory)) for memory in here.every()]
         for line in lines:
             assert there.import_memory(json.loads(line)).action == "imported"
         assert list(there.every()) == list(here.every())
@@ -77,7 +77,7 @@ choices = st.sampled_from([*KINDS, *SCOPES, *STATUSES, *TIERS])
 @given(st.fixed_dictionaries(GOOD), st.dictionaries(st.sampled_from([*FIELDS, *GOOD]), anything | choices, max_size=4))
 def test_what_is_parsed_is_within_every_limit_or_refused_by_field(good: dict[str, Any], more: dict[str, Any]) -> None:
     try:
-        memory = exchange.parse({**good, **more})
+        memory = serialization.parse({**good, **more})
     except InvalidInput as refusal:
         field = refusal.field
     else:
@@ -96,7 +96,7 @@ def assert_within_limits(memory: Memory) -> None:
     assert memory.access_count >= 0
     assert len(memory.key or "") <= LIMITS.key
     assert len(memory.agent) <= LIMITS.name
-    assert exchange.parse(json.loads(json.dumps(exchange.to_json(memory)))) == memory
+    assert serialization.parse(json.loads(json.dumps(serialization.to_json(memory)))) == memory
 
 
 @stores
@@ -116,8 +116,8 @@ def test_no_import_breaks_what_reads_it_later(good: dict[str, Any], more: dict[s
 @unhurried
 @given(st.text(characters))
 def test_cleaning_what_is_clean_changes_nothing(text: str) -> None:
-    once = intake.clean("text", text, LIMITS.text, in_bytes=True)
-    assert intake.clean("text", once, LIMITS.text, in_bytes=True) == once
+    once = validation.clean("text", text, LIMITS.text, in_bytes=True)
+    assert validation.clean("text", once, LIMITS.text, in_bytes=True) == once
 
 
 @unhurried
@@ -125,7 +125,7 @@ def test_cleaning_what_is_clean_changes_nothing(text: str) -> None:
 def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
     field = "why"
     try:
-        intake.clean("why", text, LIMITS.why).encode()
+        validation.clean("why", text, LIMITS.why).encode()
     except InvalidInput as refusal:
         field = refusal.field
     assert field == "why"
@@ -136,7 +136,7 @@ def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
 @example("\x1f")
 @example("# \u00a0\nDeploys go through staging")
 def test_a_title_is_one_line_within_its_limit(text: str) -> None:
-    title = intake.title_of(text)
+    title = validation.title_of(text)
     assert 0 < len(title) <= LIMITS.title
     assert title == title.strip()
     assert len(title.splitlines()) == 1
@@ -144,6 +144,6 @@ def test_a_title_is_one_line_within_its_limit(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["id", "text", "title", "created_at", "updated_at"])
 def test_an_import_needs(name: str) -> None:
-    whole = exchange.to_json(Memory(id="mem_" + "0" * 26, text="x", title="x", created_at=1, updated_at=1))
+    whole = serialization.to_json(Memory(id="mem_" + "0" * 26, text="x", title="x", created_at=1, updated_at=1))
     with pytest.raises(InvalidInput, match=f"{name}: is missing"):
-        exchange.parse({**whole, name: None})
+        serialization.parse({**whole, name: None})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepmum import ids
+from keepmum.core import ids
 
 # On a shared machine a first call may take longer than hypothesis allows by default.
 unhurried = settings(deadline=None)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepmum.errors import InvalidInput
-from keepmum.when import parse_when
+from keepmum.core.errors import InvalidInput
+from keepmum.core.when import parse_when
 
 # On a shared machine a first call may take longer than hypothesis allows by default.
 unhurried = settings(deadline=None)

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keepmum import exchange, ids
-from keepmum.errors import InvalidInput
-from keepmum.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
+from keepmum.core import ids, serialization
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
 from keepmum.stores.markdown import front_matter, full_yaml, mapping, plain_yaml
 from keepmum.stores.markdown.nodes import NotYaml, Unusual, resolved
 from keepmum.stores.markdown.scalars import rendered
@@ -49,7 +49,7 @@ def memories(draw: st.DrawFn) -> Memory:
     values |= {name: draw(st.none() | TIMES) for name in ("expires_at", "trashed_at", "accessed_at")}
     memory = None
     with contextlib.suppress(InvalidInput):
-        memory = exchange.parse({name: value for name, value in values.items() if value is not None})
+        memory = serialization.parse({name: value for name, value in values.items() if value is not None})
     assume(memory is not None)
     assert memory is not None
     return replace(memory, project=None) if memory.scope == "global" else memory

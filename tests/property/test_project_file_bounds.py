@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepmum.errors import SettingsError
-from keepmum.settings import SETTINGS, Settings, load
-from keepmum.toml_edit import changed
+from keepmum.core.errors import SettingsError
+from keepmum.workspace.settings import SETTINGS, Settings, load
+from keepmum.workspace.toml_edit import changed
 from keepmum_hooks import switches
 
 APPROVED = "https://good.example"

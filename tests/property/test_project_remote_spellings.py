@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden import assert_hidden
-from keepmum.git_config import parse
-from keepmum.git_facts import Remote
-from keepmum.remote_url import remote_id
+from keepmum.workspace.git.config import parse
+from keepmum.workspace.git.remote_url import remote_id
+from keepmum.workspace.git.repository import Remote
 
 WORDS = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=12)
 HOSTS = st.lists(WORDS, min_size=1, max_size=3).map(".".join).filter(lambda host: len(host) > 1)  # C:/ is a drive

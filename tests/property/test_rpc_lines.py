@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -18,35 +18,35 @@ def test_chunks_do_not_matter(chunks: list[bytes], limit: int) -> None:
     *ended, rest = b"".join(chunks).split(b"\n")
     whole = [*ended, rest] if rest else ended
     waiting = iter(chunks)
-    assert list(rpc.lines(lambda _: next(waiting, b""), limit)) == [
+    assert list(jsonrpc.lines(lambda _: next(waiting, b""), limit)) == [
         line if len(line) <= limit else None for line in whole
     ]
 
 
 @given(json_values)
 def test_a_message_comes_back_as_it_went(message: object) -> None:
-    line = rpc.encode(message)
+    line = jsonrpc.encode(message)
     assert line.isascii()
     assert line.count(b"\n") == 1
-    assert rpc.decode(line) == message
+    assert jsonrpc.decode(line) == message
 
 
 @given(st.text(st.characters(categories=["Cs"]), min_size=1))
 def test_lone_surrogates_do_not_break_a_line(text: str) -> None:
-    line = rpc.encode(text)
+    line = jsonrpc.encode(text)
     assert line.isascii()
-    assert rpc.decode(line) == text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    assert jsonrpc.decode(line) == text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 @given(st.binary())
 def test_any_bytes_are_a_value_or_a_parse_error(line: bytes) -> None:
-    assert outcome(line) in ("value", rpc.PARSE_ERROR)
+    assert outcome(line) in ("value", jsonrpc.PARSE_ERROR)
 
 
 def outcome(line: bytes) -> object:
     """What became of a line; any other error than the protocol's comes through."""
     try:
-        rpc.decode(line)
-    except rpc.RpcError as error:
+        jsonrpc.decode(line)
+    except jsonrpc.RpcError as error:
         return error.code
     return "value"

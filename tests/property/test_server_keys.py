@@ -15,15 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contract.stores import wanted
-from keepmum import application, credentials
-from keepmum.errors import SettingsError
-from keepmum.outbox import Outbox
-from keepmum.outbox.drainer import Turn
-from keepmum.settings import load
+from keepmum.core.errors import SettingsError
+from keepmum.service import opening
 from keepmum.stores import Store, sqlite
+from keepmum.stores.outbox import Outbox
+from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest.api import Api
 from keepmum.stores.rest.store import RestStore
 from keepmum.stores.rest.wire import Wire
+from keepmum.workspace import credentials
+from keepmum.workspace.settings import load
 
 APPROVED = "https://good.example"
 STORED, IN_VARIABLE, SHARED = "k-stored", "k-variable", "k-shared"
@@ -100,9 +101,9 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     environ = {"KEEPMUM_HOME": str(home), "MEMORY_API_KEY": IN_VARIABLE, **variables}
     try:
         chosen = load(environ, str(clone))
-        if application.backend(chosen) != "rest":
+        if opening.backend(chosen) != "rest":
             return []
-        server = application.server(chosen, environ)
+        server = opening.server(chosen, environ)
     except SettingsError:
         return []
     recorder = Recorder()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialect_calls import Caller, opened
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 
 USERS = ("ada", "bob", "eve")
 # Words that tell whose they are: each memory holds the name of its user, in capitals.

@@ -59,7 +59,7 @@ def test_every_folder_at_the_root_has_its_reason_in_agents(root: Path) -> None:
 
 
 def test_every_command_of_the_readme_exists(root: Path) -> None:
-    from keepmum.commands import tree
+    from keepmum.cli import tree
 
     readme = (root / "README.md").read_text(encoding="utf-8")
     shown = tree.parser().format_help()
@@ -69,7 +69,7 @@ def test_every_command_of_the_readme_exists(root: Path) -> None:
 
 
 def test_every_tool_of_the_readme_exists(root: Path) -> None:
-    from keepmum.mcp.tools import TOOLS
+    from keepmum.mcp.dialects.keepmum.tools import TOOLS
 
     readme = (root / "README.md").read_text(encoding="utf-8")
     line = next(line for line in readme.splitlines() if "MCP server with five tools" in line)
@@ -87,7 +87,7 @@ def _command_lines(root: Path) -> list[str]:
 
 
 def test_every_command_line_of_the_readme_is_understood(root: Path) -> None:
-    from keepmum.commands import tree
+    from keepmum.cli import tree
 
     lines = _command_lines(root)
     assert lines
@@ -106,7 +106,7 @@ def test_every_option_of_the_readme_is_one_of_some_command(root: Path) -> None:
 
 
 def test_the_settings_of_the_readme_are_read(root: Path, home: Path, tmp_path: Path) -> None:
-    from keepmum import settings
+    from keepmum.workspace import settings
 
     for_user, for_project = _blocks(root, "toml")
     (home / ".keepmum").mkdir()
@@ -117,7 +117,7 @@ def test_the_settings_of_the_readme_are_read(root: Path, home: Path, tmp_path: P
 
 
 def test_the_refusal_of_the_readme_is_the_one_that_is_said(root: Path) -> None:
-    from keepmum.errors import SecretFound
+    from keepmum.core.errors import SecretFound
 
     assert _blocks(root, "text") == [str(SecretFound([("text", "github.token", 1)])) + "\n"]
 
@@ -131,7 +131,7 @@ def test_the_first_screen_has_both_commands(root: Path) -> None:
 def test_version_is_the_one_of_the_project(root: Path) -> None:
     import tomllib
 
-    from keepmum.version import VERSION
+    from keepmum.core.version import VERSION
 
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == VERSION

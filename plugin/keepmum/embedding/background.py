@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from keepmum.core.errors import KeepmumError, ModelMissing
 from keepmum.embedding.base import Embedder
-from keepmum.errors import KeepmumError, ModelMissing
 
 __all__ = ["Background"]
 

@@ -13,12 +13,12 @@ import shutil
 import time
 from collections.abc import Iterator
 
-from keepmum import file_locks
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import conversion, packed
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.sources import SOURCES, Progress, folder
-from keepmum.errors import EmbeddingError
-from keepmum.private_files import make_folder
+from keepmum.system import file_locks
+from keepmum.system.private_files import make_folder
 
 __all__ = ["install", "remove"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from keepmum.errors import EmbeddingError, ModelMissing
+from keepmum.core.errors import EmbeddingError, ModelMissing
 
 __all__ = ["GRAPH", "MINILM", "TENSORS", "TOKENIZER", "VOCABULARY", "WEIGHTS", "LocalModel", "is_right"]
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import packed
 from keepmum.embedding.local_model import GRAPH, MINILM, VOCABULARY, LocalModel
-from keepmum.embedding.native import stretch
 from keepmum.embedding.wordpiece import WordPiece
-from keepmum.errors import EmbeddingError
+from keepmum.system.native import stretch
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

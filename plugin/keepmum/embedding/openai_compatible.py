@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from keepmum import credentials
-from keepmum.errors import EmbeddingError
-from keepmum.settings import Settings
+from keepmum.core.errors import EmbeddingError
+from keepmum.workspace import credentials
+from keepmum.workspace.settings import Settings
 from keepmum_scanner import redact, scan
 
 if TYPE_CHECKING:

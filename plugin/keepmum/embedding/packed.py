@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from keepmum import private_files
 from keepmum.embedding.local_model import is_right
-from keepmum.embedding.native import stretch
+from keepmum.system import private_files
+from keepmum.system.native import stretch
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from keepmum.core.errors import ModelMissing
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
 from keepmum.embedding.local_model import MINILM
-from keepmum.errors import ModelMissing
-from keepmum.settings import Settings
+from keepmum.workspace.settings import Settings
 
 __all__ = ["EMBEDDERS", "in_background", "open_embedder"]
 

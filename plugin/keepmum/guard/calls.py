@@ -6,9 +6,9 @@ as every server would read it does not pass.
 
 from __future__ import annotations
 
+from keepmum.core import faults, jsonrpc
 from keepmum.guard import message, refusal
 from keepmum.guard.gate import LONGEST, Verdict
-from keepmum.mcp import faults, rpc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ __all__ = ["judge"]
 
 def judge(line: bytes) -> Verdict:
     """The verdict; never raises, since whatever breaks the scanner, an unchecked call must not pass."""
-    if len(line) > rpc.MAX_LINE:
-        limit = LONGEST if len(line) > LONGEST else rpc.MAX_LINE
+    if len(line) > jsonrpc.MAX_LINE:
+        limit = LONGEST if len(line) > LONGEST else jsonrpc.MAX_LINE
         return _unreadable(line, f"has more than {limit:,} bytes")
     try:
         text = line.decode()

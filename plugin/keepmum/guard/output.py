@@ -41,9 +41,9 @@ class Output:
 
         Raises: OSError when nobody reads any more.
         """
-        from keepmum.mcp import rpc  # with it comes json, and the handshake needs none of it
+        from keepmum.core import jsonrpc  # with it comes json, and the handshake needs none of it
 
-        line = rpc.encode(message)
+        line = jsonrpc.encode(message)
         with self._lock:
             if self._between_lines:
                 self._put(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _WINDOW = 512  # bytes
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,15}(?![\d.eE])|"[\w.-]{1,64}")')
 
 
-def holds_secret(request_id: rpc.RequestId, places: Sequence[Place]) -> Json:
+def holds_secret(request_id: jsonrpc.RequestId, places: Sequence[Place]) -> Json:
     """The answer to a call with secrets in it."""
     told = dict.fromkeys(f"{rule} in {field}, line {line}" for rule, field, line, _ in places[:_MOST_PLACES])
     where = "; ".join(told)
@@ -46,22 +46,24 @@ def unreadable(line: bytes, reason: str) -> Json:
     text = f"refused, nothing was sent to the server: the call {reason}, so it could not be checked for secrets."
     request_id = _likely_id(line)
     if request_id is None:
-        return rpc.failure(None, rpc.RpcError(rpc.INVALID_REQUEST, text))
+        return jsonrpc.failure(None, jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, text))
     return _tool_error(request_id, text)
 
 
-def server_ended(request_id: rpc.RequestId, how: str) -> Json:
+def server_ended(request_id: jsonrpc.RequestId, how: str) -> Json:
     """The answer to a request that its server died over."""
-    return rpc.failure(request_id, rpc.RpcError(rpc.INTERNAL_ERROR, f"the server behind keepmum guard {how}"))
+    return jsonrpc.failure(
+        request_id, jsonrpc.RpcError(jsonrpc.INTERNAL_ERROR, f"the server behind keepmum guard {how}")
+    )
 
 
-def _tool_error(request_id: rpc.RequestId, text: str) -> Json:
+def _tool_error(request_id: jsonrpc.RequestId, text: str) -> Json:
     # Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling, read 2026-11-21:
     # errors of this kind reach the model, errors of the protocol may not.
-    return rpc.result(request_id, {"content": [{"type": "text", "text": text}], "isError": True})
+    return jsonrpc.result(request_id, {"content": [{"type": "text", "text": text}], "isError": True})
 
 
-def _likely_id(line: bytes) -> rpc.RequestId | None:
+def _likely_id(line: bytes) -> jsonrpc.RequestId | None:
     """The id of a message that cannot be read, if there is no doubt about it."""
     found = {match[1] for part in (line[:_WINDOW], line[-_WINDOW:]) for match in _ID.finditer(part)}
     if len(found) != 1:

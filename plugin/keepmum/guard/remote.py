@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from keepmum.core import jsonrpc
 from keepmum.guard import gate, refusal, results
 from keepmum.guard.lines import Lines
 from keepmum.guard.output import Output
 from keepmum.guard.pending import Pending
-from keepmum.mcp import rpc
 from keepmum_scanner import scan
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Conversation:
         self._mask: Final = mask_results
         self._output: Final = Output(1)
         self._pending: Final = Pending()
-        self._greeting: rpc.RequestId | None = None  # the id of `initialize`
+        self._greeting: jsonrpc.RequestId | None = None  # the id of `initialize`
         self._all_answered: anyio.Event | None = None  # made at the end of input
         self._protocol: str | None = None  # what the two agreed on; HTTP wants it in each later request
 
@@ -115,11 +115,11 @@ class _Conversation:
         if not verdict.forward.strip():
             return
         try:
-            value = rpc.decode(verdict.forward)
+            value = jsonrpc.decode(verdict.forward)
             for message in value if isinstance(value, list) else [value]:
                 await self._send(message, outgoing)
-        except rpc.RpcError as error:
-            self._output.answer(rpc.failure(error.request_id, error))
+        except jsonrpc.RpcError as error:
+            self._output.answer(jsonrpc.failure(error.request_id, error))
 
     async def _send(self, message: object, outgoing: WriteStream[SessionMessage]) -> None:
         """Post one message.
@@ -130,13 +130,13 @@ class _Conversation:
         from mcp_types import jsonrpc_message_adapter
         from pydantic import ValidationError
 
-        parsed = rpc.parse(message)
+        parsed = jsonrpc.parse(message)
         try:
             typed = jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValidationError:
-            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: not a message of MCP") from None
-        if isinstance(parsed, rpc.Request):
-            self._pending.ask(rpc.encode(message))
+            raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, "invalid request: not a message of MCP") from None
+        if isinstance(parsed, jsonrpc.Request):
+            self._pending.ask(jsonrpc.encode(message))
             self._greeting = parsed.id if parsed.method == "initialize" else self._greeting
         stamp = {"mcp-protocol-version": self._protocol} if self._protocol else {}
         await outgoing.send(SessionMessage(typed, ClientMessageMetadata(headers=stamp)))
@@ -148,7 +148,7 @@ class _Conversation:
                 continue
             message = item.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
             self._listen(message)
-            line = rpc.encode(message)
+            line = jsonrpc.encode(message)
             self._output.write(results.masked(line) if self._mask else line)
             self._pending.hear(line)
             if self._all_answered is not None and not self._pending.left():

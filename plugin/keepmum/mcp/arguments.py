@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from keepmum.errors import InvalidInput
+from keepmum.core.errors import InvalidInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ on the handlers' thread. An expected error becomes what a client of that request
 
 from __future__ import annotations
 
-from keepmum.errors import InvalidInput, KeepmumError, NotFound
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
+from keepmum.core.errors import InvalidInput, KeepmumError, NotFound
 from keepmum.mcp.arguments import check, check_text
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ class ResourceCall:
     def refuse(self, error: KeepmumError) -> Json:
         """Never a result: reading has no other way to fail than an error."""
         if isinstance(error, NotFound):
-            raise rpc.RpcError(rpc.RESOURCE_NOT_FOUND, str(error))
+            raise jsonrpc.RpcError(jsonrpc.RESOURCE_NOT_FOUND, str(error))
         raise _as_rpc(error)
 
 
@@ -120,7 +120,9 @@ def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
     for tool in surface.tools:
         if tool.name == wanted:
             return ToolCall(tool, _arguments(params))
-    raise rpc.RpcError(rpc.INVALID_PARAMS, f"unknown tool; there are {', '.join(tool.name for tool in surface.tools)}")
+    raise jsonrpc.RpcError(
+        jsonrpc.INVALID_PARAMS, f"unknown tool; there are {', '.join(tool.name for tool in surface.tools)}"
+    )
 
 
 def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:
@@ -132,7 +134,7 @@ def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:
             except InvalidInput as error:
                 raise _as_rpc(error) from None
     known = ", ".join(prompt.name for prompt in surface.prompts)
-    raise rpc.RpcError(rpc.INVALID_PARAMS, f"unknown prompt; there are {known}")
+    raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, f"unknown prompt; there are {known}")
 
 
 def _prompt_schema(prompt: Prompt) -> Json:
@@ -148,14 +150,14 @@ def _arguments(params: Mapping[str, object]) -> Json:
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
-        raise rpc.RpcError(rpc.INVALID_PARAMS, 'invalid params: "arguments" must be an object')
+        raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, 'invalid params: "arguments" must be an object')
     return arguments
 
 
 def _text(params: Mapping[str, object], field: str) -> str:
     value = params.get(field)
     if not isinstance(value, str):
-        raise rpc.RpcError(rpc.INVALID_PARAMS, f'invalid params: "{field}" must be text')
+        raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, f'invalid params: "{field}" must be text')
     try:
         return check_text(field, value)
     except InvalidInput as error:
@@ -170,6 +172,6 @@ def _tool_result(text: str) -> Json:
     return {"content": [{"type": "text", "text": text}]}
 
 
-def _as_rpc(error: KeepmumError) -> rpc.RpcError:
-    code = rpc.INVALID_PARAMS if isinstance(error, InvalidInput) else rpc.INTERNAL_ERROR
-    return rpc.RpcError(code, str(error))
+def _as_rpc(error: KeepmumError) -> jsonrpc.RpcError:
+    code = jsonrpc.INVALID_PARAMS if isinstance(error, InvalidInput) else jsonrpc.INTERNAL_ERROR
+    return jsonrpc.RpcError(code, str(error))

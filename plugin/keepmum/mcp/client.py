@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from keepmum.agents import identify
+from keepmum.core.agents import identify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

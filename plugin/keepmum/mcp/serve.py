@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
+from keepmum.core.version import VERSION
 from keepmum.mcp import stdio
 from keepmum.mcp.dialects import DEFAULT, DIALECTS, OFF
-from keepmum.version import VERSION
 from keepmum_hooks import places, switches
 
 TYPE_CHECKING = False
@@ -88,8 +88,8 @@ def _take(options: Mapping[str, str]) -> None:
     """
     url, key = options["--memory-api-url"], options["--memory-api-key"] or options["--api-key"]
     if url and key:
-        from keepmum import credentials, settings
-        from keepmum.errors import KeepmumError
+        from keepmum.core.errors import KeepmumError
+        from keepmum.workspace import credentials, settings
 
         try:
             credentials.give(settings.origin_of(url), key)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import _thread
 
-from keepmum.mcp import calls, rpc
+from keepmum.core import jsonrpc
+from keepmum.core.faults import internal_error
+from keepmum.mcp import calls
 from keepmum.mcp.client import Client
-from keepmum.mcp.faults import internal_error
 from keepmum.mcp.surface import LOG_LEVELS
 from keepmum.mcp.worker import Work, Worker
 
@@ -56,7 +57,7 @@ class Session:
         self._send: Final = send
         self._submit: Final = submit
         self._worker: Final = Worker(open_handlers, self._notify, self._log)
-        self._pending: Final[dict[rpc.RequestId, Work]] = {}
+        self._pending: Final[dict[jsonrpc.RequestId, Work]] = {}
         self._client: Client | None = None  # None until it has introduced itself
         self._roots_asked = 0  # times; the number is part of the id, and only the last answer counts
         self._log_level = LOG_LEVELS.index("warning")
@@ -75,10 +76,10 @@ class Session:
                 self._take_batch(message)
             else:
                 self._take(message, self._send_if_any)
-        except rpc.RpcError as error:
-            self._send(rpc.failure(error.request_id, error))
+        except jsonrpc.RpcError as error:
+            self._send(jsonrpc.failure(error.request_id, error))
         except Exception as error:  # noqa: BLE001 - a fault in one message must not end the conversation
-            self._send(rpc.failure(None, internal_error("a message", error)))
+            self._send(jsonrpc.failure(None, internal_error("a message", error)))
 
     def close(self) -> None:
         """Close the handlers, if any were opened; the last job."""
@@ -88,45 +89,45 @@ class Session:
 
     def _take_batch(self, messages: list[object]) -> None:
         if self._client is None or not self._client.batches:
-            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: this protocol version has no batches")
+            raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, "invalid request: this protocol version has no batches")
         if not 0 < len(messages) <= _MAX_BATCH:
-            raise rpc.RpcError(rpc.INVALID_REQUEST, f"invalid request: a batch has 1 to {_MAX_BATCH} messages")
+            raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, f"invalid request: a batch has 1 to {_MAX_BATCH} messages")
         batch = _Batch(len(messages), self._send)
         for message in messages:
             self._take(message, batch.settle)
 
     def _take(self, message: object, settle: Settle) -> None:
         try:
-            parsed = rpc.parse(message)
-        except rpc.RpcError as error:
-            settle(rpc.failure(error.request_id, error))
+            parsed = jsonrpc.parse(message)
+        except jsonrpc.RpcError as error:
+            settle(jsonrpc.failure(error.request_id, error))
             return
-        if isinstance(parsed, rpc.Request):
+        if isinstance(parsed, jsonrpc.Request):
             self._take_request(parsed, settle)
             return
-        if isinstance(parsed, rpc.Notification):
+        if isinstance(parsed, jsonrpc.Notification):
             self._take_notification(parsed)
         else:
             self._take_response(parsed)
         settle(None)
 
-    def _take_request(self, request: rpc.Request, settle: Settle) -> None:
+    def _take_request(self, request: jsonrpc.Request, settle: Settle) -> None:
         try:
             if request.method in self._lists:
-                settle(rpc.result(request.id, self._list(request)))
+                settle(jsonrpc.result(request.id, self._list(request)))
             elif request.method in self._answers:
-                settle(rpc.result(request.id, self._answers[request.method](request.params)))
+                settle(jsonrpc.result(request.id, self._answers[request.method](request.params)))
             else:
                 self._queue(request, settle)
-        except rpc.RpcError as error:
-            settle(rpc.failure(request.id, error))
+        except jsonrpc.RpcError as error:
+            settle(jsonrpc.failure(request.id, error))
         except Exception as error:  # noqa: BLE001 - as in `receive`
-            settle(rpc.failure(request.id, internal_error("this request", error)))
+            settle(jsonrpc.failure(request.id, internal_error("this request", error)))
 
-    def _list(self, request: rpc.Request) -> Json:
+    def _list(self, request: jsonrpc.Request) -> Json:
         """A list, whole; without a handshake too, since probes and inspectors ask for lists outright."""
         if request.params.get("cursor") is not None:
-            raise rpc.RpcError(rpc.INVALID_PARAMS, "invalid params: lists have one page here, and no cursor")
+            raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, "invalid params: lists have one page here, and no cursor")
         return self._lists[request.method]
 
     def _initialize(self, params: Json) -> Json:
@@ -142,25 +143,33 @@ class Session:
     def _set_log_level(self, params: Json) -> Json:
         level = params.get("level")
         if level not in LOG_LEVELS:
-            raise rpc.RpcError(rpc.INVALID_PARAMS, f'invalid params: "level" must be one of {", ".join(LOG_LEVELS)}')
+            raise jsonrpc.RpcError(
+                jsonrpc.INVALID_PARAMS, f'invalid params: "level" must be one of {", ".join(LOG_LEVELS)}'
+            )
         self._log_level = LOG_LEVELS.index(level)
         return {}
 
-    def _queue(self, request: rpc.Request, settle: Settle) -> None:
+    def _queue(self, request: jsonrpc.Request, settle: Settle) -> None:
         call = calls.plan(self._surface, request.method, request.params)
         if call is None:
             # Among these is `server/discover`, which Claude Code asks first since 2.1.329, and waits three seconds for.
-            raise rpc.RpcError(rpc.METHOD_NOT_FOUND, "method not found")
+            raise jsonrpc.RpcError(jsonrpc.METHOD_NOT_FOUND, "method not found")
         if self._client is None:
-            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: initialize first; memories name who wrote them")
+            raise jsonrpc.RpcError(
+                jsonrpc.INVALID_REQUEST, "invalid request: initialize first; memories name who wrote them"
+            )
         if request.id in self._pending:
-            raise rpc.RpcError(rpc.INVALID_REQUEST, "invalid request: a request with this id is still being answered")
+            raise jsonrpc.RpcError(
+                jsonrpc.INVALID_REQUEST, "invalid request: a request with this id is still being answered"
+            )
         if len(self._pending) >= _MAX_WAITING:
-            raise rpc.RpcError(rpc.INTERNAL_ERROR, f"{_MAX_WAITING} requests are waiting; send this one again later")
+            raise jsonrpc.RpcError(
+                jsonrpc.INTERNAL_ERROR, f"{_MAX_WAITING} requests are waiting; send this one again later"
+            )
         work = self._pending[request.id] = Work(request, call, self._client)
         self._submit(lambda: self._carry_out(work, settle))
 
-    def _take_notification(self, notification: rpc.Notification) -> None:
+    def _take_notification(self, notification: jsonrpc.Notification) -> None:
         if notification.method == "notifications/cancelled":
             request_id = notification.params.get("requestId")
             work = self._pending.get(request_id) if isinstance(request_id, (str, int, float)) else None
@@ -180,7 +189,7 @@ class Session:
             self._roots_asked += 1
             self._send({"jsonrpc": "2.0", "id": self._roots_id(), "method": "roots/list"})
 
-    def _take_response(self, response: rpc.Response) -> None:
+    def _take_response(self, response: jsonrpc.Response) -> None:
         client = self._client
         if client is not None and self._roots_asked and response.id == self._roots_id():
             self._submit(lambda: self._worker.take_roots(client, response.result))
@@ -230,8 +239,10 @@ class _Batch:
 
 def _message(line: bytes | None) -> object:
     if line is None:
-        raise rpc.RpcError(rpc.INVALID_REQUEST, f"invalid request: a message has at most {rpc.MAX_LINE} bytes")
-    return rpc.decode(line)
+        raise jsonrpc.RpcError(
+            jsonrpc.INVALID_REQUEST, f"invalid request: a message has at most {jsonrpc.MAX_LINE} bytes"
+        )
+    return jsonrpc.decode(line)
 
 
 def _lists(surface: Surface) -> dict[str, Json]:

@@ -13,7 +13,7 @@ import signal
 import sys
 from _queue import SimpleQueue  # what `queue.SimpleQueue` is, without the imports of `queue`
 
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
 from keepmum.mcp.session import Session
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class _Line:
 
     def send(self, message: object) -> None:
         """Write one message. When nobody reads any more it is dropped, and the end begins."""
-        rest = memoryview(rpc.encode(message))
+        rest = memoryview(jsonrpc.encode(message))
         with self._lock:
             try:
                 while rest:
@@ -115,7 +115,7 @@ class _Line:
 
 def _read(source: int, session: Session, jobs: _Jobs) -> None:
     try:
-        for line in rpc.lines(lambda size: os.read(source, size)):
+        for line in jsonrpc.lines(lambda size: os.read(source, size)):
             if line is None or line.strip():
                 session.receive(line)
     except OSError:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from keepmum.errors import KeepmumError
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
+from keepmum.core.errors import KeepmumError
+from keepmum.core.faults import internal_error, report
 from keepmum.mcp.client import root_paths, told_with_call
-from keepmum.mcp.faults import internal_error, report
 from keepmum.mcp.surface import Context
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ class Work:
 
     __slots__ = ("call", "cancelled", "client", "request")
 
-    def __init__(self, request: rpc.Request, call: Call, client: Client) -> None:
+    def __init__(self, request: jsonrpc.Request, call: Call, client: Client) -> None:
         self.request: Final = request
         self.call: Final = call
         self.client: Final = client
@@ -80,11 +80,11 @@ class Worker:
         """The answer to a request, whatever happens."""
         request_id = work.request.id
         try:
-            return rpc.result(request_id, self._result(work))
-        except rpc.RpcError as error:
-            return rpc.failure(request_id, error)
+            return jsonrpc.result(request_id, self._result(work))
+        except jsonrpc.RpcError as error:
+            return jsonrpc.failure(request_id, error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault in one request must not end the conversation
-            return rpc.failure(request_id, internal_error(work.call.subject, error))
+            return jsonrpc.failure(request_id, internal_error(work.call.subject, error))
 
     def close(self) -> None:
         """Close the handlers, if they were opened."""

@@ -1,6 +1,6 @@
 """The one door to the memory: every write is cleaned, held to its limits and scanned here before a store sees it.
 
-Callers get values and typed errors; what a model or a person is shown is made in `keepmum.briefing`.
+Callers get values and typed errors; what a model or a person is shown is made in `keepmum.core.briefing`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
-from keepmum import intake, lifecycle
-from keepmum.briefing_files import discard
-from keepmum.errors import StoreError
-from keepmum.memory import STATUSES, Change, Filter, JsonValue, Memory
+from keepmum.core import lifecycle, validation
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import STATUSES, Change, Filter, JsonValue, Memory
+from keepmum.service.briefing_files import discard
 from keepmum.service.context import Place, Wanted
 from keepmum.service.embedding import Progress
 from keepmum.service.forgetting import Forgetting, Forgotten
@@ -26,7 +26,7 @@ from keepmum.stores import STORES, Follows, StaleWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from keepmum.audit import Report as AuditReport
+    from keepmum.service.audit import Report as AuditReport
 
 __all__ = [
     "AUDIENCES",
@@ -47,7 +47,7 @@ _UNNAMED = "path:"  # how the id of a project begins that has neither a remote n
 
 def open_service(
     path: str,
-    scan: intake.Scan,
+    scan: validation.Scan,
     *,
     backend: str = "sqlite",
     options: Mapping[str, Any] = MappingProxyType({}),
@@ -144,7 +144,7 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
         Raises: StoreError, ScannerFailed.
         """
-        from keepmum import audit  # seldom wanted, and no server needs it to start
+        from keepmum.service import audit  # seldom wanted, and no server needs it to start
 
         self._journal.flush()
         return audit.survey(self.store, self._scan, progress)
@@ -154,7 +154,7 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
         Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
         """
-        from keepmum import audit
+        from keepmum.service import audit
 
         removed = audit.cleanse(self.store, self._scan, report, self._agent, self._clock(), purge=purge)
         if self._home:

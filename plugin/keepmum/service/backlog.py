@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from keepmum import ranking
+from keepmum.core import ranking
+from keepmum.core.errors import EmbeddingError, StoreError
+from keepmum.core.memory import Embedding
 from keepmum.embedding.base import Embedder
-from keepmum.embedding.heap import give_back
-from keepmum.errors import EmbeddingError, StoreError
-from keepmum.memory import Embedding
 from keepmum.stores.base import Meaning
+from keepmum.system.heap import give_back
 
 __all__ = ["Backlog", "Progress"]
 
@@ -91,7 +91,7 @@ class Backlog:
             self.work_off_beside(fitting)
 
     def _embed(self, meaning: Meaning, embedder: Embedder, progress: Progress) -> int:
-        from keepmum import vectors
+        from keepmum.stores import vectors
 
         done, total = 0, meaning.count_awaiting(embedder.model)
         while not self._closing.is_set() and (batch := meaning.awaiting(embedder.model, _AT_ONCE)):

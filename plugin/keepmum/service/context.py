@@ -7,12 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
-from keepmum import exchange, intake, lifecycle, masking, ranking, references
-from keepmum.briefing_files import BriefingFiles
-from keepmum.embedding.background import Background
-from keepmum.errors import Ambiguous, KeepmumError, ScannerFailed, SecretFound
-from keepmum.journal import Journal
-from keepmum.memory import (
+from keepmum.core import lifecycle, masking, ranking, serialization, validation
+from keepmum.core.errors import Ambiguous, KeepmumError, ScannerFailed, SecretFound
+from keepmum.core.memory import (
     KINDS,
     LIMITS,
     SCOPES,
@@ -27,6 +24,10 @@ from keepmum.memory import (
     Tier,
     space_of,
 )
+from keepmum.embedding.background import Background
+from keepmum.service import references
+from keepmum.service.activity_log import Journal
+from keepmum.service.briefing_files import BriefingFiles
 from keepmum.service.embedding import Embeddings
 from keepmum.stores import Receipt, StaleWrite, Store
 
@@ -60,7 +61,7 @@ class Wanted(TypedDict, total=False):
     until: int | None
     statuses: tuple[Status, ...]
     project: str | None  # the name or id of one project, instead of the one here
-    keys: str | None  # a pattern that the key must fit (`keepmum.keys`)
+    keys: str | None  # a pattern that the key must fit (`keepmum.core.keys`)
     tier: Tier | None
 
 
@@ -70,7 +71,7 @@ class Context:
     def __init__(  # noqa: PLR0913 - what a service depends on, all by keyword
         self,
         store: Store,
-        scan: intake.Scan,
+        scan: validation.Scan,
         *,
         place: Place | None = None,
         agent: str = "unknown",
@@ -96,7 +97,7 @@ class Context:
         self.place = place or Place()
         self._visiting = False  # whether the place is that of another for a while
         self._scan = scan
-        self._agent = intake.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
+        self._agent = validation.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
         self._origin = origin
         self._default_scope: Scope = default_scope
         self._policy = policy
@@ -109,7 +110,7 @@ class Context:
         self._notices = notices
         self._checked_out = checked_out  # branch and commit of a folder
         try:
-            intake.refuse_secrets({"agent": agent}, scan)
+            validation.refuse_secrets({"agent": agent}, scan)
         except ScannerFailed:  # no text will be kept, but memories can still be listed and forgotten
             self._agent = "unknown"
         self._journal = Journal(store, self._agent, clock)
@@ -126,8 +127,8 @@ class Context:
             # Who stands in no project looks at all of them.
             everywhere=scope == "all" or (scope is None and named is None and place.project is None),
             scopes=_scopes(scope, named),
-            kinds=tuple(intake.one_of("kinds", kind, KINDS) for kind in given.get("kinds", ())),
-            tags=intake.clean_tags(given.get("tags", ())),
+            kinds=tuple(validation.one_of("kinds", kind, KINDS) for kind in given.get("kinds", ())),
+            tags=validation.clean_tags(given.get("tags", ())),
             all_tags=given.get("all_tags", False),
             agent=given.get("agent"),
             since=given.get("since"),
@@ -158,7 +159,7 @@ class Context:
         return self._resolved(references.resolve_former, reference)
 
     def _resolved(self, resolve: Resolve, reference: str) -> Memory:
-        word = intake.clean("id", reference, LIMITS.key, one_line=True)
+        word = validation.clean("id", reference, LIMITS.key, one_line=True)
         spaces = [space_of(scope, self.place.project, self.place.session, self.place.user) for scope in SCOPES]
         try:
             return resolve(self.store, word, spaces, self.place.user, self._clock())
@@ -182,8 +183,8 @@ class Context:
     def _refuse_secrets(self, raw: Mapping[str, JsonValue], memory: Memory) -> None:
         """Scan what was sent and what would be kept: cleaning may hide a secret from one of the two."""
         try:
-            intake.refuse_secrets(raw, self._scan)
-            intake.refuse_secrets(exchange.texts(memory), self._scan)
+            validation.refuse_secrets(raw, self._scan)
+            validation.refuse_secrets(serialization.texts(memory), self._scan)
         except SecretFound as refusal:
             self._journal.hold_back(self._refusal(refusal))
             raise
@@ -232,4 +233,4 @@ def _scopes(scope: str | None, project: str | None) -> tuple[Scope, ...]:
     """The scopes that a read looks into; none for all of them. A project that was named is what is looked into."""
     if scope in {None, "all"}:
         return () if project is None else ("project", "shared")
-    return (intake.one_of("scope", scope or "", SCOPES),)
+    return (validation.one_of("scope", scope or "", SCOPES),)

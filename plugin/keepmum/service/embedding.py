@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 
-from keepmum import ranking
-from keepmum.beside import Beside
+from keepmum.core import ranking
+from keepmum.core.errors import EmbeddingError
+from keepmum.core.memory import Embedding, Memory
 from keepmum.embedding.background import Background
 from keepmum.embedding.base import Embedder
-from keepmum.embedding.heap import keep_little
-from keepmum.errors import EmbeddingError
-from keepmum.memory import Embedding, Memory
 from keepmum.service.backlog import Backlog, Progress
 from keepmum.stores.base import Meaning, Question, Store
+from keepmum.system.background import Beside
+from keepmum.system.heap import keep_little
 
 __all__ = ["REEMBED", "Embeddings", "Progress"]
 
@@ -182,7 +182,7 @@ class Embeddings:
         return made
 
     def _made(self, embedder: Embedder, text: str) -> Embedding | None:
-        from keepmum import vectors
+        from keepmum.stores import vectors
 
         try:
             made = Embedding(embedder.model, vectors.pack(embedder.embed([text])[0]))

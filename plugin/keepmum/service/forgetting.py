@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keepmum import intake, lifecycle, ranking, retention
-from keepmum.errors import ConfirmationNeeded, InvalidInput
-from keepmum.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Status
+from keepmum.core import lifecycle, ranking, retention, validation
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput
+from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Status
 from keepmum.service.context import Context
 from keepmum.stores import Receipt, StaleWrite
 
@@ -48,7 +48,7 @@ class Forgetting(Context):
 
         Raises: NotFound, Ambiguous, InvalidInput; ConfirmationNeeded when the confirmation is of another list.
         """
-        intake.one_of("mode", mode, tuple(lifecycle.MODES))
+        validation.one_of("mode", mode, tuple(lifecycle.MODES))
         named = bool(references)
         if not (named or query or tags or older_than is not None):
             raise InvalidInput("id", "is missing; name a memory, or give a query, tags or an age")
@@ -112,7 +112,7 @@ class Forgetting(Context):
         wanted = self._filter({"tags": tags, "all_tags": True, "until": older_than})
         if not query:
             return self.store.browse(wanted, limit=1000)
-        sought = set(ranking.terms(intake.clean("query", query, LIMITS.query)))
+        sought = set(ranking.terms(validation.clean("query", query, LIMITS.query)))
         if not sought:
             raise InvalidInput("query", "holds no word; say what the memories are about")
         found = self.store.search(sorted(sought), wanted, 1000)

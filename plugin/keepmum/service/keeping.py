@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from keepmum import exchange, ids, intake, lifecycle, likeness
-from keepmum.errors import InvalidInput
-from keepmum.likeness import Similar
-from keepmum.memory import Action, Change, JsonValue, Memory, Revision, default_tier
+from keepmum.core import ids, lifecycle, serialization, similarity, validation
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Action, Change, JsonValue, Memory, Revision, default_tier
+from keepmum.core.similarity import Similar
 from keepmum.service.context import Context
 from keepmum.stores import StaleWrite
 
@@ -33,7 +33,7 @@ class Keeping(Context):
     """The part of the service that keeps memories: every text is cleaned, limited and scanned here."""
 
     def remember(
-        self, text: str, *, supersedes: str | None = None, fresh: bool = False, **fields: Unpack[intake.Fields]
+        self, text: str, *, supersedes: str | None = None, fresh: bool = False, **fields: Unpack[validation.Fields]
     ) -> Remembered:
         """Keep a memory: a new one, or a new value of the one under `key`; fields not given stay as they are.
 
@@ -44,7 +44,7 @@ class Keeping(Context):
         now = self._clock()
         if fields.get("tags"):
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator would be used up by the first look
-        draft = intake.revise(self._blank(now), text, fields)
+        draft = validation.revise(self._blank(now), text, fields)
         self._refuse_secrets({"text": text, "supersedes": supersedes, **_texts(fields)}, draft)
 
         def attempt() -> Remembered:
@@ -55,7 +55,7 @@ class Keeping(Context):
         return self._answer(self._retrying(attempt))
 
     def revise(
-        self, reference: str, text: str, *, revision: int | None = None, **fields: Unpack[intake.Fields]
+        self, reference: str, text: str, *, revision: int | None = None, **fields: Unpack[validation.Fields]
     ) -> Remembered:
         """Give one memory a new text, and the fields that are given; whatever else it says stays.
 
@@ -64,7 +64,7 @@ class Keeping(Context):
         Raises: NotFound, Ambiguous, InvalidInput, SecretFound, StoreError. Nothing is stored in part.
         """
         present = self._find(reference)
-        self._refuse_secrets({"text": text, **_texts(fields)}, intake.revise(present, text, fields))
+        self._refuse_secrets({"text": text, **_texts(fields)}, validation.revise(present, text, fields))
 
         def attempt() -> Remembered:
             found = self._find(present.id)
@@ -100,8 +100,8 @@ class Keeping(Context):
 
         Raises: InvalidInput, SecretFound, StoreError.
         """
-        incoming = exchange.parse(values)
-        self._refuse_secrets(exchange.texts(incoming), incoming)
+        incoming = serialization.parse(values)
+        self._refuse_secrets(serialization.texts(incoming), incoming)
         present = self.store.get([incoming.id])
         if present:
             return self._answer(Remembered(present[0], None))
@@ -114,7 +114,7 @@ class Keeping(Context):
     def _blank(self, now: int) -> Memory:
         scope = self._default_scope
         return Memory(
-            id=ids.new_id(now), text="", title=intake.title_of(""), kind="note", tier=default_tier("note"),
+            id=ids.new_id(now), text="", title=validation.title_of(""), kind="note", tier=default_tier("note"),
             scope=scope, project=self.place.project, session=self.place.session, user=self.place.user,
             agent=self._agent, origin=self._origin, git=self._git(), created_at=now, updated_at=now,
             created_by=self._agent, updated_by=self._agent,
@@ -124,25 +124,25 @@ class Keeping(Context):
         """What is checked out here, as a memory carries it."""
         return self._checked_out(self.place.root) if self.place.root else None
 
-    def _keep(self, text: str, fields: intake.Fields, old: Memory | None, now: int) -> Remembered:
+    def _keep(self, text: str, fields: validation.Fields, old: Memory | None, now: int) -> Remembered:
         if old is not None and old.key and old.status == "active" and not fields.get("key"):
             fields = {**fields, "key": old.key}
-        new = _placed(intake.revise(self._blank(now), text, fields))
+        new = _placed(validation.revise(self._blank(now), text, fields))
         present = self._present(new, now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit_new(new, None, old, now)
         base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
-        after = _placed(intake.revise(base, text, fields))
+        after = _placed(validation.revise(base, text, fields))
         if lifecycle.says_the_same(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
         return self._commit_new(after, present, old, now)
 
-    def _revise(self, present: Memory, text: str, fields: intake.Fields) -> Remembered:
+    def _revise(self, present: Memory, text: str, fields: validation.Fields) -> Remembered:
         now = self._clock()
         if not present.is_visible(now):
             raise InvalidInput("id", f"{present.id} was removed; `forget` with `undo` brings it back")
         base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
-        after = _placed(intake.revise(base, text, fields))
+        after = _placed(validation.revise(base, text, fields))
         if lifecycle.says_the_same(after, present):
             return Remembered(present, None)
         return self._commit_new(after, present, None, now)
@@ -188,10 +188,10 @@ class Keeping(Context):
         return self._bring_back(memory, after)
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
-        before = exchange.parse(past.before)
+        before = serialization.parse(past.before)
         now = self._clock()
         after = replace(before, updated_at=now, updated_by=self._agent, revision=memory.revision + 1)
-        self._refuse_secrets(exchange.texts(after), after)
+        self._refuse_secrets(serialization.texts(after), after)
         return self._bring_back(memory, after)
 
     def _bring_back(self, memory: Memory, after: Memory) -> Remembered:
@@ -220,13 +220,13 @@ class Keeping(Context):
             return ()
         near = meaning.alike(embedding, self._filter(), _COMPARED)
         return tuple(
-            likeness.compare(new, self._masker.memory(memory), cosine)
+            similarity.compare(new, self._masker.memory(memory), cosine)
             for memory, cosine in near
-            if cosine >= likeness.REPORTED and memory.id != new.id
+            if cosine >= similarity.REPORTED and memory.id != new.id
         )
 
 
-def _texts(fields: intake.Fields) -> dict[str, JsonValue]:
+def _texts(fields: validation.Fields) -> dict[str, JsonValue]:
     """The fields of a write that may hold text, as they were sent."""
     sent: dict[str, Any] = dict(fields)
     return sent | {"tags": list(sent.get("tags") or ())}

@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from keepmum import exchange, intake, lifecycle, private_files, ranking
-from keepmum.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
-from keepmum.memory import Change, Memory, Revision, Scope
+from keepmum.core import lifecycle, ranking, serialization, validation
+from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
+from keepmum.core.memory import Change, Memory, Revision, Scope
 from keepmum.service.context import Context
 from keepmum.stores import Parts, StaleWrite, Store
+from keepmum.system import private_files
 
 __all__ = ["AUDIENCES", "Migrated", "Move", "Moving"]
 
@@ -77,7 +78,7 @@ class Moving(Context):
         after = replace(
             lifecycle.touched(memory, self._clock(), self._agent), scope=scope, project=self.place.project, session=None
         )
-        self._refuse_secrets(exchange.texts(after), after)
+        self._refuse_secrets(serialization.texts(after), after)
         return Move(memory, after, source, target, store.capabilities.cannot)
 
     def shown_move(self, move: Move) -> Move:
@@ -159,7 +160,7 @@ class Moving(Context):
 
     def _is_clean_past(self, revision: Revision) -> bool:
         try:
-            intake.refuse_secrets(revision.before, self._scan)
+            validation.refuse_secrets(revision.before, self._scan)
         except (SecretFound, ScannerFailed):
             return False
         return True
@@ -237,7 +238,7 @@ class Moving(Context):
 
     def _is_clean(self, memory: Memory, done: Migrated) -> bool:
         try:
-            intake.refuse_secrets(exchange.texts(memory), self._scan)
+            validation.refuse_secrets(serialization.texts(memory), self._scan)
         except (SecretFound, ScannerFailed) as reason:
             done.refused.append((memory.id, str(reason)))
             return False

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from keepmum import briefing, intake, likeness, ranking
-from keepmum.briefing_files import told
-from keepmum.errors import NotFound, ScannerFailed, StoreError
-from keepmum.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
+from keepmum.core import briefing, ranking, similarity, validation
+from keepmum.core.errors import NotFound, ScannerFailed, StoreError
+from keepmum.core.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
+from keepmum.service.briefing_files import told
 from keepmum.service.context import Context, Wanted
 from keepmum.stores import Filed
 from keepmum.stores.base import Question
@@ -42,7 +42,7 @@ class Reading(Context):
 
         Raises: InvalidInput, StoreError.
         """
-        text = intake.clean("query", query or "", LIMITS.query)
+        text = validation.clean("query", query or "", LIMITS.query)
         looked_at = self._filter(wanted)
         if not text:
             found = self.store.browse(looked_at, order=order, limit=limit, offset=offset)
@@ -162,7 +162,7 @@ class Reading(Context):
         """Places without those that say the same as one before them."""
         if self.store.meaning is None or all(place.candidate.meaning is None for place in places):
             return places
-        repeats = self.store.meaning.repeats([place.candidate.id for place in places], likeness.SAME)
+        repeats = self.store.meaning.repeats([place.candidate.id for place in places], similarity.SAME)
         return [place for place in places if place.candidate.id not in repeats]
 
     def _matches(self, places: Sequence[ranking.Place]) -> list[Match]:
@@ -182,7 +182,11 @@ class Reading(Context):
     def _loggable(self, words: str, what: str) -> str:
         """`words` as the log may keep them: that there was `what`, where they look like a secret."""
         try:
-            return f"{what} that was not kept, it looked like a secret" if intake.findings(words, self._scan) else words
+            return (
+                f"{what} that was not kept, it looked like a secret"
+                if validation.findings(words, self._scan)
+                else words
+            )
         except ScannerFailed:
             return f"{what} that was not kept, the scanner failed"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepmum import likeness
-from keepmum.likeness import Similar
-from keepmum.memory import Memory
-from keepmum.retention import DAY_MS
+from keepmum.core import similarity
+from keepmum.core.memory import Memory
+from keepmum.core.retention import DAY_MS
+from keepmum.core.similarity import Similar
 from keepmum.service.context import Context
 
 __all__ = ["Review", "Reviewing"]
@@ -41,7 +41,7 @@ class Reviewing(Context):
         found = self.store.browse(self._filter(), limit=_LOOKED_AT)
         by_id = {memory.id: memory for memory in found}
         meaning = self.store.meaning if self._embeddings.usable else None
-        repeats = meaning.repeats([memory.id for memory in found], likeness.NEAR) if meaning else {}
+        repeats = meaning.repeats([memory.id for memory in found], similarity.NEAR) if meaning else {}
         single = [memory for memory in found if memory.id not in repeats]
         pairs = [
             (self._masker.memory(by_id[later]), by_id[older], cosine) for older, (later, cosine) in repeats.items()
@@ -49,7 +49,7 @@ class Reviewing(Context):
         return Review(
             looked_at=len(found),
             repeated=tuple(
-                (new, likeness.compare(new, self._masker.memory(old), cosine)) for new, old, cosine in pairs
+                (new, similarity.compare(new, self._masker.memory(old), cosine)) for new, old, cosine in pairs
             ),
             never_loaded=self._shown([memory for memory in single if _was_never_loaded(memory, now)]),
             stale=self._shown([memory for memory in single if _is_stale(memory, now)]),

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from keepmum.memory import Scope
+from keepmum.core.memory import Scope
 from keepmum.stores import sqlite
 from keepmum.stores.base import STORED, Capabilities, Filed, Follows, Parts, Receipt, StaleWrite, Store
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-from keepmum.errors import StoreError
-from keepmum.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
 __all__ = [
     "STORED",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from contract.stores import a_memory
-from keepmum import ranking
+from keepmum.core import ranking
 
 if TYPE_CHECKING:
     from bench.retrieval.retrieval_systems import ReadOnce

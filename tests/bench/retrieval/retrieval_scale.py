@@ -28,10 +28,10 @@ import numpy as np
 from bench import store_figures  # puts our folders on the path
 from bench.store_corpus import memories, questions
 from keepmum import open_memory
+from keepmum.core.memory import Change, Embedding, Filter
 from keepmum.embedding.minilm import MiniLm
-from keepmum.memory import Change, Embedding, Filter
 from keepmum.stores import STORES
-from keepmum.vectors import pack, unit
+from keepmum.stores.vectors import pack, unit
 
 if TYPE_CHECKING:
     from keepmum.embedding import Embedder

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import numpy as np
 
 from keepmum import open_memory
+from keepmum.core.errors import SecretFound
+from keepmum.core.memory import Activity, Change, Filter, Memory
 from keepmum.embedding import Background
-from keepmum.errors import SecretFound
-from keepmum.memory import Activity, Change, Filter, Memory
 from keepmum.service import MemoryService, Place
 from keepmum.stores import Capabilities, Receipt, Store, sqlite
 from keepmum.stores.joined import JoinedStore

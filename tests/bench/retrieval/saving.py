@@ -21,10 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of th
 
 from bench import store_figures  # noqa: F401 - puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
-from keepmum import briefing, open_memory
+from keepmum import open_memory
+from keepmum.core import briefing
+from keepmum.core.errors import SecretFound
+from keepmum.core.ranking import estimate_tokens
 from keepmum.embedding.minilm import MiniLm
-from keepmum.errors import SecretFound
-from keepmum.ranking import estimate_tokens
 from keepmum.service import MemoryService
 
 _LISTED, _LOADED = 5, 3

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from keepmum import cli
-from keepmum.commands import console, tree
-from keepmum.errors import ConfirmationNeeded
+from keepmum.cli import console, tree
+from keepmum.cli import main as cli
+from keepmum.core.errors import ConfirmationNeeded
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 
@@ -138,9 +138,9 @@ def test_what_clients_start_imports_nothing_for_the_other_commands(
     root: Path, bare_python: list[str], words: list[str]
 ) -> None:
     folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
-    heavy = {"argparse", "dataclasses", "sqlite3", "keepmum.application", "keepmum.commands.tree"}
+    heavy = {"argparse", "dataclasses", "sqlite3", "keepmum.service.opening", "keepmum.cli.tree"}
     code = (
-        f"import sys; sys.path[:0] = {folders!r}; from keepmum import cli; cli.main({words!r}); "
+        f"import sys; sys.path[:0] = {folders!r}; from keepmum.cli import main; main.main({words!r}); "
         f"print('imported:', sys.modules.keys() & {heavy!r})"
     )
     done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=30, check=True)
@@ -225,7 +225,7 @@ def test_an_export_replaces_no_file(keepmum: Command) -> None:
 
 def test_an_export_that_fails_leaves_no_part_behind(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     keepmum("remember", "one")
-    monkeypatch.setattr("keepmum.exchange.to_json", _full_disk)
+    monkeypatch.setattr("keepmum.core.serialization.to_json", _full_disk)
     assert keepmum("export", "all.jsonl").err == (
         "keepmum: could not go on: No space left on device. Mend that, then try again\n"
     )

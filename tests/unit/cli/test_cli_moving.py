@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.cli import main
+from keepmum.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("project")
 

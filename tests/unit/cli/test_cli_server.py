@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum import cli, credentials, outbox
-from keepmum.commands import outbox as outbox_command
+from keepmum.cli import main as cli
+from keepmum.cli import outbox as outbox_command
+from keepmum.stores import outbox
+from keepmum.workspace import credentials
 from rest_server import KEY, Answer, FakeServer
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from embedding_models import Tiny
-from keepmum import cli
-from keepmum.commands.progress import Bar
+from keepmum.cli import main as cli
+from keepmum.cli.progress import Bar
 
 
 class Answer(NamedTuple):

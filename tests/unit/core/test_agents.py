@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from keepmum.agents import AGENTS, identify
+from keepmum.core.agents import AGENTS, identify
 
 
 @pytest.mark.parametrize(

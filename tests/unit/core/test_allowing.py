@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from keepmum import application, cli
-from keepmum.allowing import Allowed, AllowList, Judge
-from keepmum.errors import ScannerFailed, SecretFound, SettingsError
+from keepmum.cli import main as cli
+from keepmum.core.errors import ScannerFailed, SecretFound, SettingsError
+from keepmum.service import opening
+from keepmum.workspace.allowlist import Allowed, AllowList, Judge
 
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
@@ -27,7 +28,7 @@ def keepmum_home(home: Path) -> Path:
 
 
 def refusal(text: str = NOTE) -> SecretFound:
-    service = application.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
     try:
         with pytest.raises(SecretFound) as refused:
             service.remember(text)
@@ -37,7 +38,7 @@ def refusal(text: str = NOTE) -> SecretFound:
 
 
 def kept(text: str = NOTE) -> str:
-    service = application.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
     try:
         service.remember(text, key="example")
         return service.load(["example"])[0].text
@@ -139,7 +140,7 @@ def test_a_damaged_key_allows_nothing_and_says_so(tmp_path: Path, damage: bytes)
 def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
     keepmum_home.mkdir()
     (keepmum_home / "allow.toml").write_text("[[allowed]", encoding="utf-8")
-    service = application.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
     with pytest.raises(SecretFound):
         service.remember(NOTE)
     assert any("allow.toml" in notice for notice in service.notices())
@@ -147,7 +148,7 @@ def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
 
 
 def test_a_scanner_without_its_tables_refuses_the_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    service = application.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
     monkeypatch.setitem(sys.modules, "keepmum_scanner", None)  # as if its files were gone
     with pytest.raises(ScannerFailed):
         service.remember("an ordinary value")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum import audit_files, ids
-from keepmum.memory import Change, Memory
-from keepmum.service import MemoryService
+from keepmum.core import ids
+from keepmum.core.memory import Change, Memory
+from keepmum.service import MemoryService, audit_files
 from keepmum.stores import sqlite
 from keepmum.stores.joined import JoinedStore
 from keepmum_scanner import scan

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keepmum.beside import Beside
+from keepmum.system.background import Beside
 
 LIMIT = 60.0  # seconds
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from contract.stores import NOW, a_memory, an_event
-from keepmum import briefing
-from keepmum.memory import Match
-from keepmum.ranking import estimate_tokens
+from keepmum.core import briefing
+from keepmum.core.memory import Match
+from keepmum.core.ranking import estimate_tokens
 from keepmum.service import MemoryService
 from keepmum_hooks import places
 from unit.core.service_parts import Clock, OpenService

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum import credentials
-from keepmum.errors import KeepmumError, SettingsError
+from keepmum.core.errors import KeepmumError, SettingsError
+from keepmum.workspace import credentials
 
 HERE, OTHER = "https://memory.example", "https://other.example:8443"
 SECRET = "k-" + "9f2c" * 6

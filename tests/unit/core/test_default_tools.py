@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from keepmum.errors import InvalidInput
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import KINDS, LIMITS, SCOPES
 from keepmum.mcp.arguments import KEYWORDS, check
+from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS, TOOLS
 from keepmum.mcp.surface import Tool
-from keepmum.mcp.tools import INSTRUCTIONS, TOOLS
-from keepmum.memory import KINDS, LIMITS, SCOPES
 
 DESCRIBING = {"description"}
 BY_NAME = {tool.name: tool for tool in TOOLS}

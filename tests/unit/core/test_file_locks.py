@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum import file_locks
+from keepmum.system import file_locks
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from keepmum import retention
-from keepmum.memory import Memory
+from keepmum.core import retention
+from keepmum.core.memory import Memory
 from keepmum.service import MemoryService
 
 

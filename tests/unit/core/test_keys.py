@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from keepmum import keys
+from keepmum.core import keys
 
 CASES = [
     ("project.*", "project.type", True),

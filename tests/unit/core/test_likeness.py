@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contract.stores import a_memory
-from keepmum.likeness import compare
+from keepmum.core.similarity import compare
 
 
 @pytest.mark.parametrize(

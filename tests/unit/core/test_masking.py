@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum import briefing, exchange, intake
-from keepmum.errors import ScannerFailed
-from keepmum.masking import Masker, mask
-from keepmum.memory import Memory
+from keepmum.core import briefing, serialization, validation
+from keepmum.core.errors import ScannerFailed
+from keepmum.core.masking import Masker, mask
+from keepmum.core.memory import Memory
 from keepmum.service import MemoryService
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
@@ -93,13 +93,13 @@ def test_a_memory_without_secrets_is_shown_as_it_is() -> None:
 
 def test_a_masked_memory_still_fits_its_limits() -> None:
     masked = shown(memory(title=("x " * 35) + SECRET, tags=(SECRET,)))
-    assert exchange.parse(exchange.to_json(masked)).title == masked.title
+    assert serialization.parse(serialization.to_json(masked)).title == masked.title
 
 
 def test_a_memory_is_scanned_once() -> None:
     calls: list[str] = []
 
-    def counted(text: str) -> Sequence[intake.Finding]:
+    def counted(text: str) -> Sequence[validation.Finding]:
         calls.append(text)
         return scan(text)
 
@@ -117,7 +117,7 @@ def test_an_edit_by_hand_is_seen_though_it_counts_no_revision() -> None:
 
 
 def test_places_tell_field_rule_and_line() -> None:
-    _, spots, _ = mask(exchange.to_json(memory(text=f"one\ntwo {SECRET}")), scan)
+    _, spots, _ = mask(serialization.to_json(memory(text=f"one\ntwo {SECRET}")), scan)
     assert [(spot.field, spot.line) for spot in spots] == [("text", 2)]
 
 
@@ -174,11 +174,11 @@ def test_a_briefing_on_disk_is_masked(service: MemoryService, keepmum_home: Path
 def test_what_is_masked_can_be_shown_and_exported(service: MemoryService) -> None:
     plant(service, "data", json.dumps({"token": SECRET}))
     (one,) = service.load(["known"])
-    assert "removed]" in json.dumps(exchange.to_json(one))
+    assert "removed]" in json.dumps(serialization.to_json(one))
     assert briefing.full(one)
 
 
-def failing(text: str) -> Sequence[intake.Finding]:
+def failing(text: str) -> Sequence[validation.Finding]:
     raise KeyError(text)
 
 

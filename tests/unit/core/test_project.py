@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput
-from keepmum.project import UNPLACED, Project, find_project, working_folder
-from keepmum.settings import load
+from keepmum.core.errors import InvalidInput
+from keepmum.workspace.project import UNPLACED, Project, find_project, working_folder
+from keepmum.workspace.settings import load
 
 Git = Callable[..., str]
 GITHUB = "https://github.com/acme/api.git"
@@ -272,7 +272,7 @@ def test_a_git_that_hangs_is_given_up(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text("#!/bin/sh\nsleep 60 & wait\n", encoding="utf-8")
     (tmp_path / "bin" / "git").chmod(0o755)
-    monkeypatch.setattr("keepmum.git_child._LIMIT", 0.1)
+    monkeypatch.setattr("keepmum.workspace.git.process._LIMIT", 0.1)
     assert project_of(root, environ | {"PATH": f"{tmp_path / 'bin'}:{environ['PATH']}"}).id == "github.com/acme/api"
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.git_config import parse
-from keepmum.git_facts import GitContext, Remote, find_repository, git_context, remote_of
+from keepmum.workspace.git.config import parse
+from keepmum.workspace.git.repository import GitContext, Remote, find_repository, git_context, remote_of
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.remote_url import folder_id, remote_id
+from keepmum.workspace.git.remote_url import folder_id, remote_id
 
 
 @pytest.mark.parametrize(

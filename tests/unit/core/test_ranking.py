@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contract.stores import NOW, a_memory, wanted
-from keepmum.memory import Candidate, Memory
-from keepmum.ranking import Place, estimate_tokens, hidden_words, rank, terms, told
-from keepmum.retention import DAY_MS
+from keepmum.core.memory import Candidate, Memory
+from keepmum.core.ranking import Place, estimate_tokens, hidden_words, rank, terms, told
+from keepmum.core.retention import DAY_MS
 
 
 @pytest.mark.parametrize(

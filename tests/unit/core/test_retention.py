@@ -7,8 +7,16 @@ import math
 import pytest
 
 from contract.stores import NOW, a_memory
-from keepmum.memory import KINDS, Memory, default_tier
-from keepmum.retention import DAY_MS, HALF_LIFE_DAYS, TOMBSTONE_BELOW, linear_importance, prior, retention, stability
+from keepmum.core.memory import KINDS, Memory, default_tier
+from keepmum.core.retention import (
+    DAY_MS,
+    HALF_LIFE_DAYS,
+    TOMBSTONE_BELOW,
+    linear_importance,
+    prior,
+    retention,
+    stability,
+)
 
 
 def after(days: float, *, access_count: int = 0, accessed_at: int | None = None) -> float:

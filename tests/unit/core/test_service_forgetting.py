@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keepmum.errors import ConfirmationNeeded, InvalidInput, NotFound
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput, NotFound
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 

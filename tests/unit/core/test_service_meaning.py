@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import keepmum
+from keepmum.core.errors import EmbeddingError, InvalidInput, ModelMissing
 from keepmum.embedding import Background
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.errors import EmbeddingError, InvalidInput, ModelMissing
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput, SecretFound, StoreError
-from keepmum.memory import Change
+from keepmum.core.errors import InvalidInput, SecretFound, StoreError
+from keepmum.core.memory import Change
 from keepmum.service import MemoryService, Place, open_service
 from keepmum.stores import Parts, Store
 from keepmum_scanner import scan

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keepmum import ids
-from keepmum.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
-from keepmum.memory import Memory
+from keepmum.core import ids
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
+from keepmum.core.memory import Memory
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keepmum.errors import KeepmumError, SecretFound
+from keepmum.core.errors import KeepmumError, SecretFound
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.memory import Memory
+from keepmum.core.memory import Memory
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 

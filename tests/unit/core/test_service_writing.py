@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from keepmum import intake
-from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
-from keepmum.memory import KINDS, LASTING_KINDS, LIMITS, Change, Memory
+from keepmum.core import validation
+from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.memory import KINDS, LASTING_KINDS, LIMITS, Change, Memory
 from keepmum.service import MemoryService, Remembered
 from keepmum.stores import Receipt
 from unit.core.service_parts import Clock, OpenService
@@ -36,7 +36,7 @@ def test_the_title_is_the_first_line_that_says_something(service: MemoryService,
 
 @pytest.mark.parametrize("text", ["\x1f", "\u00a0", "#\u2003", "\x1f\n\x1e\n\x85", ""])
 def test_a_title_is_never_empty(text: str) -> None:
-    assert intake.title_of(text) == "untitled"
+    assert validation.title_of(text) == "untitled"
 
 
 # -- limits

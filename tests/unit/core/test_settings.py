@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from keepmum import credentials
-from keepmum.errors import SettingsError
-from keepmum.settings import SETTINGS, Settings, find_project_file, is_approved, load
+from keepmum.core.errors import SettingsError
+from keepmum.workspace import credentials
+from keepmum.workspace.settings import SETTINGS, Settings, find_project_file, is_approved, load
 from keepmum_hooks import switches
 
 

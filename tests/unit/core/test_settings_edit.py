@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import SettingsError
-from keepmum.settings import load, write_user_setting
-from keepmum.toml_edit import Scalar
+from keepmum.core.errors import SettingsError
+from keepmum.workspace.settings import load, write_user_setting
+from keepmum.workspace.toml_edit import Scalar
 
 
 def rewritten(tmp_path: Path, before: str, name: str, value: Scalar) -> str:

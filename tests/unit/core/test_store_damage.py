@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from contract.stores import NOW, a_memory, wanted
-from keepmum.errors import StoreBusy, StoreError
-from keepmum.memory import Change, Filter
+from keepmum.core.errors import StoreBusy, StoreError
+from keepmum.core.memory import Change, Filter
 from keepmum.stores.sqlite import SqliteStore, connection, edits, files, open_store
 
 PAGE = 4096

@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from contract.stores import NOW, a_memory, wanted
+from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
+from keepmum.core.memory import Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
-from keepmum.memory import Change, Embedding
 from keepmum.stores.sqlite import SqliteStore, files, open_store, rows, schema
 from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite.lock import WriterLock
-from keepmum.vectors import pack
+from keepmum.stores.vectors import pack
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights and limits in other ways")
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from contract.stores import NOW, a_memory, wanted
-from keepmum.memory import Change, Embedding, Memory
+from keepmum.core.memory import Change, Embedding, Memory
 from keepmum.stores import StaleWrite
 from keepmum.stores.sqlite import SqliteStore, edits, open_store
-from keepmum.vectors import pack
+from keepmum.stores.vectors import pack
 
 WORDS = "getUserName deploy pool index query cache_size vector naïve 你好 résumé build".split()
 TABLES = {

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from contract.stores import a_memory, wanted
+from keepmum.core.memory import Candidate, Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.memory import Candidate, Change, Embedding
 from keepmum.stores.sqlite import SqliteStore, open_store
 from keepmum.stores.sqlite import index as index_module
 from keepmum.stores.sqlite.index import Index
 from keepmum.stores.sqlite.words import SqliteWords
-from keepmum.vectors import pack
+from keepmum.stores.vectors import pack
 
 EMBEDDER, OTHER = FakeEmbedder(), FakeEmbedder(model="other")
 LIMIT = 20.0  # seconds

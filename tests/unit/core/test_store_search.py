@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from contract.stores import a_memory, wanted
-from keepmum.memory import Change, Filter
+from keepmum.core.memory import Change, Filter
 from keepmum.stores.sqlite import SqliteStore, open_store, rows
 from keepmum.stores.sqlite import store as store_module
 from keepmum.stores.sqlite import words as words_module

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contract.stores import a_memory, wanted
-from keepmum.memory import Change
+from keepmum.core.memory import Change
 from keepmum.stores.sqlite import SqliteStore, open_store
 from keepmum.stores.sqlite import words as words_module
 from keepmum.stores.sqlite.spelling import is_slip

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import SettingsError
-from keepmum.settings import load
-from keepmum.switching import SWITCHES, overruled_by
+from keepmum.cli.switching import SWITCHES, overruled_by
+from keepmum.core.errors import SettingsError
+from keepmum.workspace.settings import load
 
 
 @pytest.fixture

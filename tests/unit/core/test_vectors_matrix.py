@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepmum.vectors import Damaged, Matrix, Row, pack, point, unit, unpack
-from keepmum.vectors import search as search_module
-from keepmum.vectors.search import nearest, signs
+from keepmum.stores.vectors import Damaged, Matrix, Row, pack, point, unit, unpack
+from keepmum.stores.vectors import search as search_module
+from keepmum.stores.vectors.search import nearest, signs
 
 SIZE = 64
 AXES = np.eye(SIZE, dtype=np.float32)

@@ -5,9 +5,9 @@ import threading
 import numpy as np
 import pytest
 
+from keepmum.core.errors import ModelMissing
 from keepmum.embedding import Background, Embedder
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.errors import ModelMissing
 
 LIMIT = 20.0  # seconds that no wait of a test may take
 

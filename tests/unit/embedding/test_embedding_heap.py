@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from keepmum.embedding import heap
+from keepmum.system import heap
 
 _PROGRAM = """
-from keepmum.embedding import heap
+from keepmum.system import heap
 def held():
     with open("/proc/self/smaps_rollup", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from embedding_models import Tiny
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import conversion, installing
 from keepmum.embedding.local_model import TENSORS, TOKENIZER, WEIGHTS, LocalModel
 from keepmum.embedding.minilm import MiniLm
-from keepmum.errors import EmbeddingError
 
 LIMIT = 60  # seconds
 

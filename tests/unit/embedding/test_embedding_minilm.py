@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from embedding_models import Tiny
+from keepmum.core.errors import EmbeddingError, ModelMissing
 from keepmum.embedding import safetensors
 from keepmum.embedding.local_model import GRAPH, MINILM, TENSORS, VOCABULARY, WEIGHTS
 from keepmum.embedding.minilm import MiniLm
 from keepmum.embedding.wordpiece import WordPiece
-from keepmum.errors import EmbeddingError, ModelMissing
 from numpy_minilm import forward
 
 TEXTS = ["deploy the staging service", "how do i deploy to staging?", "a cat sat on the mat.", "", "unheard-of words"]

@@ -14,10 +14,11 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from hidden import assert_hidden
-from keepmum import credentials, embedding, settings
+from keepmum import embedding
+from keepmum.core.errors import EmbeddingError, KeepmumError, SettingsError
 from keepmum.embedding import openai_compatible
 from keepmum.embedding.openai_compatible import KEY_VARIABLE, OpenAiCompatible
-from keepmum.errors import EmbeddingError, KeepmumError, SettingsError
+from keepmum.workspace import credentials, settings
 
 KEY = "dummy-" + "key"
 SECRET = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"

@@ -16,9 +16,9 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from embedding_models import Tiny
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding.local_model import TENSORS, TOKENIZER, LocalModel
 from keepmum.embedding.sources import cache, folder, hub, package
-from keepmum.errors import EmbeddingError
 
 Serve = Callable[[Request], Response]
 

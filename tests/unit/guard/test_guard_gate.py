@@ -7,8 +7,8 @@ import json
 import pytest
 
 from guard_gate import Gate
+from keepmum.core import jsonrpc
 from keepmum.guard.gate import LONGEST, judge
-from keepmum.mcp import rpc
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from keepmum.mcp import rpc
         pytest.param(b'{"jsonrpc":"2.0","id":1,"result":{"about":"tools/call"}}\n', id="an answer that names calls"),
         pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}\n', id="no arguments"),
         pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"tools/call"} , {"id":2}]\n', id="a harmless batch"),
-        pytest.param(b"{" + b" " * rpc.MAX_LINE + b"\n", id="longer than the guard reads"),
+        pytest.param(b"{" + b" " * jsonrpc.MAX_LINE + b"\n", id="longer than the guard reads"),
     ],
 )
 def test_what_holds_no_call_with_a_secret_passes_byte_for_byte(line: bytes) -> None:
@@ -107,7 +107,7 @@ def test_what_some_servers_would_read_is_refused(token: str, members: str) -> No
         pytest.param(b'{"id":5,"params":\r{"method":"tools/call"}}', id="a line end that some servers know"),
         pytest.param(b'\xef\xbb\xbf{"id":5,"method":"tools/call"}', id="a byte-order mark"),
         pytest.param(b'{"id":5,"method":"tools/call","a":' + b"[" * 100_000, id="nested without end"),
-        pytest.param(b'{"id":5,"method":"tools/call","a":"' + b"a" * rpc.MAX_LINE + b'"}', id="too long to read"),
+        pytest.param(b'{"id":5,"method":"tools/call","a":"' + b"a" * jsonrpc.MAX_LINE + b'"}', id="too long to read"),
     ],
 )
 def test_a_call_that_cannot_be_checked_is_refused_under_its_id(line: bytes) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from guard_gate import Gate
 from hidden import assert_hidden
-from keepmum.allowing import Allowed, AllowList
 from keepmum.guard.results import masked
+from keepmum.workspace.allowlist import Allowed, AllowList
 
 
 @pytest.fixture

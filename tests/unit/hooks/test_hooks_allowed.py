@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.allowing import Allowed, AllowList
+from keepmum.workspace.allowlist import Allowed, AllowList
 from keepmum_hooks import files
 from keepmum_hooks.allowed import Judge
 from keepmum_scanner import scan

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from keepmum.allowing import Allowed, AllowList
+from keepmum.workspace.allowlist import Allowed, AllowList
 from keepmum_hooks import deadline, guard, payload, places, switches
 from keepmum_hooks.event import GUARD
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from keepmum.cli import main
+from keepmum.cli.main import main
 from rest_server import KEY, Answer, FakeServer, behind
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum import importers
-from keepmum.cli import main
-from keepmum.errors import InvalidInput
+from keepmum.cli.main import main
+from keepmum.core.errors import InvalidInput
+from keepmum.service import importers
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -96,7 +96,7 @@ def test_the_package_has_what_the_server_needs_and_no_byte_code(packed: Path) ->
     with zipfile.ZipFile(packed) as file:
         names = file.namelist()
     assert names[0] == "manifest.json"
-    assert {"plugin/launch.py", "plugin/keepmum/version.py", "hooks/keepmum_hooks/places.py"} <= set(names)
+    assert {"plugin/launch.py", "plugin/keepmum/core/version.py", "hooks/keepmum_hooks/places.py"} <= set(names)
     assert not [name for name in names if name.endswith(".pyc") or name.startswith((".", "tests/"))]
 
 

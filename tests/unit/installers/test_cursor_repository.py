@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cursor_executor import Executor
-from keepmum import cli
+from keepmum.cli import main as cli
 from keepmum_installers import command, install, uninstall
 from keepmum_installers.clients.cursor import repository as team
 from keepmum_installers.errors import InstallError

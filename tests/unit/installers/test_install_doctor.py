@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import SettingsError, StoreError
+from keepmum.core.errors import SettingsError, StoreError
 from keepmum_hooks.places import off_marker
 from keepmum_installers import commands, doctor, report
 from keepmum_installers.clients.client import Wish

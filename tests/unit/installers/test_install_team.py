@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum import settings
+from keepmum.workspace import settings
 from keepmum_installers import team
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine

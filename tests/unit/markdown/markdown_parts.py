@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from keepmum import ids
-from keepmum.memory import Change, Filter, Memory
+from keepmum.core import ids
+from keepmum.core.memory import Change, Filter, Memory
 from keepmum.stores.markdown import MarkdownStore, open_store
 
 __all__ = ["NOW", "SEED", "a_memory", "day", "file_of", "found", "keep", "opened", "put", "texts"]

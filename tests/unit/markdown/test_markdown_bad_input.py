@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import StoreReadOnly
-from keepmum.memory import LIMITS
+from keepmum.core.errors import StoreReadOnly
+from keepmum.core.memory import LIMITS
 from keepmum.stores.markdown import MarkdownStore
 from keepmum.stores.markdown.folder import Folder, Unreadable
 from unit.markdown.markdown_parts import SEED, a_memory, day, file_of, found, keep, opened, put, texts
@@ -92,7 +92,7 @@ def test_a_pipe_does_not_hold_anything_up(store: MarkdownStore, folder: Path) ->
 def test_a_file_with_a_second_name_is_not_rewritten(store: MarkdownStore, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from keepmum.memory import Change
+    from keepmum.core.memory import Change
 
     memory = a_memory("A zebra")
     keep(store, memory)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.memory import Change, Filter
+from keepmum.core.memory import Change, Filter
 from keepmum.stores import StaleWrite
 from keepmum.stores.markdown import MarkdownStore
 from unit.markdown.markdown_parts import NOW, SEED, a_memory, day, file_of, found, keep, put, texts

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import Ambiguous
-from keepmum.memory import Change, Filter
+from keepmum.core.errors import Ambiguous
+from keepmum.core.memory import Change, Filter
 from keepmum.service import MemoryService
 from keepmum.stores.markdown import MarkdownStore
 from keepmum_scanner import scan

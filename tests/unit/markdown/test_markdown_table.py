@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import pytest
 
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 from keepmum.stores.markdown import file_table
 from keepmum.stores.markdown.file_table import FileTable, Row
 from unit.markdown.markdown_parts import a_memory, keep, opened

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput
+from keepmum.core.errors import InvalidInput
 from keepmum.mcp.arguments import KEYWORDS, MAX_DEPTH, check
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context
-from keepmum.settings import SETTINGS
+from keepmum.workspace.settings import SETTINGS
 from keepmum_hooks import places
 
 
@@ -41,12 +41,14 @@ import sys
 sys.path[:0] = {folders!r}
 from keepmum.mcp import serve
 serve.DIALECTS[{name!r}]
-print(*sorted(name for name in sys.modules if name.startswith("keepmum.mcp.dialects.")))
+print(*sorted({{".".join(name.split(".")[:4]) for name in sys.modules if name.startswith("keepmum.mcp.dialects.")}}))
+print(*(name for name in sys.modules if name.startswith("keepmum.mcp.dialects.") and name.endswith("handlers")))
 print(*(name for name in ("typing", "dataclasses", "pathlib", "sqlite3") if name in sys.modules))
 """
     told = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout
-    own, heavy = told.splitlines()
+    own, handlers, heavy = told.splitlines()
     assert own == f"keepmum.mcp.dialects.{name.replace('-', '_')}"
+    assert handlers == ""
     assert heavy == ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from dialect_calls import opened
-from keepmum.errors import Unsupported
+from keepmum.core.errors import Unsupported
 from rest_server import KEY, FakeServer, behind
 
 WRITES = [

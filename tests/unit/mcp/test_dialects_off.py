@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import SwitchedOff
+from keepmum.core.errors import SwitchedOff
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context, Handlers
 

@@ -11,14 +11,14 @@ import pytest
 
 from dialect_calls import Caller, Open, opening
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.memory import Memory
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.hackathon import SURFACE
 from keepmum.mcp.dialects.hackathon.handlers import ranked
 from keepmum.mcp.dialects.hackathon.limits import Rate
 from keepmum.mcp.dialects.hackathon.views import ago
-from keepmum.memory import Memory
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput, NotFound, SecretFound, SwitchedOff
-from keepmum.mcp import resources
-from keepmum.mcp.handlers import MemoryHandlers, open_handlers
+from keepmum.core.errors import InvalidInput, NotFound, SecretFound, SwitchedOff
+from keepmum.mcp.dialects.keepmum import resources
+from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_handlers
 from keepmum.mcp.surface import Context
 from keepmum_hooks import places
 

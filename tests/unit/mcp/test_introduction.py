@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from keepmum.mcp import introduction
+from keepmum.mcp.dialects.keepmum import introduction
 from keepmum.mcp.surface import Context
 
 

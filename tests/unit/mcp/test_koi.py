@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput, SecretFound
+from keepmum.core.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import check
 from keepmum.mcp.dialects import DIALECTS
-from keepmum.mcp.koi_handlers import KoiHandlers, open_handlers, tag
+from keepmum.mcp.dialects.koi.handlers import KoiHandlers, open_handlers, tag
 from keepmum.mcp.surface import Context
 
 Call = Callable[..., Any]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from dialect_calls import Caller, opened
-from keepmum.errors import Ambiguous, InvalidInput, NotFound, SecretFound
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, SecretFound
+from keepmum.core.memory import KINDS, Memory
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.per_user import SURFACE
 from keepmum.mcp.dialects.per_user import profile as profiles
 from keepmum.mcp.dialects.per_user.views import kinds_of, weekly_decay
-from keepmum.memory import KINDS, Memory
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000

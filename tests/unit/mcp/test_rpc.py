@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from keepmum.mcp import rpc
+from keepmum.core import jsonrpc
 
 
 def split(*chunks: bytes, limit: int = 10) -> list[bytes | None]:
     waiting = list(chunks)
-    return list(rpc.lines(lambda _: waiting.pop(0) if waiting else b"", limit))
+    return list(jsonrpc.lines(lambda _: waiting.pop(0) if waiting else b"", limit))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_line_too_long_is_not_kept() -> None:
         held.append(size)
         return stream.read(size)
 
-    assert list(rpc.lines(read, 100)) == [None]
+    assert list(jsonrpc.lines(read, 100)) == [None]
     assert max(held) < 100_000
 
 
@@ -62,20 +62,20 @@ def test_a_line_too_long_is_not_kept() -> None:
     ],
 )
 def test_what_is_not_json_is_a_parse_error(line: bytes) -> None:
-    with pytest.raises(rpc.RpcError) as caught:
-        rpc.decode(line)
-    assert caught.value.code == rpc.PARSE_ERROR
+    with pytest.raises(jsonrpc.RpcError) as caught:
+        jsonrpc.decode(line)
+    assert caught.value.code == jsonrpc.PARSE_ERROR
 
 
 def test_a_parse_error_repeats_nothing_of_the_text() -> None:
-    with pytest.raises(rpc.RpcError) as caught:
-        rpc.decode(b'{"password": hunter2}')
+    with pytest.raises(jsonrpc.RpcError) as caught:
+        jsonrpc.decode(b'{"password": hunter2}')
     assert caught.value.message == "parse error: not JSON at character 13"
     assert "hunter2" not in repr(caught.value.__cause__)
 
 
 def test_a_message_is_one_line_of_ascii() -> None:
-    line = rpc.encode({"text": "a\nb\u2028 ä \ud800"})
+    line = jsonrpc.encode({"text": "a\nb\u2028 ä \ud800"})
     assert line.isascii()
     assert line.index(b"\n") == len(line) - 1
     assert json.loads(line) == {"text": "a\nb\u2028 ä \ud800"}
@@ -83,55 +83,61 @@ def test_a_message_is_one_line_of_ascii() -> None:
 
 def test_nan_is_never_written() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        rpc.encode({"value": float("nan")})
+        jsonrpc.encode({"value": float("nan")})
 
 
 @pytest.mark.parametrize(
     ("message", "code", "request_id"),
     [
-        pytest.param(1, rpc.INVALID_REQUEST, None, id="a number"),
-        pytest.param("x", rpc.INVALID_REQUEST, None, id="text"),
-        pytest.param({}, rpc.INVALID_REQUEST, None, id="an empty object"),
-        pytest.param({"id": 1, "method": "ping"}, rpc.INVALID_REQUEST, 1, id="no version"),
-        pytest.param({"jsonrpc": "1.0", "id": 1, "method": "ping"}, rpc.INVALID_REQUEST, 1, id="version 1"),
-        pytest.param({"jsonrpc": "2.0", "id": "a"}, rpc.INVALID_REQUEST, "a", id="no method"),
-        pytest.param({"jsonrpc": "2.0", "id": 1, "method": 7}, rpc.INVALID_REQUEST, 1, id="a method of a number"),
-        pytest.param({"jsonrpc": "2.0", "id": None, "method": "ping"}, rpc.INVALID_REQUEST, None, id="id null"),
-        pytest.param({"jsonrpc": "2.0", "id": True, "method": "ping"}, rpc.INVALID_REQUEST, None, id="id true"),
-        pytest.param({"jsonrpc": "2.0", "id": [1], "method": "ping"}, rpc.INVALID_REQUEST, None, id="id a list"),
-        pytest.param({"jsonrpc": "2.0", "id": 1e999, "method": "ping"}, rpc.INVALID_REQUEST, None, id="id infinite"),
-        pytest.param({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, rpc.INVALID_PARAMS, 1, id="a list"),
-        pytest.param({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": "x"}, rpc.INVALID_PARAMS, 1, id="a text"),
+        pytest.param(1, jsonrpc.INVALID_REQUEST, None, id="a number"),
+        pytest.param("x", jsonrpc.INVALID_REQUEST, None, id="text"),
+        pytest.param({}, jsonrpc.INVALID_REQUEST, None, id="an empty object"),
+        pytest.param({"id": 1, "method": "ping"}, jsonrpc.INVALID_REQUEST, 1, id="no version"),
+        pytest.param({"jsonrpc": "1.0", "id": 1, "method": "ping"}, jsonrpc.INVALID_REQUEST, 1, id="version 1"),
+        pytest.param({"jsonrpc": "2.0", "id": "a"}, jsonrpc.INVALID_REQUEST, "a", id="no method"),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "method": 7}, jsonrpc.INVALID_REQUEST, 1, id="a method of a number"),
+        pytest.param({"jsonrpc": "2.0", "id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id null"),
+        pytest.param({"jsonrpc": "2.0", "id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id true"),
+        pytest.param({"jsonrpc": "2.0", "id": [1], "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id a list"),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1e999, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id infinite"
+        ),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, jsonrpc.INVALID_PARAMS, 1, id="a list"
+        ),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": "x"}, jsonrpc.INVALID_PARAMS, 1, id="a text"
+        ),
     ],
 )
 def test_a_wrong_message_is_refused_with_its_id(message: object, code: int, request_id: object) -> None:
-    with pytest.raises(rpc.RpcError) as caught:
-        rpc.parse(message)
+    with pytest.raises(jsonrpc.RpcError) as caught:
+        jsonrpc.parse(message)
     assert (caught.value.code, caught.value.request_id) == (code, request_id)
 
 
 def test_parameters_of_null_count_as_none() -> None:
-    request = rpc.parse({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": None})
-    assert isinstance(request, rpc.Request)
+    request = jsonrpc.parse({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": None})
+    assert isinstance(request, jsonrpc.Request)
     assert request.params == {}
 
 
 def test_a_message_without_id_is_a_notification() -> None:
-    notification = rpc.parse({"jsonrpc": "2.0", "method": "m", "params": [1]})
-    assert isinstance(notification, rpc.Notification)
+    notification = jsonrpc.parse({"jsonrpc": "2.0", "method": "m", "params": [1]})
+    assert isinstance(notification, jsonrpc.Notification)
     assert notification.params == {}
 
 
 @pytest.mark.parametrize("answer", [{"result": {"a": 1}}, {"error": {"code": 1, "message": "m"}}])
 def test_an_answer_is_told_from_a_question(answer: dict[str, object]) -> None:
-    response = rpc.parse({"jsonrpc": "2.0", "id": "q", **answer})
-    assert isinstance(response, rpc.Response)
+    response = jsonrpc.parse({"jsonrpc": "2.0", "id": "q", **answer})
+    assert isinstance(response, jsonrpc.Response)
     assert (response.id, response.result) == ("q", answer.get("result"))
 
 
 def test_a_failure_carries_code_and_message() -> None:
-    error = rpc.RpcError(rpc.METHOD_NOT_FOUND, "method not found")
-    assert rpc.failure(3, error) == {
+    error = jsonrpc.RpcError(jsonrpc.METHOD_NOT_FOUND, "method not found")
+    assert jsonrpc.failure(3, error) == {
         "jsonrpc": "2.0",
         "id": 3,
         "error": {"code": -32601, "message": "method not found"},

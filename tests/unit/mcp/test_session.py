@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hidden import assert_hidden
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.surface import Context, Surface, Tool
 from mcp_sample import SECRET_WORDS, SURFACE, SampleHandlers

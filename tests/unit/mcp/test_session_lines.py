@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.mcp.rpc import MAX_LINE
+from keepmum.core.jsonrpc import MAX_LINE
 from unit.mcp.conversations import Conversation, Json, call, cancel, code_of, request, text_of
 
 # --- malformed input --------------------------------------------------------------------------------------------

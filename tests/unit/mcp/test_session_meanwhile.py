@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.errors import KeepmumError
+from keepmum.core.errors import KeepmumError
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.surface import Context
 from mcp_sample import SECRET_WORDS, SampleHandlers

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from keepmum.errors import InvalidInput, NotFound, SecretFound
+from keepmum.core.errors import InvalidInput, NotFound, SecretFound
 from keepmum.mcp.arguments import KEYWORDS, check
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.dialects.shared import SURFACE

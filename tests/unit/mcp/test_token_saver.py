@@ -11,7 +11,7 @@ import pytest
 
 from dialect_calls import Caller, Open, opening
 from hidden import assert_hidden
-from keepmum.errors import InvalidInput, SecretFound
+from keepmum.core.errors import InvalidInput, SecretFound
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.dialects.token_saver import SURFACE
 

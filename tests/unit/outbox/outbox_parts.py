@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepmum import ids
-from keepmum.outbox import Item
+from keepmum.core import ids
+from keepmum.stores.outbox import Item
 
 __all__ = ["ORIGIN", "an_item"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import KeyRefused, StoreError, StoreUnavailable
-from keepmum.outbox import Drainer, Item, Outbox
-from keepmum.outbox.drainer import Turn
+from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
+from keepmum.stores.outbox import Drainer, Item, Outbox
+from keepmum.stores.outbox.drainer import Turn
 from unit.outbox.outbox_parts import ORIGIN, an_item
 
 LIMIT = 20.0  # seconds

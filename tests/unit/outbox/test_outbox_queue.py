@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.errors import StoreError
-from keepmum.outbox import Outbox
+from keepmum.core.errors import StoreError
+from keepmum.stores.outbox import Outbox
 from unit.outbox.outbox_parts import ORIGIN, an_item
 
 

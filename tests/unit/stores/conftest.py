@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from keepmum.credentials import Server
 from keepmum.service import MemoryService, Place, open_service
+from keepmum.workspace.credentials import Server
 from keepmum_scanner import scan
 from rest_server import KEY
 from unit.stores.rest_parts import Opener, open_at

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from keepmum.credentials import Server
-from keepmum.memory import Change, Memory
+from keepmum.core.memory import Change, Memory
 from keepmum.stores import Receipt, Store, sqlite
 from keepmum.stores.rest import RestStore, open_store
+from keepmum.workspace.credentials import Server
 from rest_server import KEY
 
 __all__ = ["Opener", "open_at", "put", "raw_server"]

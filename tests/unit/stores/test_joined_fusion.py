@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from contract.stores import a_memory, wanted
-from keepmum.memory import Candidate, Change, Filter, Memory
+from keepmum.core.memory import Candidate, Change, Filter, Memory
 from keepmum.stores import Capabilities, Store
 from keepmum.stores.joined import JoinedStore
 from keepmum.stores.joined.fusion import as_ours, has_own_scores, worth

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from contract.stores import NOW, a_memory, an_event, wanted
-from keepmum.errors import StoreError
-from keepmum.memory import Change, Memory
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Change, Memory
 from keepmum.stores import STORED, STORES, Receipt, StaleWrite, Store
 from keepmum.stores.joined import JoinedStore
 from keepmum.stores.joined.meaning import JoinedMeaning

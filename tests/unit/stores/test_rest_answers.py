@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 from keepmum.service import MemoryService
 from rest_server import Answer, FakeServer
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepmum.credentials import Server
-from keepmum.errors import StoreUnavailable
+from keepmum.core.errors import StoreUnavailable
 from keepmum.stores.rest.contact import Contact
+from keepmum.workspace.credentials import Server
 
 
 def test_who_waits_for_a_server_hears_that_it_is_back() -> None:

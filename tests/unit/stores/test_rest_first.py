@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import rest_server
-from keepmum.credentials import Server
-from keepmum.errors import KeyRefused, StoreError
+from keepmum.core.errors import KeyRefused, StoreError
 from keepmum.stores.rest.api import Api
 from keepmum.stores.rest.wire import Refused, Wire
+from keepmum.workspace.credentials import Server
 from rest_server import KEY, FakeServer
 from unit.stores.conftest import OpenService
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from contract.stores import a_memory
-from keepmum.memory import Change, Memory
+from keepmum.core.memory import Change, Memory
 from keepmum.stores import sqlite
 from keepmum.stores.rest.learning import Learning
 from unit.stores.rest_parts import put

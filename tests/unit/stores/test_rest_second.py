@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from keepmum import ids
+from keepmum.core import ids
 from keepmum.service import MemoryService
 from rest_server import Answer, FakeServer, behind
 

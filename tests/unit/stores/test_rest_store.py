@@ -15,9 +15,9 @@ from pytest_httpserver import HTTPServer
 
 from contract.stores import a_memory, wanted
 from hidden import assert_hidden
-from keepmum import ids
-from keepmum.errors import KeyRefused, NotFound, SecretFound, StoreError, StoreReadOnly, Unsupported
-from keepmum.memory import Change
+from keepmum.core import ids
+from keepmum.core.errors import KeyRefused, NotFound, SecretFound, StoreError, StoreReadOnly, Unsupported
+from keepmum.core.memory import Change
 from keepmum.service import MemoryService
 from keepmum.stores import StaleWrite
 from rest_server import Answer, FakeServer, behind

@@ -19,9 +19,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from hidden import assert_hidden
-from keepmum.credentials import Server
-from keepmum.errors import KeyRefused, StoreError, StoreUnavailable
+from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
 from keepmum.stores.rest.wire import Refused, Wire
+from keepmum.workspace.credentials import Server
 from rest_server import KEY, Answer, FakeServer, behind
 from unit.stores.rest_parts import raw_server
 

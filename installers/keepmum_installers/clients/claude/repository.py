@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from keepmum.credentials import SHARED
+from keepmum.workspace.credentials import SHARED
 from keepmum_installers import files
 from keepmum_installers.clients.claude import places, registration
 from keepmum_installers.clients.client import Wish

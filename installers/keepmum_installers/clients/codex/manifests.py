@@ -13,8 +13,8 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from keepmum import credentials
-from keepmum.settings import SETTINGS
+from keepmum.workspace import credentials
+from keepmum.workspace.settings import SETTINGS
 from keepmum_hooks.clients.codex import PATCH_TOOL, SHELL_TOOL
 from keepmum_hooks.event import GUARD, SESSION_START
 from keepmum_installers.clients.codex.places import EVENTS, NAME, SERVER

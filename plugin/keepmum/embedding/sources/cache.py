@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.sources import folder
 from keepmum.embedding.sources.progress import Progress
-from keepmum.errors import EmbeddingError
 
 __all__ = ["fetch"]
 

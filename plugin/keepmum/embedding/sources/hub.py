@@ -6,9 +6,9 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding.local_model import LocalModel, is_right
 from keepmum.embedding.sources.progress import Progress
-from keepmum.errors import EmbeddingError
 
 if TYPE_CHECKING:
     import httpx

@@ -13,10 +13,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
+from keepmum.core.errors import EmbeddingError
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.sources import folder
 from keepmum.embedding.sources.progress import Progress
-from keepmum.errors import EmbeddingError
 
 __all__ = ["fetch"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from keepmum.mcp.handlers import MemoryHandlers
+from keepmum.core.memory import JsonValue
+from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers
 from keepmum.mcp.surface import Context
-from keepmum.memory import JsonValue
 from keepmum.service import MemoryService
 
 __all__ = ["Answer", "JsonHandlers", "iso"]

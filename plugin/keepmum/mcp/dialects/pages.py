@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Unpack
 
-from keepmum.memory import Memory, Order
+from keepmum.core.memory import Memory, Order
 from keepmum.service import MemoryService, Wanted
 
 __all__ = ["browse"]

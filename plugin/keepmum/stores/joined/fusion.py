@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from keepmum import ranking
-from keepmum.memory import Candidate, Filter
+from keepmum.core import ranking
+from keepmum.core.memory import Candidate, Filter
 from keepmum.stores.base import Store
 
 __all__ = ["as_ours", "has_own_scores", "worth"]

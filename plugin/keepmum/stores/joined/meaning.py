@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from keepmum.memory import Candidate, Embedding, Filter, Memory
+from keepmum.core.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import Meaning, Question, Store
 from keepmum.stores.joined.fusion import as_ours, has_own_scores
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from keepmum.memory import Candidate, Memory, Scope
+from keepmum.core.memory import Candidate, Memory, Scope
 from keepmum.stores.base import Filed, Store
 
 __all__ = ["Member", "Members", "Placed", "Reach", "age", "newest"]

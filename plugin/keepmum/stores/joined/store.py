@@ -10,8 +10,8 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from keepmum.errors import StoreError
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
 from keepmum.stores.base import Capabilities, Clean, Filed, Meaning, Receipt, Store
 from keepmum.stores.joined import writing
 from keepmum.stores.joined.fusion import has_own_scores, worth

@@ -10,8 +10,8 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from keepmum.errors import StoreError
-from keepmum.memory import Activity, Change, Memory
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Activity, Change, Memory
 from keepmum.stores.base import STORED, Clean, Receipt, StaleWrite, Store
 from keepmum.stores.joined.members import Members, age
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keepmum import ids
-from keepmum.errors import InvalidInput
-from keepmum.memory import Change, Memory
+from keepmum.core import ids
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Change, Memory
 from keepmum.stores.base import StaleWrite, Store
 from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row

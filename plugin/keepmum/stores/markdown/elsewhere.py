@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.markdown.store import MarkdownStore
 

@@ -12,10 +12,10 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from keepmum import private_files
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
-from keepmum.transactions import transaction
+from keepmum.stores.transactions import transaction
+from keepmum.system import private_files
 
 __all__ = ["FileTable", "Row"]
 

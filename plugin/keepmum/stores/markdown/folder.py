@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 
 __all__ = ["LONGEST", "Folder", "Sighting", "Unreadable", "read_regular", "split_path"]
 

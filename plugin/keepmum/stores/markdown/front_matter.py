@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from keepmum.memory import JsonValue
+from keepmum.core.memory import JsonValue
 from keepmum.stores.markdown import plain_yaml
 from keepmum.stores.markdown.nodes import NotYaml, Unusual, resolved
 from keepmum.stores.markdown.scalars import rendered

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from keepmum import exchange, ids, intake
-from keepmum.errors import InvalidInput
-from keepmum.memory import JsonValue, Memory
+from keepmum.core import ids, serialization, validation
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import JsonValue, Memory
 from keepmum.stores.markdown import front_matter
 from keepmum.stores.markdown.front_matter import Document, NotOurs
 from keepmum.stores.markdown.nodes import Node, Plain, is_nothing, resolved
@@ -93,13 +93,13 @@ def read(document: Document, project: str | None) -> Filed:
     values.setdefault("created_at", stamp if stamp // 1000 == second // 1000 else second)
     values.setdefault("updated_at", values["created_at"])
     if "title" not in values:
-        values["title"] = intake.title_of(values["text"])
+        values["title"] = validation.title_of(values["text"])
     values.setdefault("tier", "long")
     for word in ("created_by", "updated_by"):
         values.setdefault(word, values.get("agent", "unknown"))
     if values.get("scope") != "global" and project is not None:
         values.setdefault("project", project)
-    memory = exchange.parse(values)
+    memory = serialization.parse(values)
     problem = f"gives a `{odd}` that no memory has, and is read without it" if odd else ""
     return Filed(memory, name, problem)
 
@@ -159,7 +159,7 @@ def _defaults(memory: Memory, project: str | None) -> dict[str, Any]:
     stamp = _stamp(memory.id)
     second = memory.created_at // 1000
     return {
-        "title": intake.title_of(memory.text), "kind": "note", "scope": "project", "tier": "long",
+        "title": validation.title_of(memory.text), "kind": "note", "scope": "project", "tier": "long",
         "project": None if memory.scope == "global" else project, "agent": "unknown", "importance": 0.5,
         "confidence": 0.7, "origin": "mcp", "status": "active", "revision": 1, "access_count": 0,
         "created_at": stamp if stamp // 1000 == second else second * 1000, "updated_at": memory.created_at,
@@ -251,7 +251,7 @@ def _iso(milliseconds: int) -> str:
 
 def _choice(name: str, node: Node) -> object:
     word = _text(node)
-    return word if word is None or word in exchange.CHOICES[name] else _ODD
+    return word if word is None or word in serialization.CHOICES[name] else _ODD
 
 
 def _number(_: str, node: Node) -> object:
@@ -261,7 +261,7 @@ def _number(_: str, node: Node) -> object:
 
 _READERS: Mapping[str, Callable[[str, Node], object]] = {
     **{name: lambda _, node: _text(node) for name in _TEXTS},
-    **dict.fromkeys(exchange.CHOICES, _choice),
+    **dict.fromkeys(serialization.CHOICES, _choice),
     **dict.fromkeys(_TIMES, _moment),
     **dict.fromkeys(_NUMBERS, _number),
     "data": lambda _, node: resolved(node),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from keepmum.memory import Candidate, Embedding, Filter, Memory
+from keepmum.core.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import Meaning, Question
 
 __all__ = ["FiledMeaning"]

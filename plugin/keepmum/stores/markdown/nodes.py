@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from keepmum.memory import JsonValue
+from keepmum.core.memory import JsonValue
 
 __all__ = ["Node", "NotYaml", "Plain", "Unusual", "is_nothing", "resolved"]
 

@@ -11,9 +11,9 @@ import json
 import os
 from typing import Any
 
-from keepmum import private_files
-from keepmum.errors import StoreBusy
+from keepmum.core.errors import StoreBusy
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.system import private_files
 
 __all__ = ["Registry", "registry_of"]
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from keepmum.memory import JsonValue
+from keepmum.core.memory import JsonValue
 
 __all__ = ["rendered"]
 

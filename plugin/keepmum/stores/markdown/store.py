@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from keepmum import private_files
-from keepmum.errors import InvalidInput, StoreError, StoreReadOnly
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.errors import InvalidInput, StoreError, StoreReadOnly
+from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.stores.base import STORED, Capabilities, Clean, Meaning, Receipt, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.catalogue import Catalogue, digest_of
@@ -30,6 +29,7 @@ from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.sqlite import open_store as open_index
 from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
+from keepmum.system import private_files
 
 __all__ = ["FOLDER", "MarkdownStore", "open_store"]
 

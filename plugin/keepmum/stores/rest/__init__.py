@@ -6,11 +6,11 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from keepmum.credentials import Server
-from keepmum.outbox import Outbox, file_of
-from keepmum.outbox.drainer import Turn
 from keepmum.stores.base import Store
+from keepmum.stores.outbox import Outbox, file_of
+from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest.store import RestStore
+from keepmum.workspace.credentials import Server
 
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api
@@ -34,7 +34,7 @@ def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> R
 
 def _connect(server: Server) -> Api:
     """The server's API, and with it the HTTP client, which costs a tenth of a second to import."""
-    from keepmum.errors import StoreError
+    from keepmum.core.errors import StoreError
 
     try:
         from keepmum.stores.rest.wire import Wire

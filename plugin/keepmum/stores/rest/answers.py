@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
 
 __all__ = ["Fields", "parse", "records"]
 

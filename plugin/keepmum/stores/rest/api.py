@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from keepmum.errors import StoreError
-from keepmum.memory import JsonValue
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import JsonValue
 from keepmum.stores.rest.answers import Fields, records
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 import httpcore
 import httpx
 
-from keepmum.errors import StoreUnavailable
+from keepmum.core.errors import StoreUnavailable
 
 __all__ = ["Deadline", "WatchedTransport"]
 

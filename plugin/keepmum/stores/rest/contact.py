@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from keepmum.errors import StoreError, StoreReadOnly, StoreUnavailable
+from keepmum.core.errors import StoreError, StoreReadOnly, StoreUnavailable
 
 if TYPE_CHECKING:
-    from keepmum.credentials import Server
     from keepmum.stores.rest.api import Api
+    from keepmum.workspace.credentials import Server
 
 __all__ = ["Contact"]
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from keepmum.errors import StoreError
-from keepmum.memory import Change, Memory
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Change, Memory
 from keepmum.stores.base import StaleWrite, Store
 
 __all__ = ["Learning"]

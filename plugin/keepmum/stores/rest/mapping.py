@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepmum import exchange, ids, keys
-from keepmum.errors import InvalidInput
-from keepmum.memory import Filter, JsonValue, Memory
+from keepmum.core import ids, keys, serialization
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Filter, JsonValue, Memory
 from keepmum.stores.rest.api import Listed, Loaded
 
 __all__ = [
@@ -137,7 +137,7 @@ def _carried(values: Mapping[str, JsonValue] | None, server_id: str, known: Memo
     if values is None:
         return None
     try:
-        memory = exchange.parse({**values, "id": memory_id(server_id)})
+        memory = serialization.parse({**values, "id": memory_id(server_id)})
     except InvalidInput:
         return None
     memory = replace(memory, scope="shared" if memory.scope == "shared" else "project", session=None, user=None)
@@ -174,9 +174,9 @@ def _with(memory: Memory, extras: Mapping[str, Any]) -> Memory:
     """`memory` with what its trailer says, where that is a memory's fields within their limits."""
     if not extras:
         return memory
-    values = {**exchange.to_json(memory), **extras}
+    values = {**serialization.to_json(memory), **extras}
     try:
-        parsed = exchange.parse(values)
+        parsed = serialization.parse(values)
     except InvalidInput:
         return memory
     return replace(memory, **{name: getattr(parsed, name) for name in extras})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum.errors import Unsupported
-from keepmum.memory import Memory
+from keepmum.core.errors import Unsupported
+from keepmum.core.memory import Memory
 
 __all__ = ["FIELDS_ARE_LEFT_OUT", "cannot", "refuse_unsupported"]
 

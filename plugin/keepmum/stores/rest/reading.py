@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from keepmum import ids
-from keepmum.memory import Filter, Memory
-from keepmum.outbox import Outbox
+from keepmum.core import ids
+from keepmum.core.memory import Filter, Memory
 from keepmum.stores.base import Store
+from keepmum.stores.outbox import Outbox
 from keepmum.stores.rest import mapping
 from keepmum.stores.rest.contact import Contact
 from keepmum.stores.rest.learning import Learning

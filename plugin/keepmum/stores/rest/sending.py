@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from keepmum import exchange, ids
-from keepmum.memory import Change, JsonValue, Memory
-from keepmum.outbox import Item, Outbox
-from keepmum.outbox.queue import Action
+from keepmum.core import ids, serialization
+from keepmum.core.memory import Change, JsonValue, Memory
+from keepmum.stores.outbox import Item, Outbox
+from keepmum.stores.outbox.queue import Action
 from keepmum.stores.rest.mapping import wire_text
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Scribe:
 
     def _write(self, action: Action, memory: Memory, now: int) -> Item:
         text, title = self._words(memory)
-        whole = {field: value for field, value in exchange.to_json(memory).items() if field not in _LOCAL}
+        whole = {field: value for field, value in serialization.to_json(memory).items() if field not in _LOCAL}
         item = self._item(action, memory, now)
         return replace(item, text=text, title=title, agent=memory.agent, tags=memory.tags, whole=whole)
 

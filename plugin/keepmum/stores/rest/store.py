@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from keepmum.errors import KeyRefused, StoreError, StoreReadOnly
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.outbox import Outbox
-from keepmum.outbox.drainer import Turn
+from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
+from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.stores.base import Capabilities, Clean, Receipt, Store
+from keepmum.stores.outbox import Outbox
+from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest import mapping, promises
 from keepmum.stores.rest.contact import Contact
 from keepmum.stores.rest.learning import Learning
@@ -25,8 +25,8 @@ from keepmum.stores.rest.reading import WHOLE, Reading, here, is_asked
 from keepmum.stores.rest.writing import Keep, Writing
 
 if TYPE_CHECKING:
-    from keepmum.credentials import Server
     from keepmum.stores.rest.api import Api
+    from keepmum.workspace.credentials import Server
 
 __all__ = ["RestStore"]
 

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from keepmum.credentials import Server
-from keepmum.errors import KeyRefused, StoreError, StoreUnavailable
+from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
+from keepmum.core.version import VERSION
 from keepmum.stores.rest.answers import parse
 from keepmum.stores.rest.connection import Deadline, WatchedTransport
-from keepmum.version import VERSION
+from keepmum.workspace.credentials import Server
 
 __all__ = ["Refused", "Wire"]
 

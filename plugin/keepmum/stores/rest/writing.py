@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from keepmum.errors import StoreError, StoreUnavailable
-from keepmum.memory import Activity, Change, Memory
-from keepmum.outbox import Drainer, Item, Outbox
-from keepmum.outbox.drainer import Turn
+from keepmum.core.errors import StoreError, StoreUnavailable
+from keepmum.core.memory import Activity, Change, Memory
 from keepmum.stores.base import Receipt, StaleWrite, Store
+from keepmum.stores.outbox import Drainer, Item, Outbox
+from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest import mapping, promises
 from keepmum.stores.rest.contact import Contact
 from keepmum.stores.rest.projects import Projects

@@ -7,10 +7,10 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from keepmum.memory import Activity, Change, Memory
+from keepmum.core.memory import Activity, Change, Memory
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.sqlite import embeddings, rows, schema, sessions
-from keepmum.transactions import transaction
+from keepmum.stores.transactions import transaction
 
 __all__ = ["append", "fill", "next_number", "write"]
 

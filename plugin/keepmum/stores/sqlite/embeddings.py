@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from keepmum.errors import StoreError
-from keepmum.memory import Embedding, Memory
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Embedding, Memory
 from keepmum.stores.sqlite import rows
 
 __all__ = ["OTHER_MODEL", "keep", "model_number"]

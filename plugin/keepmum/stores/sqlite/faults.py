@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
+from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 
 __all__ = ["FAILURES", "is_busy", "is_damage", "is_full", "store_error"]
 

@@ -8,8 +8,8 @@ import os
 import sqlite3
 import time
 
-from keepmum import private_files
-from keepmum.errors import StoreError
+from keepmum.core.errors import StoreError
+from keepmum.system import private_files
 
 __all__ = [
     "back_up",

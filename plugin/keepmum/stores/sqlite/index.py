@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from keepmum import private_files
-from keepmum.errors import StoreBusy, StoreError
-from keepmum.memory import Embedding
+from keepmum.core.errors import StoreBusy, StoreError
+from keepmum.core.memory import Embedding
 from keepmum.stores.sqlite import rows, sessions
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import PREFIX
-from keepmum.vectors import ALL_OF_IT, Damaged, Matrix, Row, point, unit, unpack
+from keepmum.stores.vectors import ALL_OF_IT, Damaged, Matrix, Row, point, unit, unpack
+from keepmum.system import private_files
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from keepmum import file_locks
-from keepmum.errors import StoreBusy
+from keepmum.core.errors import StoreBusy
+from keepmum.system import file_locks
 
 __all__ = ["WriterLock"]
 

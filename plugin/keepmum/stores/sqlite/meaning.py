@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from keepmum.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
+from keepmum.core.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
 from keepmum.stores.base import Question
 from keepmum.stores.sqlite import edits, embeddings, rows
 from keepmum.stores.sqlite.words import Found, Query, SqliteWords, passing
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from keepmum.beside import Beside
     from keepmum.stores.sqlite.index import Index
+    from keepmum.system.background import Beside
 
     Vector = NDArray[np.float32]
     _Nearest = list[tuple[int, float]]  # row numbers and cosines
@@ -115,7 +115,7 @@ class SqliteMeaning:
         """Which of these memories say nearly the same as one before them."""
         import numpy as np
 
-        from keepmum import vectors
+        from keepmum.stores import vectors
 
         marks = ", ".join("?" * len(ids))
         found = self._query(
@@ -203,10 +203,10 @@ class SqliteMeaning:
         if index is None or not index.is_large:
             return lambda: (question(), index, None)
         if self._beside is None:
-            from keepmum.beside import Beside
+            from keepmum.system.background import Beside
 
             self._beside = Beside("keepmum-nearest")
-        from keepmum.embedding.native import stretch
+        from keepmum.system.native import stretch
 
         groups = _groups(wanted)
 
@@ -278,7 +278,7 @@ class SqliteMeaning:
 
     def _own(self, embedding: Embedding, numbers: Sequence[int]) -> dict[int, float]:
         """The cosines of what these memories say alone with a text."""
-        from keepmum import vectors
+        from keepmum.stores import vectors
 
         marks = ", ".join("?" * len(numbers))
         found = self._query(
@@ -290,7 +290,7 @@ class SqliteMeaning:
 
 
 def _point(embedding: Embedding) -> Vector:
-    from keepmum import vectors
+    from keepmum.stores import vectors
 
     return vectors.point(embedding.vector)
 

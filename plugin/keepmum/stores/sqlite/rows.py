@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from keepmum import keys, ranking
-from keepmum.memory import Filter, JsonValue, Memory
+from keepmum.core import keys, ranking
+from keepmum.core.memory import Filter, JsonValue, Memory
 
 __all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
 

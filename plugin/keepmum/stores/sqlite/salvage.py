@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
-from keepmum.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
+from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
 from keepmum.stores.sqlite import files, rows
 
 __all__ = ["salvage"]

@@ -7,8 +7,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from keepmum import ranking
-from keepmum.transactions import transaction
+from keepmum.core import ranking
+from keepmum.stores.transactions import transaction
 
 __all__ = [
     "MIGRATIONS",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from keepmum.memory import Memory
+from keepmum.core.memory import Memory
 
 __all__ = ["around", "neighbours", "refresh"]
 

@@ -10,10 +10,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from keepmum import private_files
-from keepmum.errors import StoreBusy, StoreError, StoreReadOnly
-from keepmum.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.retention import DAY_MS
+from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
+from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import STORED, Capabilities, Clean, Receipt
 from keepmum.stores.sqlite import edits, files, rows, schema, scrub
 from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
@@ -22,7 +21,8 @@ from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.meaning import SqliteMeaning
 from keepmum.stores.sqlite.salvage import salvage
 from keepmum.stores.sqlite.words import SqliteWords
-from keepmum.transactions import transaction
+from keepmum.stores.transactions import transaction
+from keepmum.system import private_files
 
 __all__ = ["SqliteStore", "open_store"]
 

@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from keepmum import ranking
-from keepmum.memory import Filter
+from keepmum.core import ranking
+from keepmum.core.memory import Filter
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.sqlite.spelling import Spelling
 

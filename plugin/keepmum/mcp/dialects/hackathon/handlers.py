@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from keepmum.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.memory import Activity, Kind, Memory
+from keepmum.core.retention import DAY_MS
+from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import hackathon
 from keepmum.mcp.dialects.hackathon import picture, views
 from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
 from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
 from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_service
 from keepmum.mcp.dialects.pages import browse
-from keepmum.mcp.handlers import MemoryHandlers, open_service
 from keepmum.mcp.surface import Context
-from keepmum.memory import Activity, Kind, Memory
-from keepmum.retention import DAY_MS
 from keepmum.service import MemoryService, Wanted
-from keepmum.when import parse_when
 
 __all__ = ["HackathonHandlers", "open_handlers"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from keepmum.errors import InvalidInput, NotFound
-from keepmum.memory import STATUSES, Memory
+from keepmum.core.errors import InvalidInput, NotFound
+from keepmum.core.memory import STATUSES, Memory
 from keepmum.service import MemoryService
 
 __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from keepmum.errors import InvalidInput, KeepmumError
+from keepmum.core.errors import InvalidInput, KeepmumError
 
 __all__ = ["Rate", "check_key", "check_value"]
 

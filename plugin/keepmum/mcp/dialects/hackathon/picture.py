@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keepmum import briefing
+from keepmum.core import briefing
+from keepmum.core.memory import Activity, Memory
 from keepmum.mcp.dialects.hackathon import views
 from keepmum.mcp.dialects.hackathon.handoffs import Handoff
-from keepmum.memory import Activity, Memory
 
 __all__ = ["EMPTY", "Change", "Known", "activity", "changelog", "context", "handed_over", "queue", "session"]
 

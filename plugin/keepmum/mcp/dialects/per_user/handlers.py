@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
-from keepmum import intake
-from keepmum.errors import InvalidInput
+from keepmum.core import validation
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
+from keepmum.core.retention import DAY_MS
+from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import per_user
 from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso
+from keepmum.mcp.dialects.keepmum.handlers import open_service
 from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.dialects.per_user import profile, views
-from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
-from keepmum.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
-from keepmum.retention import DAY_MS
 from keepmum.service import MemoryService, Wanted
-from keepmum.when import parse_when
 
 __all__ = ["PerUserHandlers", "open_handlers"]
 
@@ -78,7 +78,7 @@ class PerUserHandlers(JsonHandlers):
         def carry_out(arguments: dict[str, Any]) -> JsonValue:
             user = arguments.pop("userId")
             # Cleaned, two names might become one: a name that is not clean is nobody's.
-            if not user or intake.clean("userId", user, LIMITS.name, one_line=True) != user:
+            if not user or validation.clean("userId", user, LIMITS.name, one_line=True) != user:
                 raise InvalidInput("userId", "is empty, or holds blanks at its ends or characters that nobody sees")
             if self._service.place.user not in {None, user}:
                 raise InvalidInput("userId", "is another user's; this server is set to one user by its settings")

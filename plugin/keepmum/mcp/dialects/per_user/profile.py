@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from keepmum.core.memory import JsonValue, Memory
 from keepmum.mcp.dialects.per_user.views import category_of
-from keepmum.memory import JsonValue, Memory
 
 __all__ = ["SUMMED_UP", "confidence", "profile", "summary"]
 

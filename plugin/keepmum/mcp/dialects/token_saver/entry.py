@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from keepmum import ids
+from keepmum.core import ids
+from keepmum.core.memory import JsonValue, Kind, Memory
 from keepmum.mcp.dialects.json_answers import iso
-from keepmum.memory import JsonValue, Kind, Memory
 
 __all__ = ["SHORT", "data_of", "importance", "kind_of", "row", "share", "text_of", "value", "verbosity"]
 

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepmum import allowing, application, ids, intake
-from keepmum.errors import InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.core import ids, validation
+from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.core.memory import SCOPES, JsonValue, Memory
+from keepmum.core.retention import DAY_MS
+from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.json_answers import JsonHandlers
+from keepmum.mcp.dialects.keepmum.handlers import open_service
 from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
-from keepmum.mcp.handlers import open_service
 from keepmum.mcp.surface import Context
-from keepmum.memory import SCOPES, JsonValue, Memory
-from keepmum.retention import DAY_MS
-from keepmum.service import MemoryService, Wanted
-from keepmum.when import parse_when
+from keepmum.service import MemoryService, Wanted, opening
+from keepmum.workspace import allowlist
 from keepmum_hooks import places
 
 __all__ = ["TokenSaverHandlers", "open_handlers"]
@@ -119,7 +120,7 @@ class TokenSaverHandlers(JsonHandlers):
         if session := arguments.pop("session_id", None):
             place = replace(place, session=session)
         if path := arguments.pop("project_path", None):
-            found = application.survey(os.environ, (_folder(path),))[1]
+            found = opening.survey(os.environ, (_folder(path),))[1]
             place = replace(place, project=found.id, name=found.name, root=found.root)
         levels = {} if arguments.pop("verbose", False) else {
             "minImportance": held["smartResumeMinImportance"], "maxVerbosity": held["smartResumeMaxVerbosity"],
@@ -146,7 +147,9 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _export(self, arguments: dict[str, Any]) -> JsonValue:
         output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
-        intake.refuse_secrets({"output": output}, allowing.Judge(None))  # it names the file, and the answer tells it
+        validation.refuse_secrets(
+            {"output": output}, allowlist.Judge(None)
+        )  # it names the file, and the answer tells it
         whole = arguments.pop("includeMetadata", True)
         return self._exported(output, self._chosen(_MOST, **arguments), pretty=pretty, whole=whole)
 

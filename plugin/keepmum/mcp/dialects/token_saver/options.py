@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from keepmum import allowing, intake
-from keepmum.errors import InvalidInput, SettingsError
-from keepmum.memory import JsonValue
-from keepmum.private_files import replace_file
+from keepmum.core import validation
+from keepmum.core.errors import InvalidInput, SettingsError
+from keepmum.core.memory import JsonValue
+from keepmum.system.private_files import replace_file
+from keepmum.workspace import allowlist
 
 __all__ = ["DEFAULTS", "PROFILES", "Options"]
 
@@ -90,7 +91,7 @@ class Options:
         """
         held = self.all()
         new = _checked(name, value)
-        intake.refuse_secrets({"value": new}, allowing.Judge(None))
+        validation.refuse_secrets({"value": new}, allowlist.Judge(None))
         self._write({**held, name: new})
         return held[name], new
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from keepmum import briefing
+from keepmum.core import briefing
+from keepmum.core.memory import JsonValue, Memory
 from keepmum.mcp.dialects.token_saver import entry
-from keepmum.memory import JsonValue, Memory
 
 __all__ = ["SECTIONS", "resume", "tokens"]
 

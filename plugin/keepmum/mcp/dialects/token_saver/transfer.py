@@ -8,10 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keepmum.errors import InvalidInput
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import JsonValue
 from keepmum.mcp.dialects.json_answers import iso
-from keepmum.memory import JsonValue
-from keepmum.private_files import replace_file
+from keepmum.system.private_files import replace_file
 
 __all__ = ["Folders", "newest", "read", "write"]
 

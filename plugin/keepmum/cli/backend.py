@@ -1,0 +1,87 @@
+"""`keepmum backend`: where memories are kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from keepmum.cli import console
+from keepmum.cli.login import home, refuse_in_session
+from keepmum.core.errors import InvalidInput, KeepmumError
+from keepmum.service import opening
+from keepmum.workspace import settings
+
+__all__ = ["register"]
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    command = commands.add_parser("backend", help="where memories are kept: list the kinds, use another, test it")
+    command.add_argument("action", choices=("list", "use", "test"), help="what to do")
+    command.add_argument("name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or a server's address")
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "use":
+        if arguments.name is None:
+            raise InvalidInput("KIND", f"is missing; say {', '.join(_kinds())} or a server's address")
+        return _use(arguments.name)
+    return _list() if arguments.action == "list" else _test()
+
+
+def _list() -> int:
+    chosen = opening.survey(os.environ)[0]
+    used = opening.backend(chosen)
+    for kind in _kinds():
+        console.say(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
+    return 0
+
+
+def _use(name: str) -> int:
+    if name in _kinds():
+        path = settings.write_user_setting(home(), "backend.kind", name)
+    elif ":" not in name:
+        raise InvalidInput("KIND", f"is none of {', '.join(_kinds())}; a server's address begins with https://")
+    else:
+        refuse_in_session()
+        origin = settings.origin_of(name)
+        path = settings.write_user_setting(home(), "backend.origin", origin)
+        settings.write_user_setting(home(), "backend.kind", "rest")
+    chosen = opening.survey(os.environ)[0]
+    used = opening.backend(chosen)
+    where = f"at {opening.server(chosen, os.environ).origin}" if used == "rest" else f"in {used}"
+    console.say(f"Memories are kept {where} from now on ({path}).")
+    if used == "rest" and (no_key := opening.server(chosen, os.environ).no_key):
+        console.tell(no_key)
+    console.tell("clients use it from their next session on; what is kept elsewhere stays where it is")
+    if (source := chosen.source_of("backend.kind")) and not source.startswith(path):
+        console.tell(f"here that changes nothing yet: {source} says otherwise, and is stronger")
+    return 0
+
+
+def _test() -> int:
+    """Exit status 0 when memories can be read and written where they are kept."""
+    with console.Memory(tells=False) as memory:
+        facts = memory.health()
+        capabilities = memory.store.capabilities
+    for name in ("server", "path", "memories", "integrity", "collection", "queued", "refused"):
+        if facts.get(name) is not None:
+            console.say(f"{name}: {facts[name]}")
+    for promise, sentence in capabilities.cannot.items():
+        console.say(f"without {promise}: {sentence}")
+    problem = facts.get("problem") or (capabilities.reason if not capabilities.writable else "")
+    if problem or facts.get("integrity") not in {None, "ok"}:
+        raise KeepmumError(str(problem or "the store is damaged; `keepmum doctor` says more"))
+    console.say("it can be read and written")
+    return 0
+
+
+def _kinds() -> tuple[str, ...]:
+    return settings.SETTINGS["backend.kind"].choices
+
+
+def _place(kind: str, chosen: settings.Settings) -> str:
+    if kind == "rest":
+        return chosen.backend.origin or "no server is named"
+    return ".memories in each project's folder" if kind == "markdown" else chosen.store.path or ""

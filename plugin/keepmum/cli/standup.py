@@ -1,0 +1,48 @@
+"""`keepmum standup`: what was remembered lately, project by project, one line each, and no word more."""
+
+from __future__ import annotations
+
+import argparse
+
+from keepmum.cli import console
+from keepmum.core import briefing, serialization
+from keepmum.core.memory import Memory
+from keepmum.core.when import parse_when
+
+__all__ = ["register"]
+
+_MOST = 500
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser; it sets `run`."""
+    command = commands.add_parser("standup", help="what was remembered lately, in every project")
+    command.add_argument("--since", default="yesterday", metavar="WHEN", help="yesterday when missing; 2026-01-31, 7d")
+    command.add_argument("--json", action="store_true", help="every field, for programs")
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    with console.Memory() as memory:
+        since = parse_when("--since", arguments.since, memory.now())
+        found = [match.memory for match in memory.recall(scope="all", since=since, limit=_MOST, order="created")]
+        names = memory.project_names()
+    if arguments.json:
+        console.print_json([serialization.to_json(item) for item in found])
+        return 0 if found else 1
+    projects: dict[str | None, list[Memory]] = {}
+    for item in found:
+        projects.setdefault(item.project, []).append(item)
+    for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
+        console.say(f"{_name(items[0], names)}:")
+        for item in items:
+            console.say(briefing.index_line(item))
+    if not found:
+        console.tell(f"nothing was remembered since {arguments.since}")
+    return 0 if found else 1
+
+
+def _name(memory: Memory, names: dict[str, str]) -> str:
+    if memory.project is None:
+        return "everywhere"
+    return names.get(memory.project) or memory.project.rpartition("/")[2]

@@ -1,0 +1,104 @@
+"""What stands behind Koi's two tools: arguments in, one call of the service, JSON out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from keepmum.core import ids
+from keepmum.core.errors import NotFound
+from keepmum.core.memory import JsonValue, Memory
+from keepmum.core.when import parse_when
+from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers
+from keepmum.mcp.dialects.keepmum.handlers import open_service
+from keepmum.mcp.surface import Context
+from keepmum.service import MemoryService, Wanted
+
+__all__ = ["KoiHandlers", "open_handlers", "tag"]
+
+_LIMIT = 10
+_ROUTES = ("project:markdown",)  # the dialect is about files in the repository, whatever else is configured
+_ID = re.compile(r"mem_[0-9a-z]{4,26}")
+_NO_GIT: Mapping[str, JsonValue] = {"branch": "unknown", "commit": "unknown", "dirty": False, "files_changed": []}
+
+
+def open_handlers(context: Context) -> KoiHandlers:
+    """Handlers over the files of the place that this process was started in.
+
+    Raises: KeepmumError when settings are wrong or a store cannot be opened.
+    """
+    return KoiHandlers(open_service(context, routes=_ROUTES), context)
+
+
+def tag(text: str) -> str:
+    """A tag as Koi spells tags: lower case, words joined by hyphens, letters and digits alone."""
+    return re.sub(r"[^\w-]", "", re.sub(r"[\s_]+", "-", text.strip().lower())).strip("-")
+
+
+class KoiHandlers(JsonHandlers):
+    """Koi's tools over one service: an object for `remember`, an array for `recall`."""
+
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        answers: Mapping[str, Answer] = {
+            "remember": lambda arguments: self._kept(**arguments),
+            "recall": lambda arguments: self._found(**arguments),
+        }
+        super().__init__(service, context, answers, routes=_ROUTES)
+
+    def _spelled(self, answer: JsonValue) -> str:
+        """An array has a line for each memory, as people read it too."""
+        if not isinstance(answer, list):
+            return super()._spelled(answer)
+        return "[" + ",\n ".join(map(super()._spelled, answer)) + "]"
+
+    def _kept(self, content: str, tags: list[str] | None = None) -> JsonValue:
+        kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project").memory
+        name, path = self._service.filed(kept) or (kept.id, "")
+        return {"id": name, "path": path}
+
+    def _found(
+        self,
+        query: str = "",
+        tags: list[str] | None = None,
+        since: str | None = None,
+        limit: int = _LIMIT,
+        scope: str = "project",
+    ) -> JsonValue:
+        wanted: Wanted = {"scope": "project" if scope == "project" else "all", "tags": _tags(tags)}
+        if since is not None:
+            wanted["since"] = parse_when("since", since, self._service.now())
+        found = self._named(query.strip()) if _ID.fullmatch(query.strip().lower()) else []
+        if not found:
+            found = [match.memory for match in self._service.recall(query, limit=limit, order="created", **wanted)]
+        return [self._shown(memory, told=scope == "global") for memory in found]
+
+    def _named(self, name: str) -> list[Memory]:
+        """The memories that an id means, as files give it or as it is."""
+        found = self._service.called(name.lower())
+        if not found and ids.id_range(name):
+            try:
+                return [self._service.find(name)]
+            except NotFound:
+                return []
+        return found
+
+    def _shown(self, memory: Memory, *, told: bool) -> dict[str, JsonValue]:
+        name, _ = self._service.filed(memory) or (memory.id, "")
+        shown: dict[str, JsonValue] = {
+            "id": name,
+            "timestamp": memory.created_at // 1000,
+            "tags": list(memory.tags),
+            "content": memory.text,
+            "git": {part: (memory.git or {}).get(part, usual) for part, usual in _NO_GIT.items()},
+        }
+        return {**shown, "project": self._project(memory)} if told else shown
+
+    def _project(self, memory: Memory) -> str:
+        """The name of the project that a memory belongs to."""
+        if memory.project == self._service.place.project:
+            return self._service.place.name
+        return (memory.project or "").rpartition("/")[2]
+
+
+def _tags(tags: list[str] | None) -> list[str]:
+    return [spelled for word in tags or [] if (spelled := tag(word))]

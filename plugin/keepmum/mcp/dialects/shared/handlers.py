@@ -1,0 +1,175 @@
+"""What stands behind the `shared` dialect: its text forms, made from what the service answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from keepmum.core import ids
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
+from keepmum.core.memory import Match, Memory
+from keepmum.core.retention import DAY_MS
+from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_service
+from keepmum.mcp.surface import Context
+from keepmum.service import MemoryService, opening
+
+__all__ = ["SharedHandlers", "open_handlers"]
+
+_LIMIT = 10
+_DAYS = 30
+_MOST = 200  # memories in one answer
+
+
+def open_handlers(context: Context) -> SharedHandlers:
+    """Handlers over the memory of the place that this process was started in.
+
+    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    """
+    return SharedHandlers(open_service(context), context)
+
+
+class SharedHandlers(MemoryHandlers):
+    """Seven tools over one service; what has to be said of the store stands below an answer, as in our own dialect."""
+
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        super().__init__(service, context)
+        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+            "store_memory": self._store,
+            "search_memory": self._search,
+            "load_memories": self._load_all,
+            "list_recent": self._recent,
+            "update_memory": self._update,
+            "delete_memory": self._delete,
+            "get_config": self._config,
+        }
+
+    def _store(self, arguments: dict[str, Any]) -> str:
+        if not arguments["title"].strip():
+            raise InvalidInput("title", "is empty; give a short one")
+        project = arguments.get("project")
+        if project == "*":
+            raise InvalidInput("project", "must be one project, not *")
+        answer = self._service.remember(
+            arguments["text"],
+            title=arguments["title"],
+            tags=arguments.get("tags"),
+            agent=arguments.get("agent"),
+            project=self._service.project_id(project) if project else None,
+            scope="project",
+        )
+        if answer.queued:
+            return (
+                f"Memory queued, not stored yet, with ID: {_uuid(answer.memory)} "
+                f"(the server cannot be reached; {answer.queued} waiting)"
+            )
+        return f"Memory stored with ID: {_uuid(answer.memory)}"
+
+    def _search(self, arguments: dict[str, Any]) -> str:
+        project = arguments.get("project")
+        found = self._service.recall(
+            arguments["query"],
+            limit=_count(arguments.get("limit"), _LIMIT),
+            agent=arguments.get("agent"),
+            tags=arguments.get("tags") or (),
+            all_tags=True,
+            **_where(project),
+        )
+        return "\n".join(self._hit(number, match) for number, match in enumerate(found, 1)) or "No memories found."
+
+    def _load_all(self, arguments: dict[str, Any]) -> str:
+        found = self._loaded(arguments["ids"])
+        if not found:
+            return "No memories found for the given IDs."
+        return "\n\n".join(self._full(number, memory) for number, memory in enumerate(found, 1))
+
+    def _recent(self, arguments: dict[str, Any]) -> str:
+        oldest = self._service.now() - _count(arguments.get("days"), _DAYS, most=36_500) * DAY_MS
+        limit = _count(arguments.get("limit"), _LIMIT)
+        found = self._service.recall(None, order="created", limit=limit, **_where(arguments.get("project")))
+        recent = [match.memory for match in found if match.memory.created_at >= oldest]
+        lines = [
+            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}\n{_title(memory)}"
+            for number, memory in enumerate(recent, 1)
+        ]
+        return "\n".join(lines) or "No recent memories."
+
+    def _update(self, arguments: dict[str, Any]) -> str:
+        answer = self._service.revise(arguments["id"], arguments["text"], title=arguments.get("title"))
+        return _done(arguments["id"], "updated", answer.queued)
+
+    def _delete(self, arguments: dict[str, Any]) -> str:
+        forgotten = self._service.forget([arguments["id"]])
+        if not forgotten.memories:
+            raise NotFound("the memory was deleted before")
+        return _done(arguments["id"], "deleted", forgotten.queued)
+
+    def _config(self, _: dict[str, Any]) -> str:
+        place = self._service.place
+        api, collection, ready = self._store_facts()
+        lines = (
+            ("Memory API", api),
+            ("Collection", collection),
+            ("Default Agent", self._service.agent),
+            ("Default Project", place.name or place.project or "default"),
+            ("Model Ready", str(ready).lower()),
+        )
+        return "\n".join(f"{name}: {value}" for name, value in lines)
+
+    # -- forms
+
+    def _hit(self, number: int, match: Match) -> str:
+        memory = match.memory
+        return f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}\n{_title(memory)}"
+
+    def _full(self, number: int, memory: Memory) -> str:
+        return (
+            f"[{number}] [{memory.agent}/{self._name(memory)}]\nID: {_uuid(memory)}\nTitle: {_title(memory)}\n"
+            f"{memory.text}\nTags: {', '.join(memory.tags)} | Created: {iso(memory.created_at)}"
+        )
+
+    def _loaded(self, references: Sequence[str]) -> list[Memory]:
+        """What of these can be loaded; the others are left out, as the dialect has it."""
+        found: dict[str, Memory] = {}
+        for reference in references[:_MOST]:
+            try:
+                loaded = self._service.load([reference])
+            except (NotFound, Ambiguous):
+                continue
+            found |= {memory.id: memory for memory in loaded if memory.status != "trashed"}  # deleted, in this dialect
+        return list(found.values())
+
+    def _name(self, memory: Memory) -> str:
+        """What the project of a memory is called."""
+        return self._service.project_name(memory.project) if memory.project else "global"
+
+    def _store_facts(self) -> tuple[str, str, bool]:
+        """Where memories are kept, in what, and whether a model finds them by meaning."""
+        if opening.kind_of(self._service) == "rest":
+            facts = self._service.health()
+            return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
+        path = opening.survey(os.environ)[0].store.path or ""
+        return "this machine", os.path.basename(path), self._service.store.meaning is not None
+
+
+def _where(project: str | None) -> dict[str, Any]:
+    return {"scope": "all"} if project in {None, "", "*"} else {"project": project}
+
+
+def _done(reference: str, action: str, queued: int) -> str:
+    if queued:
+        return f"Memory {reference} will be {action}: queued, the server cannot be reached ({queued} waiting)."
+    return f"Memory {reference} {action}."
+
+
+def _count(value: float | None, default: int, most: int = _MOST) -> int:
+    return default if not value else min(int(value), most)
+
+
+def _title(memory: Memory) -> str:
+    return memory.title or "(untitled)"
+
+
+def _uuid(memory: Memory) -> str:
+    return ids.to_uuid(memory.id)

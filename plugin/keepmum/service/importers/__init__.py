@@ -1,0 +1,39 @@
+"""Memories of other tools and older stores, read into the form in which ours are exported. A new format is one line.
+
+Nothing here keeps anything: what is read goes through the service, which cleans, limits and scans it as any write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from keepmum.core.errors import InvalidInput
+from keepmum.service.importers import claude, lines, memories, server_memory
+from keepmum.service.importers.found import Found
+from keepmum.service.importers.memories import write_file
+
+__all__ = ["FORMATS", "Found", "format_of", "write_file"]
+
+FORMATS: Mapping[str, Callable[[str], Iterator[Found]]] = {
+    "keepmum": lines.read,  # what `keepmum export` writes
+    "memories": memories.read,  # a `.memories` folder
+    "claude": claude.read,  # a folder with MEMORY.md
+    "server-memory": server_memory.read,  # the knowledge graph of the reference server
+}
+
+
+def format_of(path: str) -> str:
+    """The format of what lies at `path`, by how it looks.
+
+    Raises: InvalidInput when it looks like none.
+    """
+    if os.path.isdir(path):
+        if os.path.isfile(os.path.join(path, "MEMORY.md")):
+            return "claude"
+        if memories.days_of(path):
+            return "memories"
+        raise InvalidInput("file", f"{path} holds neither MEMORY.md nor folders such as 2026-01-31")
+    if os.path.basename(path) == "MEMORY.md":
+        return "claude"
+    return "server-memory" if server_memory.looks_like_one(path) else "keepmum"

@@ -1,0 +1,63 @@
+"""JSON lines, as `keepmum export` writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from keepmum.core.errors import InvalidInput
+from keepmum.service.importers.found import Found
+
+__all__ = ["objects", "opened", "read", "read_lines"]
+
+_LONGEST = 1 << 20  # bytes of one memory
+
+
+def read(path: str) -> Iterator[Found]:
+    """The memories in a file.
+
+    Raises: InvalidInput when it cannot be opened.
+    """
+    yield from read_lines(opened(path))
+
+
+def read_lines(lines: Iterable[bytes]) -> Iterator[Found]:
+    """The memories in lines, each of which is one."""
+    for place, value, problem in objects(lines):
+        yield Found(place, value, problem)
+
+
+def opened(path: str) -> Iterator[bytes]:
+    """The lines of a file, byte by byte.
+
+    Raises: InvalidInput when it cannot be opened.
+    """
+    try:
+        with open(path, "rb") as lines:
+            yield from lines
+    except OSError as error:
+        raise InvalidInput("file", f"{path}: {error.strerror}") from None
+
+
+def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None, str]]:
+    """Place, object and problem of each line that is not blank.
+
+    A byte-order mark, as Windows editors write it, is no problem.
+    """
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"line {number}"
+        if len(line) > _LONGEST:
+            yield place, None, f"has {len(line):,} bytes, the limit is {_LONGEST:,}"
+            continue
+        try:
+            value = json.loads(line.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            yield place, None, "is not JSON in UTF-8"
+            continue
+        if isinstance(value, dict):
+            yield place, value, ""
+        else:
+            yield place, None, "is not a JSON object"

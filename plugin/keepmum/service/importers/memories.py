@@ -1,0 +1,58 @@
+"""A `.memories` folder: of a repository, of Koi, or written by `keepmum export --markdown`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+from keepmum.core import serialization
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Memory
+from keepmum.service.importers.found import Found
+from keepmum.stores.markdown import FOLDER, mapping
+from keepmum.stores.markdown.folder import Folder, Unreadable
+
+__all__ = ["days_of", "read", "write_file"]
+
+
+def days_of(path: str) -> Folder | None:
+    """The folder with days in it at `path`, or in its `.memories`; None when there are none."""
+    for folder in (Folder(path), Folder(os.path.join(path, FOLDER))):
+        if folder.days(time.time_ns()):
+            return folder
+    return None
+
+
+def write_file(folder: str, memory: Memory) -> str:
+    """The path of a new file for a memory in a folder for many, with everything that is known of it.
+
+    Raises: InvalidInput when it cannot be made.
+    """
+    content = mapping.new_text(memory, None).encode()
+    for path in mapping.file_names(memory):
+        try:
+            if Folder(folder).create(path, content):
+                return path
+        except (OSError, Unreadable) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InvalidInput("file", f"{folder} cannot be written: {reason}") from None
+    raise InvalidInput("file", f"{folder} has no free name for a memory of that second")
+
+
+def read(path: str) -> Iterator[Found]:
+    """The memories in a folder, each file by its path; nothing is written there."""
+    folder = days_of(path)
+    if folder is None:
+        raise InvalidInput("file", f"{path} holds no folders such as 2026-01-31")
+    now = time.time_ns()
+    for day in folder.days(now):
+        for name in sorted(folder.names(day, now)):
+            yield _found(folder, name)
+
+
+def _found(folder: Folder, name: str) -> Found:
+    try:
+        return Found(name, serialization.to_json(mapping.read_file(folder.read(name), None).memory))
+    except (Unreadable, ValueError, InvalidInput) as reason:  # the second stands for NotOurs and NotYaml
+        return Found(name, None, str(reason))

@@ -1,0 +1,74 @@
+"""The knowledge graph of the reference memory server: entities with observations, and relations between them.
+
+Source: https://github.com/modelcontextprotocol/servers/tree/main/src/memory, read 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import LIMITS
+from keepmum.service.importers.found import Found, stable_id
+from keepmum.service.importers.lines import objects, opened
+
+__all__ = ["looks_like_one", "read"]
+
+_TYPES = frozenset({"entity", "relation"})
+
+
+def looks_like_one(path: str) -> bool:
+    """Whether the first line of a file is an entity or a relation."""
+    try:
+        first = next(objects(opened(path)), None)
+    except InvalidInput:
+        return False
+    return first is not None and first[1] is not None and first[1].get("type") in _TYPES
+
+
+def read(path: str) -> Iterator[Found]:
+    """Each entity as a memory: a line for each observation, its relations as data.
+
+    Raises: InvalidInput when the file cannot be opened.
+    """
+    entities: dict[str, tuple[str, dict[str, Any]]] = {}
+    relations: list[tuple[str, dict[str, Any]]] = []
+    for place, value, problem in objects(opened(path)):
+        if value is None:
+            yield Found(place, None, problem)
+        elif value.get("type") == "entity" and isinstance(value.get("name"), str):
+            entities[value["name"]] = (place, value)
+        elif value.get("type") == "relation":
+            relations.append((place, value))
+        else:
+            yield Found(place, None, "is neither an entity with a name nor a relation")
+    related: dict[str, list[dict[str, str]]] = {}
+    for place, value in relations:
+        source, target, how = (str(value.get(name) or "") for name in ("from", "to", "relationType"))
+        if source in entities:
+            related.setdefault(source, []).append({"to": target, "how": how})
+        else:
+            yield Found(place, None, "is a relation of an entity that the file does not have")
+    at = int(os.stat(path).st_mtime * 1000)
+    for name, (place, value) in entities.items():
+        yield Found(place, _values(name, value, related.get(name, []), at))
+
+
+def _values(name: str, value: dict[str, Any], related: list[dict[str, str]], at: int) -> dict[str, Any]:
+    said = value.get("observations")
+    observations = [str(one) for one in said] if isinstance(said, list) else []
+    kind = str(value.get("entityType") or "")
+    data: dict[str, Any] = {"entity": kind}
+    if related:
+        data["related"] = related
+    lines = [name, *(f"- {line}" for line in observations), *(f"- {one['how']} {one['to']}" for one in related)]
+    return {
+        "id": stable_id(0, "server-memory", name, json.dumps([kind, observations, related])),
+        "text": "\n".join(lines), "title": name[: LIMITS.title], "kind": "fact", "tier": "long", "data": data,
+        "tags": [kind[: LIMITS.tag]] if kind else [], "created_at": at, "updated_at": at, "agent": "server-memory",
+        "created_by": "server-memory", "updated_by": "server-memory", "origin": "import",
+        "source": "knowledge graph of server-memory",
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Operating-system access: private files, file locks, folders, threads, native libraries."""

@@ -1,0 +1,1 @@
+"""What a repository says about itself: branch, commit, remote and changed files."""

@@ -1,0 +1,86 @@
+"""What a text in a settings file or variable may be, by kind: each check gives the value as it is kept.
+
+Each raises ValueError saying what is allowed; never with the text itself, which may be anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from keepmum.core.errors import InvalidInput
+from keepmum.workspace import credentials, routing
+
+__all__ = ["absolute_path", "origin", "origin_of", "pattern", "person", "project_name", "route", "url"]
+
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
+_ORIGINS = "https://host[:port], or http://localhost[:port] for this machine, without user, password or path"
+_NAME = re.compile(r"(?! )[^/:*\x00-\x1f\x7f]{1,100}(?<! )")
+
+
+def project_name(text: str) -> str:
+    """`text`, if it can name a project: so that no name can pass for the id of a repository or folder, or for "all"."""
+    if not _NAME.fullmatch(text):
+        raise ValueError("a name of 1 to 100 characters without / : *")
+    return text
+
+
+def person(text: str) -> str:
+    """The name of a user or an agent."""
+    if not 1 <= len(text) <= 100 or not text.isprintable():
+        raise ValueError("a name of 1 to 100 printable characters")
+    return text
+
+
+def origin(text: str) -> str:
+    """A server by scheme, host and port; without TLS only this very machine."""
+    if not _ORIGIN.fullmatch(text):
+        raise ValueError(_ORIGINS)
+    named = text.rstrip("/").lower()
+    if named.startswith("http:") and not credentials.is_loopback(named):
+        raise ValueError(_ORIGINS)
+    return named
+
+
+def origin_of(text: str) -> str:
+    """`text` as the origin of a server, where a person gave it.
+
+    Raises: InvalidInput saying what is allowed; never with the text itself, which may hold a password.
+    """
+    try:
+        return origin(text.strip())
+    except ValueError as allowed:
+        raise InvalidInput("URL", f"must be {allowed}") from None
+
+
+def absolute_path(text: str) -> str:
+    """The path of a file or folder, wherever the process stands."""
+    path = os.path.expanduser(text)
+    if "\0" in path or not os.path.isabs(path):
+        raise ValueError("an absolute path, or one that begins with ~/")
+    return os.path.normpath(path)
+
+
+def url(text: str) -> str:
+    """An address with a path, such as https://host/v1."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a bracket without its other
+        parts = urlsplit("")
+    if not _ORIGIN.fullmatch(f"{parts.scheme}://{parts.netloc}") or parts.query or parts.fragment:
+        raise ValueError("https://host[:port]/path or http://host[:port]/path, without user, password or query")
+    return text.rstrip("/")
+
+
+def route(text: str) -> str:
+    """A scope and the store that its new memories go to."""
+    return ":".join(routing.parsed(text))
+
+
+def pattern(text: str) -> str:
+    """A pattern of files or tools that fits some of them, not all."""
+    if not text.strip("*/~. ") or len(text) > 1000:
+        raise ValueError("patterns of 1 to 1000 characters, which `*` alone is not")
+    return text
