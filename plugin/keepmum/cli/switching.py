@@ -50,13 +50,13 @@ def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 
     path = _project_file(environ)
     text = toml_file.read_text(path)
     if not enabled:
-        toml_edit.replace_file(path, toml_edit.changed(path, text or "", "enabled", value=False))
+        toml_file.write_text(path, toml_edit.changed(path, text or "", "enabled", value=False))
     elif text:
         rest = toml_edit.without(path, text, "enabled")
         if not rest:
             toml_edit.remove_file(path)
         elif rest != text:
-            toml_edit.replace_file(path, rest)
+            toml_file.write_text(path, rest)
     return path
 
 

@@ -1,39 +1,58 @@
-"""Files and folders that only their owner may read, replaced in one step."""
+"""Folders and files that only their owner may read, and atomic replacement of a file."""
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import os
 
-__all__ = ["make_folder", "replace_file"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+__all__ = ["make_folder", "missing_folders", "replace_file", "replacement"]
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and its parents, each for its owner alone; folders that exist stay as they are.
+    """Create the folder and its missing parents, mode 0700; existing folders stay as they are.
 
     Raises: OSError as `os.mkdir`.
     """
-    missing = []
-    while path and not os.path.isdir(path):
-        missing.append(path)
-        path = os.path.dirname(path)
-    for folder in reversed(missing):
+    for folder in missing_folders(path):
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
 
 
-def replace_file(path: str, text: str) -> None:
-    """Put `text` at `path` (0600) so that a reader sees the old file or the new one, never a part.
+def missing_folders(path: str) -> list[str]:
+    """The folders that have to be created before `path` is one, outermost first."""
+    missing: list[str] = []
+    while path and not os.path.isdir(path) and path != os.path.dirname(path):
+        missing.insert(0, path)
+        path = os.path.dirname(path)
+    return missing
 
-    Raises: OSError; what was at `path` before is then still there.
+
+def replace_file(path: str, text: str) -> None:
+    """Write `text` to `path` (0600) atomically: a reader sees the old file or the new one, never a part.
+
+    Raises: OSError; the file at `path` is then unchanged.
     """
     make_folder(os.path.dirname(path))
-    unfinished = f"{path}.{os.getpid()}-{_thread.get_ident()}.part"
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with replacement(path) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def replacement(path: str, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A new file that takes the place of the one at `path` when the block ends; an exception removes it instead.
+
+    Raises: OSError; the file at `path` is then unchanged.
+    """
+    unfinished = f"{path}.{os.urandom(4).hex()}.part"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(descriptor, "wb") as file:
+            yield file
         os.replace(unfinished, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -153,10 +153,7 @@ class AllowList:
                 f"{name} = {json.dumps(getattr(entry, name), ensure_ascii=False)}"
                 for name in ("fingerprint", "why", "added")
             ]
-        try:
-            private_files.replace_file(self._path, "\n".join(lines) + "\n")
-        except OSError as error:
-            raise SettingsError(f"{self._path} cannot be written: {error.strerror}") from None
+        toml_file.write_text(self._path, "\n".join(lines) + "\n")
 
 
 class Judge:

@@ -8,7 +8,6 @@ names its server itself, and is of use for no other.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -16,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keepmum.core.errors import KeepmumError, SettingsError
-from keepmum.system import private_files
 from keepmum.workspace import toml_file
 
 __all__ = [
@@ -173,8 +171,6 @@ def _stored(home: str) -> dict[str, str]:
 
 
 def _write(home: str, stored: Mapping[str, str]) -> None:
-    tables = [f"[{json.dumps(origin)}]\nkey = {json.dumps(secret)}\n" for origin, secret in sorted(stored.items())]
-    try:
-        private_files.replace_file(file_of(home), "\n".join(tables))
-    except OSError as error:
-        raise SettingsError(f"{file_of(home)} cannot be written: {error.strerror}") from None
+    toml_file.write_text(
+        file_of(home), toml_file.render({origin: {"key": secret} for origin, secret in sorted(stored.items())})
+    )

@@ -1,74 +1,88 @@
-"""Changing one value of a TOML file while its other values, comments, line ends and order stay as they are."""
+"""Set or remove one value of a TOML text; comments, order, line ends and all other values keep their bytes.
+
+The functions on text raise NotEditable and know nothing of files; `changed` and `without` serve our settings files.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
-import re
-import stat
 from collections.abc import Callable
 
 from keepmum.core.errors import SettingsError
-from keepmum.system import private_files
-from keepmum.workspace.toml_file import TomlFile, names_on, parse
+from keepmum.workspace.toml_file import Path, Statement, dotted, literal, parse, statements, values
 
-__all__ = ["Scalar", "changed", "remove_file", "replace_file", "without"]
+__all__ = ["NotEditable", "Scalar", "changed", "find", "remove", "remove_file", "set_value", "whole_lines", "without"]
 
 Scalar = bool | int | str
 
-_ASSIGNMENT = re.compile(
-    r"""(?P<before> [^=]* = [ \t]* )
-        (?P<value> true | false | [+-]?[0-9_]+ | "(?:[^"\\]|\\.)*" | '[^']*' )
-        (?P<after> [ \t]* (?: \#.* )? )""",
-    re.VERBOSE,
-)
+
+class NotEditable(ValueError):
+    """The text writes the value in a way that only a person can change safely, such as an inline table."""
+
+
+def find(text: str, path: Path) -> Statement | None:
+    """The `key = value` that sets the value at `path`; None when there is none."""
+    return next((each for each in statements(text) if each.path == path and not each.is_header), None)
+
+
+def set_value(text: str, path: Path, value: object) -> str:
+    """`text` with `value` at `path`.
+
+    A new line goes below the last one of its table, else below the header, else into a new table at the end.
+
+    Raises: NotEditable; TOMLDecodeError when `text` is not TOML.
+    """
+    found = find(text, path)
+    if found is None:
+        after = _inserted(text, path, literal(value))
+    else:
+        after = text[: found.value] + literal(value) + text[found.end :]
+    _check(text, after, path, value)
+    return after
+
+
+def remove(text: str, path: Path) -> str:
+    """`text` without the lines that set the value at `path`; the same text when it is not set.
+
+    Raises: NotEditable; TOMLDecodeError when `text` is not TOML.
+    """
+    if path not in values(text):
+        return text
+    found = find(text, path)
+    if found is None:
+        raise NotEditable(dotted(path))
+    start, end = whole_lines(text, found)
+    after = text[:start] + text[end:]
+    _check(text, after, path, None)
+    return after
+
+
+def whole_lines(text: str, statement: Statement) -> tuple[int, int]:
+    """Where the first line of the statement begins, and where its last one ends, line end included."""
+    start = text.rfind("\n", 0, statement.start) + 1
+    line_end = text.find("\n", statement.end)
+    return (start or _body(text)), (len(text) if line_end < 0 else line_end + 1)
 
 
 def changed(path: str, text: str, name: str, value: Scalar) -> str:
-    """`text` with `name` set to `value`; every other value, comment, line end and the order are as before.
+    """`text`, the content of the settings file at `path`, with the setting `name` set to `value`.
 
-    Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
+    Raises: SettingsError when `text` is not TOML, or writes the value in a way that only a person can change safely.
     """
-    before = parse(path, text)
-    literal = _literal(value)
-    edit = _replaced if name in before.lines else _inserted
-    result = _edited(text, lambda body: edit(body, before, name, literal))
-    if not _says(path, result, {**_values(before), name: value}):
-        raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; set it by hand to {literal}")
-    return result
+    return _edited(path, text, name, lambda keys: set_value(text, keys, value), f"set it by hand to {literal(value)}")
 
 
 def without(path: str, text: str, name: str) -> str:
-    """`text` without the line that sets `name`; the same text when it does not say it.
+    """`text`, the content of the settings file at `path`, without the line that sets `name`.
 
-    Raises: SettingsError when `text` is not TOML, or writes the value in a way that is better changed by hand.
+    Raises: SettingsError as `changed`.
     """
-    before = parse(path, text)
-    if name not in before.values:
-        return text
-    result = _edited(text, lambda body: _removed(body, before.lines.get(name, 1)))
-    if not _says(path, result, {key: value for key, value in _values(before).items() if key != name}):
-        raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; take it out by hand")
-    return result
-
-
-def replace_file(path: str, text: str) -> None:
-    """Make `text` the content of `path`, all of it or nothing.
-
-    A new file is for its owner alone; one that was there keeps its permissions, and a symbolic link stays one.
-
-    Raises: SettingsError when the disk or the permissions do not allow it; the old content is then unharmed.
-    """
-    target = os.path.realpath(path)
-    try:
-        mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else 0o600
-        private_files.replace_file(target, text)
-        os.chmod(target, mode)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
+    return _edited(path, text, name, lambda keys: remove(text, keys), "remove it by hand")
 
 
 def remove_file(path: str) -> None:
-    """Take away the file at `path`, if there is one.
+    """Remove the file at `path` if there is one.
 
     Raises: SettingsError when the permissions do not allow it.
     """
@@ -80,70 +94,61 @@ def remove_file(path: str) -> None:
         raise SettingsError(f"{path} cannot be removed: {error.strerror}") from None
 
 
-def _edited(text: str, edit: Callable[[str], str]) -> str:
-    """`text` with its body edited, and the byte-order mark in front of it left where it was."""
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    return mark + edit(text.removeprefix(mark))
-
-
-def _says(path: str, text: str, wanted: dict[str, object]) -> bool:
-    """Whether `text` holds these values and no others; an edit that went wrong is seen here, whatever it broke."""
+def _edited(path: str, text: str, name: str, edit: Callable[[Path], str], by_hand: str) -> str:
+    before = parse(path, text)
     try:
-        return _values(parse(path, text)) == wanted
-    except SettingsError:
-        return False
+        after = edit(tuple(name.split(".")))
+        parse(path, after)  # which also refuses a line that has become too long
+    except NotEditable:
+        raise SettingsError(f"{before.place(name)}: {name} is written in an unusual way; {by_hand}") from None
+    return after
 
 
-def _values(file: TomlFile) -> dict[str, object]:
-    """The values of a file, without its empty tables: one of them may get its first value."""
-    return {name: value for name, value in file.values.items() if value != {}}
-
-
-def _replaced(body: str, file: TomlFile, name: str, literal: str) -> str:
-    lines = body.split("\n")
-    index = file.lines[name] - 1
-    line = lines[index].removesuffix("\r")
-    if found := _ASSIGNMENT.fullmatch(line):
-        lines[index] = found["before"] + literal + found["after"] + lines[index][len(line) :]
-    return "\n".join(lines)
-
-
-def _removed(body: str, line: int) -> str:
-    lines = body.split("\n")  # as the parser counts them; `splitlines` would count more
-    del lines[line - 1]
-    if line > len(lines):  # the last one, without a line end: the one before it keeps its own
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _inserted(body: str, file: TomlFile, name: str, literal: str) -> str:
-    """`body` with a new line: under the table it belongs to, in a new table at the end, or above the first table."""
-    ending = "\r\n" if "\r\n" in body else "\n"
-    if body and not body.endswith("\n"):
-        body += ending
-    lines = [line + "\n" for line in body.split("\n")[:-1]]
-    group, _, key = name.rpartition(".")
-    headers = {header: number for number, line in enumerate(lines) if (header := _header(line))}
-    if group in headers:
-        lines.insert(headers[group] + 1, f"{key} = {literal}{ending}")
-    elif group and not any(known.startswith(f"{group}.") for known in file.values):
-        lines.append(f"{ending if lines else ''}[{group}]{ending}{key} = {literal}{ending}")
+def _inserted(text: str, path: Path, value: str) -> str:
+    """`text` with a new line for a value that is not set."""
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    if len(text) > _body(text) and not text.endswith("\n"):
+        text += line_end
+    known = list(statements(text))
+    table = path[:-1]
+    neighbour = next((each for each in reversed(known) if each.path[:-1] == table and not each.is_header), None)
+    header = next((each for each in known if each.is_header and each.path == table and table), None)
+    if neighbour:
+        start, at = whole_lines(text, neighbour)
+        line = text[start : neighbour.last_key] + f"{dotted(path[-1:])} = {value}"
+    elif header:
+        _, at = whole_lines(text, header)
+        line = f"{dotted(path[-1:])} = {value}"
+    elif table:
+        at = len(text)
+        blank = line_end if at > _body(text) else ""
+        line = f"{blank}[{dotted(table)}]{line_end}{dotted(path[-1:])} = {value}"
     else:
-        first_table = min(headers.values(), default=len(lines))
-        last_above = max((number for number in file.lines.values() if number <= first_table), default=0)
-        lines.insert(last_above, f"{name} = {literal}{ending}")
-    return "".join(lines)
+        above = list(itertools.takewhile(lambda each: not each.is_header, known))
+        at = whole_lines(text, above[-1])[1] if above else _body(text)
+        line = f"{dotted(path)} = {value}"
+    return text[:at] + line + line_end + text[at:]
 
 
-def _header(line: str) -> str:
-    names = names_on(line) if line.lstrip().startswith("[") else []
-    return names[0] if names else ""
+def _body(text: str) -> int:
+    """Where the text begins, after a byte-order mark."""
+    return 1 if text.startswith("\ufeff") else 0
 
 
-def _literal(value: Scalar) -> str:
-    if isinstance(value, str):
-        escaped = "".join(
-            f"\\u{ord(letter):04x}" if ord(letter) < 32 or letter in '"\\\x7f' else letter for letter in value
-        )
-        return f'"{escaped}"'
-    return str(value).lower()
+def _check(before: str, after: str, path: Path, value: object) -> None:
+    """Compare what both texts say: an edit that went wrong is noticed here, whatever it broke.
+
+    Raises: NotEditable when they differ in anything but the value at `path`.
+    """
+    try:
+        is_set = repr(values(after).get(path)) == repr(value)
+        if is_set and _others(before, path) == _others(after, path):
+            return
+    except (ValueError, RecursionError):
+        pass
+    raise NotEditable(dotted(path))
+
+
+def _others(text: str, path: Path) -> list[str]:
+    """All values but the one at `path`, without empty tables: one of them may get its first value."""
+    return sorted(repr(each) for each in values(text).items() if each[0] != path and each[1] != {})  # NaN equals no NaN

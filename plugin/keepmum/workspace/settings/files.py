@@ -90,7 +90,7 @@ def write_user_setting(home: str, name: str, value: Scalar) -> str:
         _refuse_unknown(path, name, USER_FILE)
     _checked(declaration, value, USER_FILE, path)
     text = toml_file.read_text(path) or ""
-    toml_edit.replace_file(path, toml_edit.changed(path, text, name, value))
+    toml_file.write_text(path, toml_edit.changed(path, text, name, value))
     return path
 
 
