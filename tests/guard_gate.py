@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from keepmum.guard.gate import Verdict, judge
+from keepmum.guard.gate import judge
+from keepmum.guard.verdict import Verdict
 
 __all__ = ["Gate"]
 

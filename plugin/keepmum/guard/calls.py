@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from keepmum.core import faults, jsonrpc
 from keepmum.guard import message, refusal
-from keepmum.guard.gate import LONGEST, Verdict
+from keepmum.guard.verdict import LONGEST, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

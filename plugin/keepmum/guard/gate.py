@@ -5,28 +5,12 @@ Only what may be a tool call is read, and only for that is anything loaded: the 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
+from keepmum.guard.verdict import LONGEST, Verdict
 
-    Json = dict[str, object]
-
-__all__ = ["LONGEST", "Verdict", "judge", "may_call"]
-
-LONGEST = 64 * 1024 * 1024  # bytes of a line that are held back until it ends; a longer one is refused unread
+__all__ = ["judge", "may_call"]
 
 _CALL = b"tools/call"
 _BEYOND_ASCII = bytes(range(0x80, 0x100))
-
-
-class Verdict:
-    """What is passed on to the server, and what the client is answered."""
-
-    __slots__ = ("answer", "forward")
-
-    def __init__(self, forward: bytes, answer: Json | list[Json] | None = None) -> None:
-        self.forward: Final = forward
-        self.answer: Final = answer
 
 
 def judge(line: bytes) -> Verdict:

@@ -67,8 +67,8 @@ class _Proxy:
 
     def carry_in(self) -> None:
         """From the client to the server: line by line, since only a whole line can be judged."""
-        from keepmum.guard.gate import LONGEST
         from keepmum.guard.lines import Lines
+        from keepmum.guard.verdict import LONGEST
 
         lines = Lines(LONGEST)
         try:

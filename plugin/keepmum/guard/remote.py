@@ -18,6 +18,7 @@ from keepmum.guard import gate, refusal, results
 from keepmum.guard.lines import Lines
 from keepmum.guard.output import Output
 from keepmum.guard.pending import Pending
+from keepmum.guard.verdict import LONGEST
 from keepmum_scanner import scan
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class _Conversation:
     async def _carry_in(self, outgoing: WriteStream[SessionMessage]) -> None:
         from anyio import to_thread
 
-        lines = Lines(gate.LONGEST)
+        lines = Lines(LONGEST)
         while chunk := await to_thread.run_sync(os.read, 0, _CHUNK, abandon_on_cancel=True):
             for line in lines.feed(chunk):
                 await self._pass_in(line, outgoing)

@@ -8,7 +8,8 @@ import pytest
 
 from guard_gate import Gate
 from keepmum.core import jsonrpc
-from keepmum.guard.gate import LONGEST, judge
+from keepmum.guard.gate import judge
+from keepmum.guard.verdict import LONGEST
 
 
 @pytest.mark.parametrize(
