@@ -60,8 +60,8 @@ WRITE = """
 import sys
 sys.path[:0] = ["plugin", "scanner", "hooks"]
 import os
-from keepmum.service.opening import open_memory
-memory = open_memory(os.environ, "test", ())
+from keepmum.service.opening import open_session
+memory = open_session(os.environ, "test", ())
 memory.remember("a plain note")
 print("stored")
 """

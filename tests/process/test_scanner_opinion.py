@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from keepmum.core.errors import SecretFound, SettingsError
-from keepmum.service.opening import open_memory
+from keepmum.service.opening import open_session
 
 NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets takes it for a secret
 
@@ -30,14 +30,14 @@ def switch_on(home: Path) -> None:
 
 
 def test_without_the_setting_our_scanner_judges_alone(home: Path) -> None:
-    service = open_memory(environ(home), "test", upkeep=False)
+    service = open_session(environ(home), "test", upkeep=False)
     service.remember(NOTE)
     service.close()
 
 
 def test_with_the_setting_a_write_is_refused_for_either_opinion(home: Path) -> None:
     switch_on(home)
-    service = open_memory(environ(home), "test", upkeep=False)
+    service = open_session(environ(home), "test", upkeep=False)
     with pytest.raises(SecretFound, match="detect-secrets"):
         service.remember(NOTE)
     service.close()
@@ -46,7 +46,7 @@ def test_with_the_setting_a_write_is_refused_for_either_opinion(home: Path) -> N
 def test_missing_package_refuses_nothing_and_is_told_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     switch_on(home)
     monkeypatch.setitem(sys.modules, "detect_secrets", None)  # as an import finds a package that is not there
-    service = open_memory(environ(home), "test", upkeep=False)
+    service = open_session(environ(home), "test", upkeep=False)
     service.remember(NOTE)
     assert [notice for notice in service.notices() if "detect-secrets is missing" in notice] == service.notices()[:1]
     service.close()
@@ -55,7 +55,7 @@ def test_missing_package_refuses_nothing_and_is_told_once(home: Path, monkeypatc
 def test_damaged_baseline_weakens_nothing_and_is_told(home: Path) -> None:
     switch_on(home)
     Path(".secrets.baseline").write_text("{")
-    service = open_memory(environ(home), "test", upkeep=False)
+    service = open_session(environ(home), "test", upkeep=False)
     with pytest.raises(SecretFound):
         service.remember(NOTE)
     assert any("no baseline" in notice for notice in service.notices())
@@ -65,4 +65,4 @@ def test_damaged_baseline_weakens_nothing_and_is_told(home: Path) -> None:
 def test_project_file_does_not_touch_the_scanner(home: Path) -> None:
     Path(".keepmum.toml").write_text("[scanner]\nsecond_opinion = false\n")
     with pytest.raises(SettingsError, match="may not stand in this file"):
-        open_memory(environ(home), "test", upkeep=False)
+        open_session(environ(home), "test", upkeep=False)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from contract.stores import wanted
 from keepmum.core.errors import SettingsError
-from keepmum.service import opening
 from keepmum.stores import Store, sqlite
 from keepmum.stores.outbox import Outbox
 from keepmum.stores.outbox.drainer import Turn
@@ -24,6 +23,7 @@ from keepmum.stores.rest.api import Api
 from keepmum.stores.rest.store import RestStore
 from keepmum.stores.rest.wire import Wire
 from keepmum.workspace import credentials
+from keepmum.workspace.resolve import backend_kind, server_of
 from keepmum.workspace.settings import load
 
 APPROVED = "https://good.example"
@@ -101,9 +101,9 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     environ = {"KEEPMUM_HOME": str(home), "MEMORY_API_KEY": IN_VARIABLE, **variables}
     try:
         chosen = load(environ, str(clone))
-        if opening.backend(chosen) != "rest":
+        if backend_kind(chosen) != "rest":
             return []
-        server = opening.server(chosen, environ)
+        server = server_of(chosen, environ)
     except SettingsError:
         return []
     recorder = Recorder()

@@ -10,8 +10,9 @@ from dataclasses import asdict, replace
 
 from keepmum.cli import console
 from keepmum.core import masking
-from keepmum.service import audit_files, opening
+from keepmum.service import audit_files
 from keepmum.workspace import allowlist
+from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
 
 TYPE_CHECKING = False
@@ -74,7 +75,7 @@ def _judged(paths: Sequence[str]) -> tuple[list[audit_files.Spot], int]:
 
 def _settings_files() -> list[str]:
     """The files of settings that hold here and are there: a key that was put into one is as readable as a note."""
-    home, root = places.home(os.environ), opening.survey(os.environ)[1].root
+    home, root = places.home(os.environ), resolve(os.environ).project.root
     candidates = (f"{home}/config.toml" if home else "", os.path.join(root, ".keepmum.toml") if root else "")
     return [path for path in candidates if os.path.isfile(path)]
 

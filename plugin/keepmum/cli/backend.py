@@ -8,8 +8,8 @@ import os
 from keepmum.cli import console
 from keepmum.cli.login import home, refuse_in_session
 from keepmum.core.errors import InvalidInput, KeepmumError
-from keepmum.service import opening
 from keepmum.workspace import settings
+from keepmum.workspace.resolve import backend_kind, resolve, server_of
 
 __all__ = ["register"]
 
@@ -31,8 +31,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    chosen = opening.survey(os.environ)[0]
-    used = opening.backend(chosen)
+    chosen = resolve(os.environ).settings
+    used = backend_kind(chosen)
     for kind in _kinds():
         console.say(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
     return 0
@@ -48,11 +48,11 @@ def _use(name: str) -> int:
         origin = settings.origin_of(name)
         path = settings.write_user_setting(home(), "backend.origin", origin)
         settings.write_user_setting(home(), "backend.kind", "rest")
-    chosen = opening.survey(os.environ)[0]
-    used = opening.backend(chosen)
-    where = f"at {opening.server(chosen, os.environ).origin}" if used == "rest" else f"in {used}"
+    chosen = resolve(os.environ).settings
+    used = backend_kind(chosen)
+    where = f"at {server_of(chosen, os.environ).origin}" if used == "rest" else f"in {used}"
     console.say(f"Memories are kept {where} from now on ({path}).")
-    if used == "rest" and (no_key := opening.server(chosen, os.environ).no_key):
+    if used == "rest" and (no_key := server_of(chosen, os.environ).no_key):
         console.tell(no_key)
     console.tell("clients use it from their next session on; what is kept elsewhere stays where it is")
     if (source := chosen.source_of("backend.kind")) and not source.startswith(path):

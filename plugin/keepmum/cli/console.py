@@ -13,6 +13,7 @@ from typing import TextIO
 from keepmum.core.errors import ConfirmationNeeded, InvalidInput
 from keepmum.core.memory import LIMITS
 from keepmum.service import MemoryService, opening
+from keepmum.workspace.resolve import backend_kind, resolve
 
 __all__ = [
     "Memory",
@@ -47,7 +48,7 @@ class Memory:
 
     def __init__(self, origin: str = "cli", *, tells: bool = True, stores: Sequence[str] = ()) -> None:
         self._tells = tells
-        self._service = opening.open_memory(os.environ, _AGENT, origin=origin, upkeep=False, stores=stores)
+        self._service = opening.open_session(os.environ, _AGENT, origin=origin, upkeep=False, stores=stores)
 
     def __enter__(self) -> MemoryService:
         return self._service
@@ -150,8 +151,8 @@ def check_server(name: str) -> None:
 
     Raises: InvalidInput for the argument `name` otherwise.
     """
-    chosen = opening.survey(os.environ)[0]
-    if opening.backend(chosen) != "rest" and chosen.backend.origin is None:
+    chosen = resolve(os.environ).settings
+    if backend_kind(chosen) != "rest" and chosen.backend.origin is None:
         raise InvalidInput(name, "no team server is named; `keepmum backend use URL` names one")
 
 

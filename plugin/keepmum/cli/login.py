@@ -12,6 +12,7 @@ from keepmum.core.memory import JsonValue
 from keepmum.service import opening
 from keepmum.stores import outbox
 from keepmum.workspace import allowlist, credentials, settings
+from keepmum.workspace.resolve import backend_kind, key_for, resolve, server_of
 from keepmum_hooks import places
 
 __all__ = ["home", "refuse_in_session", "register"]
@@ -73,8 +74,8 @@ def _login(arguments: argparse.Namespace) -> int:
     console.say(f"The key for {origin} is stored in {credentials.file_of(home())}.")
     if not facts["reached"]:
         console.tell(f"it could not be tried: {facts['problem']}")
-    chosen = opening.survey(os.environ)[0]
-    if opening.backend(chosen) != "rest" or opening.server(chosen, os.environ).origin != origin:
+    chosen = resolve(os.environ).settings
+    if backend_kind(chosen) != "rest" or server_of(chosen, os.environ).origin != origin:
         console.tell(f"`keepmum backend use {origin}` makes it the place where your memories are kept")
     return 0
 
@@ -82,7 +83,7 @@ def _login(arguments: argparse.Namespace) -> int:
 def _logout(arguments: argparse.Namespace) -> int:
     if not arguments.server:
         console.check_server("URL")
-    named = arguments.server or opening.server(opening.survey(os.environ)[0], os.environ).origin
+    named = arguments.server or server_of(resolve(os.environ).settings, os.environ).origin
     origin = settings.origin_of(named)
     if not credentials.drop(home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")
@@ -91,14 +92,14 @@ def _logout(arguments: argparse.Namespace) -> int:
 
 
 def _whoami(_: argparse.Namespace) -> int:
-    chosen = opening.survey(os.environ)[0]
-    if opening.backend(chosen) != "rest":
+    chosen = resolve(os.environ).settings
+    if backend_kind(chosen) != "rest":
         console.say("Memories are kept on this machine; no server is in use.")
         for origin in _origins():
             console.say(f"A key is stored for {origin}.")
         return 0
-    server = opening.server(chosen, os.environ)
-    key = opening.key_of(chosen, os.environ, server.origin)
+    server = server_of(chosen, os.environ)
+    key = key_for(chosen, os.environ, server.origin)
     console.say(f"server: {server.origin} (from {chosen.source_of('backend.origin')})")
     console.say(f"key: {f'from {key.source}' if key else server.no_key}")
     if key is None:
@@ -114,7 +115,7 @@ def _whoami(_: argparse.Namespace) -> int:
 def _facts(origin: str) -> dict[str, JsonValue]:
     """How a server answers to the key that is stored for it."""
     named = {**os.environ, "MEMORY_API_BASE_URL": origin, "KEEPMUM_BACKEND": "rest"}
-    with opening.open_memory(named, "cli", upkeep=False) as memory:
+    with opening.open_session(named, "cli", upkeep=False) as memory:
         return memory.health()
 
 

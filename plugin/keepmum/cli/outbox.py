@@ -14,6 +14,7 @@ from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.service import opening
 from keepmum.stores import outbox
 from keepmum.workspace.allowlist import Judge
+from keepmum.workspace.resolve import backend_kind, resolve, server_of
 
 __all__ = ["register"]
 
@@ -74,10 +75,10 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
     if not count:
         console.tell("nothing waits, and nothing was refused")
         return 0
-    settings = opening.survey(os.environ)[0]
-    origin = opening.server(settings, os.environ).origin if opening.backend(settings) == "rest" else ""
+    settings = resolve(os.environ).settings
+    origin = server_of(settings, os.environ).origin if backend_kind(settings) == "rest" else ""
     if box.waiting(origin):
-        with opening.open_memory(os.environ, "cli", origin="cli", upkeep=False, drains=True):
+        with opening.open_session(os.environ, "cli", origin="cli", upkeep=False, drains=True):
             _wait(box, origin)
     left = box.items()
     console.say(f"{count - len(left)} sent, {len(left)} left" if len(left) < count else f"none sent, {len(left)} left")

@@ -6,8 +6,8 @@ import os
 
 from keepmum.cli import console
 from keepmum.core.memory import JsonValue
-from keepmum.service import opening
 from keepmum.workspace import settings
+from keepmum.workspace.resolve import resolve
 
 __all__ = ["Probes"]
 
@@ -22,12 +22,12 @@ class Probes:
 
     def settings(self) -> list[tuple[str, str, str]]:
         """Name, value and source of every setting that holds here."""
-        chosen = opening.survey(os.environ)[0]
+        chosen = resolve(os.environ).settings
         values = {name: chosen.value_of(name) for name in settings.SETTINGS}
         told = {name: ", ".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
         return [(name, value, chosen.source_of(name)) for name, value in told.items()]
 
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""
-        found = opening.survey(os.environ)[1]
+        found = resolve(os.environ).project
         return found.id, found.name, found.root, found.source

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from keepmum.cli import console
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Memory
-from keepmum.service import AUDIENCES, Move, opening
+from keepmum.service import AUDIENCES, Move
 from keepmum.workspace import routing
+from keepmum.workspace.resolve import backend_kind, resolve
 
 __all__ = ["register"]
 
@@ -59,8 +60,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _used() -> set[str]:
     """The stores that the settings lead to."""
-    chosen = opening.survey(os.environ)[0]
-    return set(routing.routes(opening.backend(chosen), chosen.backend.routes).values()) | {"sqlite"}
+    chosen = resolve(os.environ).settings
+    return set(routing.routes(backend_kind(chosen), chosen.backend.routes).values()) | {"sqlite"}
 
 
 def _diff(move: Move, readers: str) -> list[str]:

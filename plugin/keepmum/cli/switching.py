@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable, Mapping
 
 from keepmum.core.errors import SettingsError
-from keepmum.service import opening
 from keepmum.system import private_files
 from keepmum.system.folders import is_everyones, user_home
 from keepmum.workspace import settings, toml_edit, toml_file
+from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
 
 __all__ = ["SWITCHES", "overruled_by"]
@@ -27,7 +27,7 @@ def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # no
 
     Raises: SettingsError when a file is wrong.
     """
-    chosen = opening.survey(environ)[0]
+    chosen = resolve(environ).settings
     source = chosen.source_of("enabled")
     session, home = environ.get(_SESSION_VARIABLE), places.home(environ)
     # As the hooks read it: only a variable is stronger than the session's own switch.
@@ -65,7 +65,7 @@ def _project_file(environ: Mapping[str, str]) -> str:
 
     Raises: SettingsError where a file would hold for more than one project, or for none.
     """
-    chosen, found = opening.survey(environ)
+    chosen, found = resolve(environ)
     root = found.root
     home = user_home(environ) or os.sep
     if root in {os.path.dirname(root), os.path.realpath(home)} or is_everyones(root):

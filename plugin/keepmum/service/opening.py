@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import _thread
 import contextlib
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from keepmum import embedding
 from keepmum.core import validation
 from keepmum.core.errors import KeepmumError, StoreError
 from keepmum.core.memory import JsonValue, Scope
+from keepmum.embedding import Background, Embedder
 from keepmum.service import MemoryService, Place, open_service
-from keepmum.system.folders import real_folder, upward, user_home
-from keepmum.workspace import allowlist, credentials, project, routing, settings
+from keepmum.system.folders import user_home
+from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import changes as git_changes
 from keepmum.workspace.git import repository
+from keepmum.workspace.resolve import Workspace, backend_kind, resolve, server_of
 from keepmum_hooks import places
 
-__all__ = ["backend", "kind_of", "moved", "open_memory", "server", "survey"]
+__all__ = ["INSTALLED", "kind_of", "moved", "open_memory", "open_session"]
 
 Routes = Mapping[Scope, str]
-Surveyed = tuple[settings.Settings, project.Project]
-_DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
+INSTALLED: Final = "installed"
 
 # How clients tell a server which session it serves; a key of scope `session` belongs to it.
 _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 
 
-def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the client
+def open_session(  # noqa: PLR0913 - who asks and from where, in the words of the client
     environ: Mapping[str, str],
     agent: str,
     roots: Sequence[str] | None = None,
@@ -42,21 +42,21 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
     drains: bool | None = None,
     routes: Sequence[str] = (),
     stores: Sequence[str] = (),
-    surveyed: Surveyed | None = None,
+    resolved: Workspace | None = None,
 ) -> MemoryService:
-    """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `survey`.
+    """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `resolve`.
 
     With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
     `drains`, and wherever there is upkeep, writes that wait for a server are sent. `routes` say which store a new
-    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case. Whoever has
-    asked `survey` already gives what it said as `surveyed`.
+    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case. `resolved`
+    is the answer of `resolve`, if the caller has it.
 
     Raises: SettingsError, StoreError.
     """
-    chosen, found = surveyed or survey(environ, roots, session)
+    chosen, found = resolved or resolve(environ, roots, session)
     judge = allowlist.Judge(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
-    leading = routing.routes(backend(chosen), routes or chosen.backend.routes)
+    leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
     path, kind, options = _store(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
     service = open_service(
         path,
@@ -79,8 +79,40 @@ def open_memory(  # noqa: PLR0913 - who asks and from where, in the words of the
         with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
             service.settle()
         service.warm()
-        _thread.start_new_thread(_upkeep, (dict(environ), session, tuple(routes), (chosen, found)))
+        _thread.start_new_thread(_upkeep, (dict(environ), session, tuple(routes), Workspace(chosen, found)))
     return service
+
+
+def open_memory(
+    path: str | os.PathLike[str],
+    embedder: Embedder | Literal["installed"] | None = INSTALLED,
+    *,
+    project: str | None = None,
+    user: str | None = None,
+    agent: str = "library",
+) -> MemoryService:
+    """The memory in the file at `path`, made when it is new; use it in a `with`, or `close` it.
+
+    It remembers, recalls and forgets as the tools do, and waits for the embedder where those go on by words alone.
+    `embedder` is the model that the user has installed, if any, unless one is given; None searches by words alone.
+    Without a `project` it looks at the memories of all of them.
+
+        with open_memory("notes.db") as memory:
+            memory.remember(text="Deploys go through the blue pool first", tags=["deploy"])
+            for match in memory.recall("which pool gets a deploy first?", limit=3):
+                print(match.score, match.memory.title, match.why)
+
+    Raises: StoreError when the file can be neither read nor made, SettingsError when the user's settings are wrong.
+    """
+    return open_service(
+        os.fspath(path),
+        allowlist.Judge(places.home(os.environ)),
+        place=Place(project=project, name=project or "", user=user),
+        agent=agent,
+        origin="library",
+        embedder=_background(embedder),
+        patient=True,
+    )
 
 
 def moved(  # noqa: PLR0913 - a service, and who asks for it from where
@@ -99,9 +131,9 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
 
     Raises: SettingsError, StoreError; the service before is then still open, and where it was.
     """
-    chosen, found = survey(environ, roots, session)
+    chosen, found = resolve(environ, roots, session)
     if _basis(chosen, found) != service.basis:
-        fresh = open_memory(environ, agent, roots, session=session, routes=routes, surveyed=(chosen, found))
+        fresh = open_session(environ, agent, roots, session=session, routes=routes, resolved=Workspace(chosen, found))
         service.close()
         return fresh
     place = _place(environ, chosen, found, session)
@@ -127,70 +159,7 @@ class _Basis(NamedTuple):
 def _basis(chosen: settings.Settings, found: project.Project) -> _Basis:
     names = ("store", "backend", "scanner", "retention", "briefing", "embedding", "agent", "scope", "home")
     baseline = found.root if chosen.scanner.second_opinion else ""
-    return _Basis(backend(chosen), baseline, tuple(getattr(chosen, name) for name in names))
-
-
-def survey(environ: Mapping[str, str], roots: Sequence[str] | None = None, session: str = "") -> Surveyed:
-    """The settings and the project that hold in the working folder.
-
-    Clients start servers in folders that mean nothing, and say by `roots` which they work in. Of a `session` that the
-    client names, the note of the hook that saw it start says more. Without `roots` a person stands in the working
-    folder and means it.
-
-    Raises: SettingsError.
-    """
-    start = _working_folder()
-    named = (start,) if roots is None else (*_noted(environ, session, roots), *roots)
-    chosen = settings.load(environ, project.working_folder(start, environ, named))
-    return chosen, project.find_project(start, environ, chosen, named)
-
-
-def _noted(environ: Mapping[str, str], session: str, roots: Sequence[str]) -> tuple[str, ...]:
-    """The folder that the session's note tells, unless the client has moved on to other folders since."""
-    home = places.home(environ)
-    if home is None or not session:
-        return ()
-    try:
-        with open(places.session_note(home, session), encoding="utf-8") as file:
-            folder = json.load(file).get("cwd")
-    except (OSError, ValueError, AttributeError):
-        return ()
-    is_there = isinstance(folder, str) and os.path.isdir(folder)
-    return (folder,) if is_there and (not roots or any(_lies_in(folder, root) for root in roots)) else ()
-
-
-def _lies_in(folder: str, root: str) -> bool:
-    return real_folder(root) in upward(real_folder(folder))
-
-
-def backend(chosen: settings.Settings) -> str:
-    """The kind of store that holds: what is said, or a server's where one is named."""
-    said = chosen.source_of("backend.kind") != "default"
-    return chosen.backend.kind if said or chosen.backend.origin is None else "rest"
-
-
-def key_of(chosen: settings.Settings, environ: Mapping[str, str], origin: str) -> credentials.Key | None:
-    """The key that a server may have; None when there is none for it.
-
-    Raises: SettingsError when the file of keys is wrong.
-    """
-    approved, listed = settings.is_approved(chosen, origin), settings.is_listed(chosen, origin)
-    return credentials.find(chosen.home, environ, origin, approved=approved, listed=listed)
-
-
-def server(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials.Server:
-    """The server that is named, with the key that it may have.
-
-    Raises: SettingsError when the file of keys is wrong.
-    """
-    origin = chosen.backend.origin or _DEFAULT_ORIGIN
-    key = key_of(chosen, environ, origin)
-    return credentials.Server(
-        origin,
-        key.secret if key else None,
-        no_key="" if key else f"there is no key for {origin}; the user can store one by `keepmum login {origin}`",
-        ca_file=chosen.backend.ca_file,
-    )
+    return _Basis(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
 def _store(  # noqa: PLR0913 - everything that decides where memories are kept
@@ -224,7 +193,7 @@ def _mirror(
 ) -> tuple[str, Mapping[str, object]]:
     """Where what is known of a server lies, and the options of its store."""
     assert chosen.home is not None
-    named = server(chosen, environ)
+    named = server_of(chosen, environ)
     path = os.path.join(chosen.home, "servers", re.sub("[^a-z0-9.]+", "-", named.origin.partition("//")[2]) + ".db")
     return path, {
         "server": named,
@@ -301,18 +270,18 @@ def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project
     return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
 
 
-def _upkeep(environ: dict[str, str], session: str, routes: Sequence[str], surveyed: Surveyed) -> None:
+def _upkeep(environ: dict[str, str], session: str, routes: Sequence[str], resolved: Workspace) -> None:
     """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
     with (
         contextlib.suppress(KeepmumError, OSError),
-        open_memory(environ, "keepmum", session=session, upkeep=False, routes=routes, surveyed=surveyed) as service,
+        open_session(environ, "keepmum", session=session, upkeep=False, routes=routes, resolved=resolved) as service,
     ):
         service.upkeep()
 
 
-def _working_folder() -> str:
-    """The working folder, or the root when it was deleted under us."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return os.path.abspath(os.sep)
+def _background(embedder: Embedder | Literal["installed"] | None) -> Background | None:
+    if embedder is None:
+        return None
+    if embedder == INSTALLED:
+        return embedding.in_background(settings.load(os.environ, None), os.environ)
+    return Background(lambda: embedder)

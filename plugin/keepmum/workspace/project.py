@@ -127,7 +127,7 @@ def _is_no_project(folder: str, environ: Mapping[str, str]) -> bool:
     """Whether nobody works in `folder`: the top of the file system, this plugin, or the plugin the client names."""
     roots = {real_folder(environ[name]) for name in _PLUGIN_VARIABLES if os.path.isabs(environ.get(name, ""))}
     return _is_top(folder) or any(
-        above in roots or os.path.isfile(os.path.join(above, "plugin", "keepmum", "project.py"))
+        above in roots or os.path.isfile(os.path.join(above, "plugin", "keepmum", "__init__.py"))
         for above in upward(folder)
     )
 

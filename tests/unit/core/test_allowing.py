@@ -28,7 +28,7 @@ def keepmum_home(home: Path) -> Path:
 
 
 def refusal(text: str = NOTE) -> SecretFound:
-    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_session(os.environ, "claude-code", upkeep=False)
     try:
         with pytest.raises(SecretFound) as refused:
             service.remember(text)
@@ -38,7 +38,7 @@ def refusal(text: str = NOTE) -> SecretFound:
 
 
 def kept(text: str = NOTE) -> str:
-    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_session(os.environ, "claude-code", upkeep=False)
     try:
         service.remember(text, key="example")
         return service.load(["example"])[0].text
@@ -140,7 +140,7 @@ def test_a_damaged_key_allows_nothing_and_says_so(tmp_path: Path, damage: bytes)
 def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
     keepmum_home.mkdir()
     (keepmum_home / "allow.toml").write_text("[[allowed]", encoding="utf-8")
-    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_session(os.environ, "claude-code", upkeep=False)
     with pytest.raises(SecretFound):
         service.remember(NOTE)
     assert any("allow.toml" in notice for notice in service.notices())
@@ -148,7 +148,7 @@ def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
 
 
 def test_a_scanner_without_its_tables_refuses_the_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    service = opening.open_memory(os.environ, "claude-code", upkeep=False)
+    service = opening.open_session(os.environ, "claude-code", upkeep=False)
     monkeypatch.setitem(sys.modules, "keepmum_scanner", None)  # as if its files were gone
     with pytest.raises(ScannerFailed):
         service.remember("an ordinary value")

@@ -460,7 +460,7 @@ def plugin(request: pytest.FixtureRequest, make: Make, environ: dict[str, str]) 
         environ["CLAUDE_PLUGIN_ROOT"] = str(root)
     else:
         (root / "plugin" / "keepmum").mkdir(parents=True)
-        (root / "plugin" / "keepmum" / "project.py").touch()
+        (root / "plugin" / "keepmum" / "__init__.py").touch()
     return root
 
 

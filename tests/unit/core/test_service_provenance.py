@@ -28,7 +28,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_branch_and_commit_are_kept_and_shown(repository: Path, home: Path) -> None:
-    with opening.open_memory({"HOME": str(home)}, "codex", upkeep=False) as memory:
+    with opening.open_session({"HOME": str(home)}, "codex", upkeep=False) as memory:
         kept = memory.remember("Tabs, not spaces").memory
     assert kept.git is not None
     assert kept.git["branch"] == "main"
@@ -37,7 +37,7 @@ def test_branch_and_commit_are_kept_and_shown(repository: Path, home: Path) -> N
 
 
 def test_the_same_words_at_a_later_commit_are_nothing_new(repository: Path, home: Path) -> None:
-    with opening.open_memory({"HOME": str(home)}, "codex", upkeep=False) as memory:
+    with opening.open_session({"HOME": str(home)}, "codex", upkeep=False) as memory:
         memory.remember("Tabs, not spaces")
         _git(repository, "commit", "-q", "--allow-empty", "-m", "second")
         assert memory.remember("Tabs, not spaces").action is None
@@ -46,7 +46,7 @@ def test_the_same_words_at_a_later_commit_are_nothing_new(repository: Path, home
 def test_a_branch_that_looks_like_a_secret_stops_no_write_and_is_not_kept(repository: Path, home: Path) -> None:
     token = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
     _git(repository, "checkout", "-q", "-b", token)
-    with opening.open_memory({"HOME": str(home)}, "codex", upkeep=False) as memory:
+    with opening.open_session({"HOME": str(home)}, "codex", upkeep=False) as memory:
         kept = memory.remember("Tabs, not spaces").memory
     assert kept.git is not None
     assert kept.git["branch"] is None

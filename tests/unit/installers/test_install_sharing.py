@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum.service import opening
 from keepmum.workspace import credentials, settings
+from keepmum.workspace.resolve import server_of
 from keepmum_installers import install as installing
 from keepmum_installers import uninstall as removing
 from keepmum_installers.clients.client import Wish
@@ -182,22 +182,22 @@ def approve(environ: dict[str, str], *origins: str) -> None:
 
 def test_a_teammate_who_names_the_server_has_the_key(teammate: dict[str, str], repository: Path) -> None:
     approve(teammate, ORIGIN)
-    assert opening.server(settings.load(teammate, str(repository)), teammate).key == KEY
+    assert server_of(settings.load(teammate, str(repository)), teammate).key == KEY
 
 
 def test_a_key_of_their_own_comes_first(teammate: dict[str, str], repository: Path) -> None:
     approve(teammate, ORIGIN)
     credentials.keep(teammate["KEEPMUM_HOME"], ORIGIN, "my-own")
-    assert opening.server(settings.load(teammate, str(repository)), teammate).key == "my-own"
+    assert server_of(settings.load(teammate, str(repository)), teammate).key == "my-own"
 
 
 def test_a_shared_key_is_for_no_other_server(teammate: dict[str, str], repository: Path) -> None:
     approve(teammate, ORIGIN)
     elsewhere = {**teammate, credentials.SHARED: f"https://elsewhere.example {KEY}"}
-    assert opening.server(settings.load(elsewhere, str(repository)), elsewhere).key is None
+    assert server_of(settings.load(elsewhere, str(repository)), elsewhere).key is None
 
 
 def test_a_server_that_nobody_named_gets_none(teammate: dict[str, str], repository: Path) -> None:
     (repository / ".keepmum.toml").unlink()
     named = {**teammate, "MEMORY_API_URL": ORIGIN}
-    assert opening.server(settings.load(named, str(repository)), named).key is None
+    assert server_of(settings.load(named, str(repository)), named).key is None

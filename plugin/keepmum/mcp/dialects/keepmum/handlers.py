@@ -13,6 +13,7 @@ from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.keepmum import introduction, prompts, resources
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Remembered, opening
+from keepmum.workspace.resolve import resolve
 
 __all__ = ["MemoryHandlers", "open_handlers", "open_service"]
 
@@ -45,7 +46,7 @@ def open_service(context: Context, *, session: str = "", routes: Sequence[str] =
     Raises: KeepmumError when settings are wrong or the store cannot be opened.
     """
     told = context.session or session
-    service = opening.open_memory(os.environ, context.agent, context.roots, session=told, routes=routes)
+    service = opening.open_session(os.environ, context.agent, context.roots, session=told, routes=routes)
     introduction.note(context, os.environ)
     return service
 
@@ -134,7 +135,7 @@ class MemoryHandlers:
         Where the client starts a server in the session's folder that is known before the handshake, and no tool is
         offered. Where it says the folder with each call, the tools were offered by then.
         """
-        chosen = opening.survey(os.environ, context.roots, context.session)[0] if context.session else None
+        chosen = resolve(os.environ, context.roots, context.session).settings if context.session else None
         self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
 
     def _refuse_where_off(self) -> None:

@@ -14,6 +14,7 @@ from keepmum.mcp.dialects.json_answers import iso
 from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, opening
+from keepmum.workspace.resolve import resolve
 
 __all__ = ["SharedHandlers", "open_handlers"]
 
@@ -149,7 +150,7 @@ class SharedHandlers(MemoryHandlers):
         if opening.kind_of(self._service) == "rest":
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
-        path = opening.survey(os.environ)[0].store.path or ""
+        path = resolve(os.environ).settings.store.path or ""
         return "this machine", os.path.basename(path), self._service.store.meaning is not None
 
 

@@ -19,8 +19,9 @@ from keepmum.mcp.dialects.pages import browse
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted, opening
+from keepmum.service import MemoryService, Wanted
 from keepmum.workspace import allowlist
+from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
 
 __all__ = ["TokenSaverHandlers", "open_handlers"]
@@ -120,7 +121,7 @@ class TokenSaverHandlers(JsonHandlers):
         if session := arguments.pop("session_id", None):
             place = replace(place, session=session)
         if path := arguments.pop("project_path", None):
-            found = opening.survey(os.environ, (_folder(path),))[1]
+            found = resolve(os.environ, (_folder(path),))[1]
             place = replace(place, project=found.id, name=found.name, root=found.root)
         levels = {} if arguments.pop("verbose", False) else {
             "minImportance": held["smartResumeMinImportance"], "maxVerbosity": held["smartResumeMaxVerbosity"],

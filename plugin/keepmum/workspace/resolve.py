@@ -1,0 +1,96 @@
+"""Resolves what applies to a session: its settings, its project, the kind of store, the server and the server's key."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from keepmum.system.folders import real_folder, upward
+from keepmum.workspace import credentials, project, settings
+from keepmum_hooks import places
+
+__all__ = ["Workspace", "backend_kind", "key_for", "resolve", "server_of"]
+
+_DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
+
+
+class Workspace(NamedTuple):
+    """The settings and the project of a session."""
+
+    settings: settings.Settings
+    project: project.Project
+
+
+def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, session: str = "") -> Workspace:
+    """The settings and the project that apply in the working folder.
+
+    Args:
+        environ: the variables of the process.
+        roots: the folders that the client says it works in, since clients start servers in unrelated folders; None
+            for a person in a terminal, whose working folder is the one that counts.
+        session: the client's session id; the note that the SessionStart hook wrote for it names the folder.
+
+    Raises: SettingsError.
+    """
+    start = _working_folder()
+    candidates = (start,) if roots is None else (*_noted_folder(environ, session, roots), *roots)
+    chosen = settings.load(environ, project.working_folder(start, environ, candidates))
+    return Workspace(chosen, project.find_project(start, environ, chosen, candidates))
+
+
+def backend_kind(chosen: settings.Settings) -> str:
+    """The configured kind of store; "rest" when only a server is configured."""
+    is_set = chosen.source_of("backend.kind") != "default"
+    return chosen.backend.kind if is_set or chosen.backend.origin is None else "rest"
+
+
+def key_for(chosen: settings.Settings, environ: Mapping[str, str], origin: str) -> credentials.Key | None:
+    """The key that may be sent to a server; None when there is none for it.
+
+    Raises: SettingsError when the credentials file is invalid.
+    """
+    approved, listed = settings.is_approved(chosen, origin), settings.is_listed(chosen, origin)
+    return credentials.find(chosen.home, environ, origin, approved=approved, listed=listed)
+
+
+def server_of(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials.Server:
+    """The configured server, with the key that may be sent to it.
+
+    Raises: SettingsError when the credentials file is invalid.
+    """
+    origin = chosen.backend.origin or _DEFAULT_ORIGIN
+    key = key_for(chosen, environ, origin)
+    return credentials.Server(
+        origin,
+        key.secret if key else None,
+        no_key="" if key else f"there is no key for {origin}; the user can store one by `keepmum login {origin}`",
+        ca_file=chosen.backend.ca_file,
+    )
+
+
+def _noted_folder(environ: Mapping[str, str], session: str, roots: Sequence[str]) -> tuple[str, ...]:
+    """The folder in the session's note; empty when the client has since moved to folders outside it."""
+    home = places.home(environ)
+    if home is None or not session:
+        return ()
+    try:
+        with open(places.session_note(home, session), encoding="utf-8") as file:
+            folder = json.load(file).get("cwd")
+    except (OSError, ValueError, AttributeError):
+        return ()
+    exists = isinstance(folder, str) and os.path.isdir(folder)
+    return (folder,) if exists and (not roots or any(_contains(root, folder) for root in roots)) else ()
+
+
+def _contains(root: str, folder: str) -> bool:
+    return real_folder(root) in upward(real_folder(folder))
+
+
+def _working_folder() -> str:
+    """The working folder, or the file system's root when the folder was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.abspath(os.sep)
