@@ -1,4 +1,4 @@
-"""The documents tell the truth: what is rendered is in step, what is named exists."""
+"""Rendered documents match their source, and every command, option and setting they name exists."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ DOCUMENTS = (
     "docs/forgetting.md",
     "docs/guard.md",
     "docs/guard-hook.md",
+    "docs/install.md",
+    "docs/markdown.md",
     "docs/search.md",
     "docs/team-server.md",
 )
@@ -76,39 +78,41 @@ def test_every_tool_of_the_readme_exists(root: Path) -> None:
     assert set(re.findall(r"`([a-z]+)`", line)) == {tool.name for tool in TOOLS}
 
 
-def _blocks(root: Path, language: str) -> list[str]:
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+def _blocks(root: Path, document: str, language: str) -> list[str]:
+    text = (root / document).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def _command_lines(root: Path) -> list[str]:
-    lines = "".join(_blocks(root, "sh")).splitlines()
+def _command_lines(root: Path, document: str) -> list[str]:
+    lines = "".join(_blocks(root, document, "sh")).splitlines()
     return [line.partition("  #")[0] for line in lines if line.startswith("keepmum ")]
 
 
-def test_every_command_line_of_the_readme_is_understood(root: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
+def test_every_command_line_parses(root: Path, document: str) -> None:
     from keepmum.cli import tree
 
-    lines = _command_lines(root)
+    lines = _command_lines(root, document)
     assert lines
     for line in lines:
         tree.parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
 
 
-def test_every_option_of_the_readme_is_one_of_some_command(root: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
+def test_every_option_exists(root: Path, document: str) -> None:
     from keepmum.guard.options import USAGE
 
-    readme = (root / "README.md").read_text(encoding="utf-8")
+    readme = (root / document).read_text(encoding="utf-8")
     reference = (root / "docs" / "reference.md").read_text(encoding="utf-8")
     shell = (root / "installers" / "install.sh").read_text(encoding="utf-8")
     ours = set(re.findall(r"--[a-z-]+", readme)) - {"--allowedTools", "--allowed"}  # the client's own
     assert {option for option in ours if option not in reference + shell + USAGE} == set()
 
 
-def test_the_settings_of_the_readme_are_read(root: Path, home: Path, tmp_path: Path) -> None:
+def test_the_settings_in_the_docs_are_valid(root: Path, home: Path, tmp_path: Path) -> None:
     from keepmum.workspace import settings
 
-    for_user, for_project = _blocks(root, "toml")
+    for_user, for_project = _blocks(root, "docs/install.md", "toml")
     (home / ".keepmum").mkdir()
     (home / ".keepmum" / "config.toml").write_text(for_user, encoding="utf-8")
     (tmp_path / ".keepmum.toml").write_text(for_project, encoding="utf-8")
@@ -116,10 +120,10 @@ def test_the_settings_of_the_readme_are_read(root: Path, home: Path, tmp_path: P
     assert (read.capture.every, read.briefing.tokens, read.project) == (10, 500, "checkout")
 
 
-def test_the_refusal_of_the_readme_is_the_one_that_is_said(root: Path) -> None:
+def test_the_refusal_in_the_readme_is_the_real_one(root: Path) -> None:
     from keepmum.core.errors import SecretFound
 
-    assert _blocks(root, "text") == [str(SecretFound([("text", "github.token", 1)])) + "\n"]
+    assert _blocks(root, "README.md", "text") == [str(SecretFound([("text", "github.token", 1)])) + "\n"]
 
 
 def test_the_first_screen_has_both_commands(root: Path) -> None:
