@@ -38,7 +38,7 @@ def shared_key(settings: tuple[str, ...], machine: Machine, voice: Voice, *, ask
     origin = _origin(settings, machine)
     voice.warn(WARNING)
     try:
-        return credentials.shared(origin, _key(origin, machine) if ask else "KEY")
+        return credentials.shared_value(origin, _key(origin, machine) if ask else "KEY")
     except KeepmumError as error:
         raise InstallError(f"{error}; nothing was done", _HOW) from None
 

@@ -75,7 +75,7 @@ def _homes(folder: Path, origin: str) -> Iterator[Path]:
         state.mkdir(parents=True)
         (state / "config.toml").write_text(text.replace("{origin}", origin) + "\n", encoding="utf-8")
         for place in (origin, CLOSED):
-            credentials.keep(str(state), place, KEY)
+            credentials.store(str(state), place, KEY)
         yield home
 
 

@@ -55,13 +55,13 @@ def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
 
 def put(store: Store, *memories: Memory) -> None:
     """Keep memories with their vectors."""
-    store.commit([Change(None, memory, embedded(ranking.told(memory))) for memory in memories])
+    store.commit([Change(None, memory, embedded(ranking.embedding_text(memory))) for memory in memories])
 
 
 def meant(store: Store, text: str, **asked: Any) -> list[str]:
     """The ids of what is found by meaning alone, nearest first."""
     found = of(store).find([], lambda: embedded(text), wanted(**asked), 50)
-    return [one.id for one in sorted(found, key=lambda one: -(one.meaning or 0.0))]
+    return [one.id for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
 
 
 # -- finding
@@ -77,13 +77,13 @@ def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
     both = a_memory("the database is slow")
     put(store, both)
     found = of(store).find(["database"], lambda: embedded("the database is slow"), wanted(), 5)
-    assert [(one.id, one.words > 0) for one in found] == [(both.id, True)]
-    assert found[0].meaning == pytest.approx(1.0, abs=0.002)
+    assert [(one.id, one.lexical > 0) for one in found] == [(both.id, True)]
+    assert found[0].cosine == pytest.approx(1.0, abs=0.002)
 
 
 def test_without_a_question_words_alone_count(store: Store) -> None:
     put(store, a_memory("the database is slow"))
-    assert [one.meaning for one in of(store).find(["database"], lambda: None, wanted(), 5)] == [None]
+    assert [one.cosine for one in of(store).find(["database"], lambda: None, wanted(), 5)] == [None]
 
 
 def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None:
@@ -155,7 +155,7 @@ def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: St
         alone.id
     )
     store.commit([Change(ask, None)])
-    near = {one.id: one.meaning for one in of(store).find([], lambda: embedded("database slow"), wanted(), 5)}
+    near = {one.id: one.cosine for one in of(store).find([], lambda: embedded("database slow"), wanted(), 5)}
     assert near[answer.id] == pytest.approx(near[alone.id], abs=0.01)
 
 
@@ -204,7 +204,7 @@ def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -
     assert of(store).other_model(EMBEDDER.model) is None
     assert of(store).other_model(OTHER.model) == EMBEDDER.model
     found = of(store).find(["database"], lambda: embedded("database", OTHER), wanted(), 5)
-    assert [one.meaning for one in found] == [None]
+    assert [one.cosine for one in found] == [None]
 
 
 def test_a_vector_of_another_length_is_told_of_and_not_compared(store: Store) -> None:

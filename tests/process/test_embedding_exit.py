@@ -15,7 +15,7 @@ from embedding_models import Tiny
 LIMIT = 60  # seconds
 _PROGRAM = """
 import json, sys, time
-from keepmum.embedding import Background
+from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.local_model import LocalModel
 from keepmum.embedding.minilm import MiniLm
 folder, installed, moment = json.loads(sys.argv[1])
@@ -28,7 +28,7 @@ def opened():
     return embedder
 
 reading = []
-background = Background(opened)
+background = BackgroundEmbedder(opened)
 background.start()
 deadline = time.monotonic() + 30
 while time.monotonic() < deadline and not reading and moment not in sys.modules:

@@ -96,7 +96,7 @@ def test_to_a_server(
     origin = behind(httpserver, fake)
     monkeypatch.setenv("MEMORY_API_URL", origin)
     monkeypatch.setenv("KEEPMUM_BACKEND", "sqlite")
-    credentials.keep(str(home / ".keepmum"), origin, KEY)
+    credentials.store(str(home / ".keepmum"), origin, KEY)
     said = killed_again_and_again(root, project, "rest")
     assert "0 refused, 0 differing" in said, said
     arrived = Counter(memory["text"] for memory in fake.memories.values())

@@ -114,7 +114,7 @@ def test_the_server_that_a_projects_file_names_is_used_from_the_call_on_that_nam
 ) -> None:
     fake = FakeServer()
     origin = behind(httpserver, fake)
-    credentials.keep(str(home / ".keepmum"), origin, KEY)
+    credentials.store(str(home / ".keepmum"), origin, KEY)
     (repository / ".keepmum.toml").write_text(f'backend.origin = "{origin}"\n', encoding="utf-8")
     server = start()
     server.call("remember", text="Said before anybody knew where")

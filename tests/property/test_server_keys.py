@@ -85,7 +85,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A user who trusts one server, a clone of somebody's repository, and what a server's store stands on."""
     home, clone = tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("clone")
     (home / "config.toml").write_text(f"backend.approved = ['{APPROVED}']", encoding="utf-8")
-    credentials.keep(str(home), APPROVED, STORED)
+    credentials.store(str(home), APPROVED, STORED)
     mirror, box = sqlite.open_store(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
     turn = Turn(str(home / "turn"))
     yield home, clone, mirror, box, turn

@@ -35,14 +35,14 @@ def _allow(arguments: argparse.Namespace) -> int:
     home = places.home(os.environ)
     if home is None:
         raise KeepmumError("there is no home folder for the allow list; set HOME, or KEEPMUM_HOME to a folder")
-    allowed = allowlist.AllowList(home)
+    allowed = allowlist.Allowlist(home)
     if arguments.list:
         return _list(allowed)
     _refuse_unless_person()
     if arguments.revoke:
         return _revoke(allowed, arguments.fingerprint)
     why = validation.clean("--why", arguments.why, _WHY, one_line=True)
-    validation.refuse_secrets({"--why": why}, allowlist.Judge(None))
+    validation.refuse_secrets({"--why": why}, allowlist.AllowlistScanner(None))
     entry = allowlist.Allowed(arguments.fingerprint, why, time.strftime("%Y-%m-%d", time.gmtime()))
     console.say("allowed" if allowed.add(entry) else "allowed already")
     return 0
@@ -81,7 +81,7 @@ def _refuse(reason: str) -> NoReturn:
     )
 
 
-def _list(allowed: allowlist.AllowList) -> int:
+def _list(allowed: allowlist.Allowlist) -> int:
     entries = allowed.entries()
     for entry in entries:
         console.say(f"{entry.fingerprint}  {entry.added}  {entry.why}")
@@ -90,7 +90,7 @@ def _list(allowed: allowlist.AllowList) -> int:
     return 0
 
 
-def _revoke(allowed: allowlist.AllowList, fingerprint: str) -> int:
+def _revoke(allowed: allowlist.Allowlist, fingerprint: str) -> int:
     if not allowed.revoke(fingerprint):
         raise InvalidInput("FINGERPRINT", "is not on the list; `keepmum allow --list` shows it")
     console.say("revoked")

@@ -57,8 +57,8 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _judged(paths: Sequence[str]) -> tuple[list[audit_files.Spot], int]:
     """What is found in the files, and how many that may hold a text were not looked at."""
-    judge = allowlist.Judge(places.home(os.environ))
-    named = masking.Eraser(judge, {})
+    judge = allowlist.AllowlistScanner(places.home(os.environ))
+    named = masking.Redactor(judge, {})
     found: list[audit_files.Spot] = []
     unread = 0
     for path in audit_files.files_of(paths):

@@ -60,18 +60,18 @@ def _login(arguments: argparse.Namespace) -> int:
     refuse_in_session()
     origin = settings.origin_of(arguments.server)
     former = credentials.find(home(), {}, origin, approved=False)
-    credentials.keep(home(), origin, _asked_for(origin))
+    credentials.store(home(), origin, _asked_for(origin))
     facts = _facts(origin)
     if facts.get("key_refused"):
         if former is None:
-            credentials.drop(home(), origin)
+            credentials.remove(home(), origin)
         else:
-            credentials.keep(home(), origin, former.secret)
+            credentials.store(home(), origin, former.secret)
         raise KeepmumError(f"{facts['problem']}. The key was not stored.")
     box = outbox.Outbox(outbox.file_of(home()))
     box.resume(origin)
     box.close()
-    console.say(f"The key for {origin} is stored in {credentials.file_of(home())}.")
+    console.say(f"The key for {origin} is stored in {credentials.path_of(home())}.")
     if not facts["reached"]:
         console.tell(f"it could not be tried: {facts['problem']}")
     chosen = resolve(os.environ).settings
@@ -85,7 +85,7 @@ def _logout(arguments: argparse.Namespace) -> int:
         console.check_server("URL")
     named = arguments.server or server_of(resolve(os.environ).settings, os.environ).origin
     origin = settings.origin_of(named)
-    if not credentials.drop(home(), origin):
+    if not credentials.remove(home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")
     console.say(f"The key for {origin} is forgotten here; where it was issued it is still valid.")
     return 0

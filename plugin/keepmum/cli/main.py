@@ -82,4 +82,4 @@ def _judge() -> Callable[[str], Sequence[Finding]]:
         return scan
     from keepmum.workspace import allowlist
 
-    return allowlist.Judge(home)
+    return allowlist.AllowlistScanner(home)

@@ -13,7 +13,7 @@ from keepmum.core import briefing, masking
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.service import opening
 from keepmum.stores import outbox
-from keepmum.workspace.allowlist import Judge
+from keepmum.workspace.allowlist import AllowlistScanner
 from keepmum.workspace.resolve import backend_kind, resolve, server_of
 
 __all__ = ["register"]
@@ -52,7 +52,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) -> int:
-    eraser = masking.Eraser(Judge(home()), {})  # what was queued under older rules is shown under today's
+    eraser = masking.Redactor(AllowlistScanner(home()), {})  # what was queued under older rules is shown under today's
     if as_json:
         names = ("id", "origin", "project", "action", "memory", "title", "queued_at", "tries", "state", "reason")
         console.print_json([{name: eraser.field(name, getattr(item, name)) for name in names} for item in items])

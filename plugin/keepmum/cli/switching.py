@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from keepmum.core.errors import SettingsError
 from keepmum.system import private_files
-from keepmum.system.folders import is_everyones, user_home
+from keepmum.system.folders import is_world_writable, user_home
 from keepmum.workspace import settings, toml_edit, toml_file
 from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
@@ -68,7 +68,7 @@ def _project_file(environ: Mapping[str, str]) -> str:
     chosen, found = resolve(environ)
     root = found.root
     home = user_home(environ) or os.sep
-    if root in {os.path.dirname(root), os.path.realpath(home)} or is_everyones(root):
+    if root in {os.path.dirname(root), os.path.realpath(home)} or is_world_writable(root):
         raise SettingsError(f"{root} is no project's folder; go to one, or switch everywhere: leave --project out")
     holds = chosen.project_file
     if holds is not None and holds.startswith(root + os.sep):

@@ -131,13 +131,13 @@ class StoreReadOnly(StoreError):
 class StoreUnavailable(StoreError):
     """A server cannot be reached or cannot serve just now; trying again is safe.
 
-    `sure` says that nothing reached it, and `wait` how many seconds it asked for.
+    `unsent`: the request did not reach the server; `retry_after`: seconds it asked to wait, 0 when unknown.
     """
 
-    def __init__(self, message: str, *, sure: bool = False, wait: float = 0.0) -> None:
+    def __init__(self, message: str, *, unsent: bool = False, retry_after: float = 0.0) -> None:
         super().__init__(message)
-        self.sure = sure
-        self.wait = wait
+        self.unsent = unsent
+        self.retry_after = retry_after
 
 
 class KeyRefused(StoreError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["fits", "to_glob"]
+__all__ = ["matches", "to_glob"]
 
 
-def fits(key: str | None, pattern: str) -> bool:
+def matches(key: str | None, pattern: str) -> bool:
     """Whether a key fits a pattern; what has no key fits none."""
     return key is not None and re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key, re.DOTALL) is not None
 

@@ -15,7 +15,7 @@ from keepmum.core import serialization, validation
 from keepmum.core.errors import ScannerFailed
 from keepmum.core.memory import LIMITS, Activity, JsonValue, Memory, Revision
 
-__all__ = ["Eraser", "Masker", "Spot", "mask"]
+__all__ = ["Masker", "Redactor", "SecretLocation", "mask"]
 
 _SAID = operator.attrgetter(
     *(name for name in serialization.TEXTS if name not in {"data", "git"})
@@ -28,7 +28,7 @@ _WITHHELD = "[withheld: the scanner failed; run `keepmum doctor`]"
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class SecretLocation:
     """Where a secret was found in a memory, and of which rule; never the secret."""
 
     field: str
@@ -37,7 +37,9 @@ class Spot:
     fingerprint: str
 
 
-def mask(values: Mapping[str, JsonValue], scan: validation.Scan) -> tuple[dict[str, JsonValue], list[Spot], Eraser]:
+def mask(
+    values: Mapping[str, JsonValue], scan: validation.Scan
+) -> tuple[dict[str, JsonValue], list[SecretLocation], Redactor]:
     """The fields of a memory that hold a secret, without it; where that was; and what takes the same out elsewhere.
 
     Raises: ScannerFailed.
@@ -47,20 +49,20 @@ def mask(values: Mapping[str, JsonValue], scan: validation.Scan) -> tuple[dict[s
         for name in serialization.TEXTS
         if (value := values.get(name)) and not serialization.is_link(name, value)
     }
-    spots: list[Spot] = []
+    spots: list[SecretLocation] = []
     secrets: dict[str, str] = {}
     for name, value in said.items():
-        for finding, line, secret in validation.found_in(value, scan):
-            spots.append(Spot(name, finding.rule, line, finding.fingerprint))
+        for finding, line, secret in validation.locate_secrets(value, scan):
+            spots.append(SecretLocation(name, finding.rule, line, finding.fingerprint))
             secrets[secret] = finding.rule
-    eraser = Eraser(scan, secrets)
+    eraser = Redactor(scan, secrets)
     if not spots:
         return {}, spots, eraser
     cleaned = {name: eraser.field(name, value) for name, value in said.items()}
     return {name: value for name, value in cleaned.items() if value != said[name]}, spots, eraser
 
 
-class Eraser:
+class Redactor:
     """Takes secrets out of texts: those it knows, whole or cut off at the end of a text, and those it finds."""
 
     def __init__(self, scan: validation.Scan, secrets: Mapping[str, str]) -> None:
@@ -73,7 +75,7 @@ class Eraser:
             text = self.text(value)
             return value if text == value else _fitted(name, text)
         cleaned = self._json(value, "")
-        if any(validation.findings(text, self._scan) for text in validation.strings(cleaned)):
+        if any(validation.scan_text(text, self._scan) for text in validation.scannable_texts(cleaned)):
             cleaned = {} if isinstance(value, Mapping) else []  # one that is spread over several values
         return tuple(str(tag) for tag in cleaned) if isinstance(cleaned, list) and name == "tags" else cleaned
 
@@ -82,9 +84,9 @@ class Eraser:
 
         Raises: ScannerFailed.
         """
-        found = validation.findings(text, self._scan)
+        found = validation.scan_text(text, self._scan)
         cleaned = self._without_known(_without(text, found))
-        left = validation.findings(cleaned, self._scan) if cleaned != text else ()
+        left = validation.scan_text(cleaned, self._scan) if cleaned != text else ()
         return f"[{left[0].rule} removed]" if left else cleaned
 
     def _without_known(self, text: str) -> str:
@@ -167,7 +169,7 @@ class Masker:
     def text(self, text: str) -> str:
         """`text` as it may be shown."""
         try:
-            return Eraser(self._scan, {}).text(text)
+            return Redactor(self._scan, {}).text(text)
         except ScannerFailed:
             self._failed = True
             return _WITHHELD

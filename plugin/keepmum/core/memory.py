@@ -178,13 +178,13 @@ class Candidate(NamedTuple):
     updated_at: int
     accessed_at: int | None
     access_count: int
-    words: float = 0.0  # how well its words fit, greater is better; 0 where none does
-    meaning: float | None = None  # the cosine between its meaning and the query's; None where it is not known
+    lexical: float = 0.0  # how well its words fit, greater is better; 0 where none does
+    cosine: float | None = None  # the cosine between its meaning and the query's; None where it is not known
 
     @classmethod
-    def by_words(cls, memory: Memory, words: float) -> Candidate:
+    def lexical_only(cls, memory: Memory, score: float) -> Candidate:
         """A memory that was found by its words alone."""
-        return cls._make([*(getattr(memory, name) for name in cls._fields[:-2]), words, None])
+        return cls._make([*(getattr(memory, name) for name in cls._fields[:-2]), score, None])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,17 @@ from typing import NamedTuple
 from keepmum.core import retention
 from keepmum.core.memory import LIMITS, Candidate, Filter, Memory
 
-__all__ = ["Place", "estimate_tokens", "hidden_words", "is_part", "prior", "rank", "terms", "told", "words"]
+__all__ = [
+    "Ranked",
+    "embedding_text",
+    "estimate_tokens",
+    "index_terms",
+    "is_lone_character",
+    "prior",
+    "rank",
+    "subwords",
+    "terms",
+]
 
 _WORD = re.compile(r"[^\W_]+(?:[_.'-][^\W_]+)*")
 _IDENTIFIER = re.compile(r"\w(?:[\w.\-/]*\w)?")  # a full stop after it is none of it
@@ -52,18 +62,18 @@ def terms(query: str, limit: int | None = _MAX_TERMS) -> list[str]:
     An identifier yields itself and its parts: `getUserName` also looks for `user`. A run of a script without spaces
     yields its pairs of characters. A question of stop words alone keeps them: something was asked.
     """
-    unique = words(query)
+    unique = index_terms(query)
     telling = [word for word in unique if word not in _STOP_WORDS]
     return (telling or unique)[:limit]
 
 
-def words(text: str) -> list[str]:
+def index_terms(text: str) -> list[str]:
     """All that a text can be found by, as `terms` has it, stop words among them."""
     plain = [word.strip("'").lower() for word in _WORD.findall(_UNSPACED.sub(" ", text))]
-    return list(dict.fromkeys(word for word in (*plain, *hidden_words(text).split()) if word))
+    return list(dict.fromkeys(word for word in (*plain, *subwords(text).split()) if word))
 
 
-def hidden_words(text: str) -> str:
+def subwords(text: str) -> str:
     """The words in `text` that no blank sets apart, lower case, each once, in one line.
 
     These are the parts of identifiers (camelCase, snake_case, dotted), and the pairs of neighbours in runs of a script
@@ -83,12 +93,12 @@ def hidden_words(text: str) -> str:
     return " ".join(found)
 
 
-def is_part(word: str) -> bool:
+def is_lone_character(word: str) -> bool:
     """Whether a term is a lone character of a script without spaces."""
     return len(word) == 1 and _UNSPACED.fullmatch(word) is not None
 
 
-def told(memory: Memory) -> str:
+def embedding_text(memory: Memory) -> str:
     """What of a memory is embedded: title, text and tags, identifiers opened at their seams, which models read better.
 
     Tags name what a text is about and does not say: with them the cosine alone finds .02 more nDCG@10.
@@ -98,12 +108,12 @@ def told(memory: Memory) -> str:
     return _CAMEL.sub(" ", "\n".join(filter(None, parts)))
 
 
-class Place(NamedTuple):
+class Ranked(NamedTuple):
     """Where a candidate came to stand, and why."""
 
     candidate: Candidate
     score: float
-    words: float  # 0 to 1, beside the best of its leg
+    lexical: float  # 0 to 1, beside the best of its leg
     ranks: tuple[int, int]  # in the leg of words and in the leg of meaning, from 1; 0 where it is in none
     prior: float  # the factor that age, importance and distance put on the score
 
@@ -111,25 +121,25 @@ class Place(NamedTuple):
     def why(self) -> str:
         """What decided, leg by leg."""
         by_words, by_meaning = self.ranks
-        meaning = self.candidate.meaning or 0.0
-        legs = [f"words {self.words:.2f} (rank {by_words})"] if by_words else []
+        meaning = self.candidate.cosine or 0.0
+        legs = [f"words {self.lexical:.2f} (rank {by_words})"] if by_words else []
         legs += [f"meaning {meaning:.2f} (rank {by_meaning})"] if by_meaning else []
         return ", ".join([*legs, f"prior {self.prior:.2f}"])
 
 
-def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = None) -> list[Place]:
+def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = None) -> list[Ranked]:
     """Candidates in the order in which they fit, best first, or the first `limit` of them.
 
     Meaning counts as it is; words count by how far they stand out. The best match of a question that every memory
     answers in part, such as one about code, says little: its first match leads its tenth by little, and then the cosine
     decides. Where one memory alone has the rare word, that decides. What shares neither word nor meaning is left out.
     """
-    relevances = [candidate.words for candidate in candidates]
-    cosines = [candidate.meaning for candidate in candidates if candidate.meaning is not None]
+    relevances = [candidate.lexical for candidate in candidates]
+    cosines = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
     best = max(relevances, default=0.0) or 1.0
     # What is taken for the cosine of a memory that has not been embedded yet, while others are.
     usual = sum(cosines) / len(cosines) if cosines else 0.0
-    meanings = [usual if candidate.meaning is None else candidate.meaning for candidate in candidates]
+    meanings = [usual if candidate.cosine is None else candidate.cosine for candidate in candidates]
     if cosines:
         fits = [
             max(0.0, meaning + _WORDS_WEIGH * share)
@@ -137,11 +147,11 @@ def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = No
         ]
     else:
         fits = [relevance / best for relevance in relevances]
-    near = [at for at, one in enumerate(candidates) if one.words > 0.0 or one.meaning is None or one.meaning >= _FAR]
+    near = [at for at, one in enumerate(candidates) if one.lexical > 0.0 or one.cosine is None or one.cosine >= _FAR]
     chosen = _first(candidates, fits, near, wanted, len(candidates) if limit is None else limit)
-    by_words, by_meaning = _Ranks(relevances), _Ranks([candidate.meaning or 0.0 for candidate in candidates])
+    by_words, by_meaning = _Ranks(relevances), _Ranks([candidate.cosine or 0.0 for candidate in candidates])
     return [
-        Place(candidates[at], score, relevances[at] / best, (by_words.of(at), by_meaning.of(at)), factor)
+        Ranked(candidates[at], score, relevances[at] / best, (by_words.of(at), by_meaning.of(at)), factor)
         for score, factor, at in chosen
     ]
 

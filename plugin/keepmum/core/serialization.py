@@ -83,7 +83,7 @@ def _count(name: str, value: JsonValue) -> int:
 
 
 def _share(name: str, value: JsonValue) -> float:
-    return validation.share(name, _of_type(name, value, int, float))
+    return validation.fraction(name, _of_type(name, value, int, float))
 
 
 def _choice(name: str, value: JsonValue) -> str:
@@ -91,7 +91,7 @@ def _choice(name: str, value: JsonValue) -> str:
 
 
 def _text(name: str, value: JsonValue) -> str:
-    return validation.body(_of_type(name, value, str))
+    return validation.clean_text(_of_type(name, value, str))
 
 
 def _why(name: str, value: JsonValue) -> str:

@@ -17,17 +17,17 @@ __all__ = [
     "Fields",
     "Finding",
     "Scan",
-    "body",
     "clean",
     "clean_data",
     "clean_tags",
-    "findings",
-    "found_in",
+    "clean_text",
+    "fraction",
+    "locate_secrets",
     "one_of",
     "refuse_secrets",
     "revise",
-    "share",
-    "strings",
+    "scan_text",
+    "scannable_texts",
     "title_of",
 ]
 
@@ -133,7 +133,7 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
 
     Raises: InvalidInput naming the first field that is missing, of a wrong value, or past its limit.
     """
-    said = body(text)
+    said = clean_text(text)
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     kind = one_of("kind", given.get("kind", base.kind), KINDS)
     tier = base.tier if kind == base.kind else default_tier(kind)
@@ -158,11 +158,11 @@ def revise(base: Memory, text: str, fields: Fields) -> Memory:
         values["data"] = clean_data(given["data"])
     for name in ("importance", "confidence"):
         if name in given:
-            values[name] = share(name, given[name])
+            values[name] = fraction(name, given[name])
     return replace(base, **values, expires_at=_expiry(base, given))
 
 
-def body(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text of a memory as it is kept.
 
     Raises: InvalidInput when it is empty or too long.
@@ -173,7 +173,7 @@ def body(text: str) -> str:
     return cleaned
 
 
-def share(name: str, value: float) -> float:
+def fraction(name: str, value: float) -> float:
     """A number from 0 to 1.
 
     Raises: InvalidInput for any other, NaN among them.
@@ -224,24 +224,24 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
     found = [
         ((name, finding.rule, line), finding.fingerprint)
         for name, value in fields.items()
-        for finding, line, _ in found_in(value, scan)
+        for finding, line, _ in locate_secrets(value, scan)
     ]
     if found:
         places = list(dict.fromkeys(place for place, _ in found))
         raise SecretFound(places, list(dict.fromkeys(name for _, name in found if name)))
 
 
-def found_in(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int, str]]:
+def locate_secrets(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int, str]]:
     """Each finding in a field, its line (from 1 on), and the text it found: for who takes that out, never to be shown.
 
     Raises: ScannerFailed.
     """
-    for text in strings(value):
-        for finding in findings(text, scan):
+    for text in scannable_texts(value):
+        for finding in scan_text(text, scan):
             yield finding, text.count("\n", 0, finding.start) + 1, text[finding.start : finding.end]
 
 
-def findings(text: str, scan: Scan) -> Sequence[Finding]:
+def scan_text(text: str, scan: Scan) -> Sequence[Finding]:
     """What `scan` finds in `text`.
 
     Raises: ScannerFailed for whatever it raises; the cause is not told on, since it may quote the text.
@@ -252,7 +252,7 @@ def findings(text: str, scan: Scan) -> Sequence[Finding]:
         raise ScannerFailed from None
 
 
-def strings(value: JsonValue) -> Iterator[str]:
+def scannable_texts(value: JsonValue) -> Iterator[str]:
     """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is.
 
     A name of what is no single value stands on no such line. It is a text of its own, so that it tells nothing of what

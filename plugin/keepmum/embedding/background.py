@@ -9,17 +9,17 @@ from collections.abc import Callable
 from keepmum.core.errors import KeepmumError, ModelMissing
 from keepmum.embedding.base import Embedder
 
-__all__ = ["Background"]
+__all__ = ["BackgroundEmbedder"]
 
 _PAUSE = 10.0  # seconds from one attempt that failed to the next: a look for a model that is missing costs nothing
 
 
-class Background:
+class BackgroundEmbedder:
     """Opens an embedder in a thread of its own: once, and anew a while after that failed."""
 
-    def __init__(self, opening: Callable[[], Embedder], *, far: bool = False, pause: float = _PAUSE) -> None:
-        """`far` is an embedder behind a network, which nothing that is to be kept may wait for or depend on."""
-        self.far = far
+    def __init__(self, opening: Callable[[], Embedder], *, remote: bool = False, pause: float = _PAUSE) -> None:
+        """`remote` is an embedder behind a network, which nothing that is to be kept may wait for or depend on."""
+        self.remote = remote
         self._opening = opening
         self._pause = pause
         self._deciding = threading.Lock()

@@ -10,7 +10,7 @@ from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import packed
 from keepmum.embedding.local_model import GRAPH, MINILM, VOCABULARY, LocalModel
 from keepmum.embedding.wordpiece import WordPiece
-from keepmum.system.native import stretch
+from keepmum.system.native import native_call
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -52,7 +52,7 @@ class MiniLm:
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for number, text in enumerate(texts):
             pieces = np.array([self._spelling.spell(text, _MOST_PIECES)], dtype=np.int64)
-            with stretch():
+            with native_call():
                 rows[number] = self._session.run(None, {self._input: pieces})[0][0]
         return rows
 
@@ -67,9 +67,9 @@ def _load_runtime() -> None:
     # Source: https://github.com/microsoft/onnxruntime/pull/27379, read 2026-11-21
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
-        with stretch():
+        with native_call():
             import numpy  # noqa: F401, ICN001 - onnxruntime needs it, and each stretch is to be short
-        with stretch():
+        with native_call():
             import onnxruntime
     except ImportError:
         raise EmbeddingError(
@@ -95,7 +95,7 @@ def _session(graph: str, packed_form: str = "") -> InferenceSession:
         options.optimized_model_filepath = packed_form
         for name, value in packed.WRITING.items():
             options.add_session_config_entry(name, value)
-    with stretch():
+    with native_call():
         try:
             return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # noqa: BLE001 - its errors share no base of their own

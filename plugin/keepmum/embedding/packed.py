@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from keepmum.embedding.local_model import is_right
 from keepmum.system import private_files
-from keepmum.system.native import stretch
+from keepmum.system.native import native_call
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -110,7 +110,7 @@ def _probed(found: InferenceSession) -> list[float]:
     import numpy as np
 
     pieces = np.array(_PROBE, dtype=np.int64)
-    with stretch():
+    with native_call():
         vector: list[float] = found.run(None, {found.get_inputs()[0].name: pieces})[0][0].tolist()
     return vector
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from keepmum.core.errors import ModelMissing
-from keepmum.embedding.background import Background
+from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.base import Embedder
 from keepmum.embedding.local_model import MINILM
 from keepmum.workspace.settings import Settings
@@ -24,11 +24,11 @@ def open_embedder(chosen: Settings, environ: Mapping[str, str]) -> Embedder:
     return EMBEDDERS[chosen.embedding.provider](chosen, environ)
 
 
-def in_background(chosen: Settings, environ: Mapping[str, str]) -> Background | None:
+def in_background(chosen: Settings, environ: Mapping[str, str]) -> BackgroundEmbedder | None:
     """The same, to be opened beside the work; None where the settings want none."""
     if chosen.embedding.provider == _NONE:
         return None
-    return Background(lambda: open_embedder(chosen, environ), far=chosen.embedding.provider in _FAR)
+    return BackgroundEmbedder(lambda: open_embedder(chosen, environ), remote=chosen.embedding.provider in _REMOTE)
 
 
 def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:
@@ -46,5 +46,5 @@ def _openai_compatible(chosen: Settings, environ: Mapping[str, str]) -> Embedder
 
 
 _NONE = "none"
-_FAR = frozenset({"openai-compatible"})  # behind a network
+_REMOTE = frozenset({"openai-compatible"})  # behind a network
 EMBEDDERS: Mapping[str, _Opener] = {"local": _local, "openai-compatible": _openai_compatible}

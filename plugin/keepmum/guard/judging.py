@@ -21,7 +21,7 @@ def scan(text: str) -> Sequence[Finding]:
     found = _scan(text)
     if not found:
         return found
-    from keepmum.workspace.allowlist import Judge
+    from keepmum.workspace.allowlist import AllowlistScanner
     from keepmum_hooks import places
 
-    return Judge(places.home())(text)
+    return AllowlistScanner(places.home())(text)

@@ -92,7 +92,7 @@ def _take(options: Mapping[str, str]) -> None:
         from keepmum.workspace import credentials, settings
 
         try:
-            credentials.give(settings.origin_of(url), key)
+            credentials.set_for_process(settings.origin_of(url), key)
         except KeepmumError as error:
             raise ValueError(str(error)) from None
     for name, variable in _VARIABLES.items():

@@ -207,7 +207,7 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
         wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
         changes = []
         for memory in self.store.at_hand.browse(wanted, limit=_ADOPTED_AT_ONCE):
-            moved = replace(lifecycle.touched(memory, now, self._agent), project=project)
+            moved = replace(lifecycle.next_revision(memory, now, self._agent), project=project)
             if moved.key and self.store.by_key(moved.space, moved.key) is not None:
                 moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says
             changes.append(Change(memory, moved))

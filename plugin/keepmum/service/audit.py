@@ -80,7 +80,7 @@ def cleanse(  # noqa: PLR0913 - the one caller has all of them
     """
 
     def clean(memory: str | None, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        eraser = masking.Eraser(scan, report.secrets.get(memory, {}))
+        eraser = masking.Redactor(scan, report.secrets.get(memory, {}))
         return {name: value if _is_plain(name, value) else eraser.field(name, value) for name, value in values.items()}
 
     changes, activity = [], []
@@ -128,7 +128,7 @@ def _judge(
     report: Report, scan: validation.Scan, where: str, memory: str | None, values: Mapping[str, JsonValue]
 ) -> None:
     for name, value in values.items():
-        for finding, line, secret in () if _is_plain(name, value) else validation.found_in(value, scan):
+        for finding, line, secret in () if _is_plain(name, value) else validation.locate_secrets(value, scan):
             report.places.append(Place(where, memory, name, line, finding.rule, finding.fingerprint))
             report.secrets.setdefault(memory, {})[secret] = finding.rule
 

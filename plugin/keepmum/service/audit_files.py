@@ -76,7 +76,7 @@ def audit(path: str, scan: validation.Scan) -> list[Spot] | Unread:
         text = decoded(content, path)
     except Unreadable:
         return Unread(path, "is binary", wanted=False)
-    return [_spot(path, text, finding) for finding in validation.findings(text, scan)]
+    return [_spot(path, text, finding) for finding in validation.scan_text(text, scan)]
 
 
 def _spot(path: str, text: str, finding: validation.Finding) -> Spot:

@@ -10,7 +10,7 @@ from keepmum.core.errors import EmbeddingError, StoreError
 from keepmum.core.memory import Embedding
 from keepmum.embedding.base import Embedder
 from keepmum.stores.base import Meaning
-from keepmum.system.heap import give_back
+from keepmum.system.heap import release_free_memory
 
 __all__ = ["Backlog", "Progress"]
 
@@ -83,7 +83,7 @@ class Backlog:
                 found = fitting()
                 if found is not None and not self._closing.is_set():
                     self.work_off_now(*found)
-                    give_back()
+                    release_free_memory()
                 self._tell(None)
         finally:
             self._at_work.release()
@@ -95,7 +95,7 @@ class Backlog:
 
         done, total = 0, meaning.count_awaiting(embedder.model)
         while not self._closing.is_set() and (batch := meaning.awaiting(embedder.model, _AT_ONCE)):
-            texts = [ranking.told(memory) for memory in batch]
+            texts = [ranking.embedding_text(memory) for memory in batch]
             made = [Embedding(embedder.model, vectors.pack(row)) for row in embedder.embed(texts)]
             meaning.keep(list(zip(batch, made, strict=True)))
             self._tell(dict(zip(texts, made, strict=True)))

@@ -24,7 +24,7 @@ from keepmum.core.memory import (
     Tier,
     space_of,
 )
-from keepmum.embedding.background import Background
+from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service import references
 from keepmum.service.activity_log import Journal
 from keepmum.service.briefing_files import BriefingFiles
@@ -83,7 +83,7 @@ class Context:
         notices: Callable[[], Sequence[str]] = tuple,
         checked_out: Callable[[str], Mapping[str, JsonValue] | None] = lambda _: None,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-        embedder: Background | None = None,
+        embedder: BackgroundEmbedder | None = None,
         patient: bool = False,
         basis: object = None,
     ) -> None:
@@ -211,7 +211,7 @@ class Context:
     def _embedded(self, change: Change) -> Change:
         """A change with the vector of what is new in it, made before the transaction and not inside, or not yet."""
         before, after = change.before, change.after
-        if after is None or (before is not None and ranking.told(before) == ranking.told(after)):
+        if after is None or (before is not None and ranking.embedding_text(before) == ranking.embedding_text(after)):
             return change
         return replace(change, embedding=self._embeddings.of_new(after))
 

@@ -8,12 +8,12 @@ import threading
 from keepmum.core import ranking
 from keepmum.core.errors import EmbeddingError
 from keepmum.core.memory import Embedding, Memory
-from keepmum.embedding.background import Background
+from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.base import Embedder
 from keepmum.service.backlog import Backlog, Progress
 from keepmum.stores.base import Meaning, Question, Store
-from keepmum.system.background import Beside
-from keepmum.system.heap import keep_little
+from keepmum.system.background import BackgroundTask
+from keepmum.system.heap import limit_free_memory
 
 __all__ = ["REEMBED", "Embeddings", "Progress"]
 
@@ -31,7 +31,7 @@ class Embeddings:
     the user is told of the command that changes this: never is one model taken for another in silence.
     """
 
-    def __init__(self, store: Store, opening: Background | None, *, patient: bool = False) -> None:
+    def __init__(self, store: Store, opening: BackgroundEmbedder | None, *, patient: bool = False) -> None:
         """With `patient`, callers wait for the model, and for all that is to be embedded; else they go on by words."""
         if opening is not None:
             # Read by numpy's libraries when they are first loaded: the threads that they would make for each core in
@@ -42,7 +42,7 @@ class Embeddings:
         self._patient = patient
         self._failed = ""
         self._backlog = Backlog()
-        self._asked = Beside("keepmum-question")
+        self._asked = BackgroundTask("keepmum-question")
         self._closing = threading.Event()
         self._latest: tuple[str, Embedding] | None = None  # a memory is asked for twice: to be kept, and compared
 
@@ -104,12 +104,12 @@ class Embeddings:
         if not self._is_far:
             return self._of_memory(found[1], memory)
         seconds = _WAITS if self._patient else _SOON
-        return self._backlog.vector_of(ranking.told(memory), lambda: self._work_off(*found), seconds)
+        return self._backlog.vector_of(ranking.embedding_text(memory), lambda: self._work_off(*found), seconds)
 
     def start(self) -> None:
         """Open the model, embed what has no vector yet and make the index: beside the work, and in a moment."""
         if self._opening is not None and self._store.meaning is not None:
-            keep_little()  # a server lives long, and many run side by side
+            limit_free_memory()  # a server lives long, and many run side by side
             self._backlog.work_off_beside(lambda: None if self._closing.wait(_SETTLES) else self._fitting())
 
     def wait(self) -> None:
@@ -142,7 +142,7 @@ class Embeddings:
 
     @property
     def _is_far(self) -> bool:
-        return self._opening is not None and self._opening.far
+        return self._opening is not None and self._opening.remote
 
     def _opened(self) -> Embedder | None:
         return None if self._opening is None else self._opening.wait(_WAITS)
@@ -174,7 +174,7 @@ class Embeddings:
         )
 
     def _of_memory(self, embedder: Embedder, memory: Memory) -> Embedding | None:
-        text = ranking.told(memory)
+        text = ranking.embedding_text(memory)
         if self._latest is not None and self._latest[0] == text and self._latest[1].model == embedder.model:
             return self._latest[1]
         made = self._made(embedder, text)

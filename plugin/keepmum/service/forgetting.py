@@ -48,11 +48,11 @@ class Forgetting(Context):
 
         Raises: NotFound, Ambiguous, InvalidInput; ConfirmationNeeded when the confirmation is of another list.
         """
-        validation.one_of("mode", mode, tuple(lifecycle.MODES))
+        validation.one_of("mode", mode, tuple(lifecycle.FORGET_MODES))
         named = bool(references)
         if not (named or query or tags or older_than is not None):
             raise InvalidInput("id", "is missing; name a memory, or give a query, tags or an age")
-        status, action = lifecycle.MODES[mode]
+        status, action = lifecycle.FORGET_MODES[mode]
         found = self._named(references) if named else self._searched(query, tags, older_than)
         victims = [memory for memory in found if memory.status != status]
         token = hashlib.blake2b("".join(sorted(memory.id for memory in victims)).encode(), digest_size=4).hexdigest()
@@ -116,7 +116,7 @@ class Forgetting(Context):
         if not sought:
             raise InvalidInput("query", "holds no word; say what the memories are about")
         found = self.store.search(sorted(sought), wanted, 1000)
-        return [m for m, _ in found if sought <= set(ranking.words(f"{m.title}\n{m.text}\n{m.key or ''}"))]
+        return [m for m, _ in found if sought <= set(ranking.index_terms(f"{m.title}\n{m.text}\n{m.key or ''}"))]
 
     def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> Receipt:
         now = self._clock()
@@ -125,12 +125,12 @@ class Forgetting(Context):
 
     def _aged(self, memory: Memory, now: int) -> tuple[Change, Activity] | None:
         """What time does to a memory, if anything."""
-        fate = lifecycle.aged(memory, now, self._policy)
+        fate = lifecycle.due_change(memory, now, self._policy)
         if fate is None:
             return None
         if fate == "tombstone":
             return self._change(memory, "tombstoned", now), self._entry("tombstoned", memory)
-        status, action = lifecycle.MODES[fate]
+        status, action = lifecycle.FORGET_MODES[fate]
         return self._change(memory, status, now), self._entry(action, memory)
 
 

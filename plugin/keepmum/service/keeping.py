@@ -131,9 +131,9 @@ class Keeping(Context):
         present = self._present(new, now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit_new(new, None, old, now)
-        base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
+        base = replace(lifecycle.next_revision(present, now, self._agent), git=self._git())
         after = _placed(validation.revise(base, text, fields))
-        if lifecycle.says_the_same(after, present) and after.expires_at == present.expires_at:
+        if lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
         return self._commit_new(after, present, old, now)
 
@@ -141,9 +141,9 @@ class Keeping(Context):
         now = self._clock()
         if not present.is_visible(now):
             raise InvalidInput("id", f"{present.id} was removed; `forget` with `undo` brings it back")
-        base = replace(lifecycle.touched(present, now, self._agent), git=self._git())
+        base = replace(lifecycle.next_revision(present, now, self._agent), git=self._git())
         after = _placed(validation.revise(base, text, fields))
-        if lifecycle.says_the_same(after, present):
+        if lifecycle.same_content(after, present):
             return Remembered(present, None)
         return self._commit_new(after, present, None, now)
 

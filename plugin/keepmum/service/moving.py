@@ -76,7 +76,10 @@ class Moving(Context):
         if not memory.is_visible(self._clock()):
             raise InvalidInput("id", f"{memory.id} is {memory.status}; `keepmum forget --undo` brings it back first")
         after = replace(
-            lifecycle.touched(memory, self._clock(), self._agent), scope=scope, project=self.place.project, session=None
+            lifecycle.next_revision(memory, self._clock(), self._agent),
+            scope=scope,
+            project=self.place.project,
+            session=None,
         )
         self._refuse_secrets(serialization.texts(after), after)
         return Move(memory, after, source, target, store.capabilities.cannot)

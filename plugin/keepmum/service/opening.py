@@ -13,7 +13,7 @@ from keepmum import embedding
 from keepmum.core import validation
 from keepmum.core.errors import KeepmumError, StoreError
 from keepmum.core.memory import JsonValue, Scope
-from keepmum.embedding import Background, Embedder
+from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.service import MemoryService, Place, open_service
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
@@ -54,7 +54,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, in the words of th
     Raises: SettingsError, StoreError.
     """
     chosen, found = resolved or resolve(environ, roots, session)
-    judge = allowlist.Judge(places.home(environ))
+    judge = allowlist.AllowlistScanner(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
     path, kind, options = _store(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
@@ -106,7 +106,7 @@ def open_memory(
     """
     return open_service(
         os.fspath(path),
-        allowlist.Judge(places.home(os.environ)),
+        allowlist.AllowlistScanner(places.home(os.environ)),
         place=Place(project=project, name=project or "", user=user),
         agent=agent,
         origin="library",
@@ -235,18 +235,18 @@ def _checked_out(root: str, environ: Mapping[str, str], *, changes: bool) -> Map
     found = repository.git_context(root, environ)
     if found.commit is None:
         return None
-    judge = allowlist.Judge(None)
-    branch = found.branch if found.branch and not validation.findings(found.branch, judge) else None
+    judge = allowlist.AllowlistScanner(None)
+    branch = found.branch if found.branch and not validation.scan_text(found.branch, judge) else None
     context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
     changed = git_changes.changed_files(root) if changes else None
     if changed is None:
         return context
-    plain = [name for name in changed if not validation.findings(name, judge)]
+    plain = [name for name in changed if not validation.scan_text(name, judge)]
     return {**context, "dirty": bool(changed), "files_changed": plain}
 
 
 def _with_second_opinion(
-    judge: allowlist.Judge, chosen: settings.Scanner, root: str
+    judge: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
 ) -> tuple[validation.Scan, *tuple[str, ...]]:
     """What judges each text before it is kept, and behind it what a user has to know of that.
 
@@ -279,9 +279,9 @@ def _upkeep(environ: dict[str, str], session: str, routes: Sequence[str], resolv
         service.upkeep()
 
 
-def _background(embedder: Embedder | Literal["installed"] | None) -> Background | None:
+def _background(embedder: Embedder | Literal["installed"] | None) -> BackgroundEmbedder | None:
     if embedder is None:
         return None
     if embedder == INSTALLED:
         return embedding.in_background(settings.load(os.environ, None), os.environ)
-    return Background(lambda: embedder)
+    return BackgroundEmbedder(lambda: embedder)

@@ -156,16 +156,16 @@ class Reading(Context):
         words = ranking.terms(text)
         if self.store.meaning is not None:
             return self.store.meaning.find(words, question, wanted, limit)
-        return [Candidate.by_words(*pair) for pair in self.store.search(words, wanted, limit)]
+        return [Candidate.lexical_only(*pair) for pair in self.store.search(words, wanted, limit)]
 
-    def _without_repeats(self, places: list[ranking.Place]) -> list[ranking.Place]:
+    def _without_repeats(self, places: list[ranking.Ranked]) -> list[ranking.Ranked]:
         """Places without those that say the same as one before them."""
-        if self.store.meaning is None or all(place.candidate.meaning is None for place in places):
+        if self.store.meaning is None or all(place.candidate.cosine is None for place in places):
             return places
         repeats = self.store.meaning.repeats([place.candidate.id for place in places], similarity.SAME)
         return [place for place in places if place.candidate.id not in repeats]
 
-    def _matches(self, places: Sequence[ranking.Place]) -> list[Match]:
+    def _matches(self, places: Sequence[ranking.Ranked]) -> list[Match]:
         """What was found, as it may be shown; what was purged meanwhile is left out."""
         found = {memory.id: memory for memory in self.store.get([place.candidate.id for place in places])}
         return [
@@ -184,7 +184,7 @@ class Reading(Context):
         try:
             return (
                 f"{what} that was not kept, it looked like a secret"
-                if validation.findings(words, self._scan)
+                if validation.scan_text(words, self._scan)
                 else words
             )
         except ScannerFailed:

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["Beside"]
+__all__ = ["BackgroundTask"]
 
 _Answer = TypeVar("_Answer")
 
 
-class Beside:
+class BackgroundTask:
     """A thread for one piece of work at a time; it is made with the first, since a new one for each takes longer."""
 
     def __init__(self, name: str) -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-__all__ = ["is_everyones", "real_folder", "upward", "user_home"]
+__all__ = ["is_world_writable", "real_folder", "upward", "user_home"]
 
 
 def real_folder(path: str) -> str:
@@ -30,7 +30,7 @@ def upward(folder: str) -> Iterator[str]:
         folder = parent
 
 
-def is_everyones(folder: str) -> bool:
+def is_world_writable(folder: str) -> bool:
     """Whether everyone may leave files in `folder`, as in `/tmp`."""
     mode = os.stat(folder).st_mode
     return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["give_back", "keep_little"]
+__all__ = ["limit_free_memory", "release_free_memory"]
 
 if sys.platform == "linux":
     # Source: https://man7.org/linux/man-pages/man3/mallopt.3.html, read 2026-11-21
     _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
     _KEPT = 1 << 20  # bytes: what a question needs comes from what is kept, what a long text needs does not
 
-    def keep_little() -> None:
+    def limit_free_memory() -> None:
         """Have the C library give back whatever is free beyond a megabyte, from now on.
 
         Left to itself it keeps as much as was ever free at once, and that for each thread; few of ours work at once.
@@ -24,7 +24,7 @@ if sys.platform == "linux":
         _call("mallopt", _TRIM_THRESHOLD, _KEPT)
         _call("mallopt", _MMAP_THRESHOLD, _KEPT)
 
-    def give_back() -> None:
+    def release_free_memory() -> None:
         """Give back what is free now; takes some milliseconds where that is much."""
         # Source: https://man7.org/linux/man-pages/man3/malloc_trim.3.html, read 2026-11-21
         _call("malloc_trim", 0)
@@ -39,8 +39,8 @@ if sys.platform == "linux":
 
 else:
 
-    def keep_little() -> None:
+    def limit_free_memory() -> None:
         """Nothing: other systems see to that themselves."""
 
-    def give_back() -> None:
+    def release_free_memory() -> None:
         """Nothing, as above."""

@@ -1,7 +1,7 @@
 """Where native code runs, so that the process does not end in the midst of it.
 
 An interpreter that ends also ends its background threads, at the moment when they come back from native code; C++ takes
-that for a crash and aborts the process. So each such stretch is announced here, and the end waits for those under way:
+that for a crash and aborts the process. So each such call is announced here, and the end waits for those under way:
 a tenth of a second at most, where the model is just being opened.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from keepmum.core.errors import EmbeddingError
 
-__all__ = ["stretch"]
+__all__ = ["native_call"]
 
 _PATIENCE = 10.0  # seconds that the end waits, whatever happens
 _changed = threading.Condition()
@@ -23,7 +23,7 @@ _ending = threading.Event()
 
 
 @contextlib.contextmanager
-def stretch() -> Iterator[None]:
+def native_call() -> Iterator[None]:
     """Announce native code for the length of a block.
 
     Raises: EmbeddingError when the process is ending; the block is not entered.

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum_scanner import Finding
 
-__all__ = ["AllowList", "Allowed", "Judge", "is_fingerprint", "session_of"]
+__all__ = ["Allowed", "Allowlist", "AllowlistScanner", "is_fingerprint", "session_of"]
 
 _KEY_BYTES = 32
 _DIGITS = 32  # of a fingerprint, hexadecimal
@@ -45,7 +45,7 @@ class Allowed:
     added: str  # 2026-11-21
 
 
-class AllowList:
+class Allowlist:
     """The allow list of one user."""
 
     def __init__(self, home: str) -> None:
@@ -156,14 +156,14 @@ class AllowList:
         toml_file.write_text(self._path, "\n".join(lines) + "\n")
 
 
-class Judge:
+class AllowlistScanner:
     """The scanner as the service uses it: its findings carry fingerprints, and what a person allowed is none.
 
     A damaged list or key allows nothing: the text is judged without it, and `problem` says why.
     """
 
     def __init__(self, home: str | None) -> None:
-        self._list = AllowList(home) if home else None
+        self._list = Allowlist(home) if home else None
         self.problem = ""
 
     def __call__(self, text: str) -> Sequence[Finding]:

@@ -23,14 +23,14 @@ __all__ = [
     "Key",
     "Server",
     "check_key",
-    "drop",
-    "file_of",
     "find",
-    "give",
     "is_loopback",
-    "keep",
     "origins",
-    "shared",
+    "path_of",
+    "remove",
+    "set_for_process",
+    "shared_value",
+    "store",
 ]
 
 VARIABLES = ("MEMORY_API_KEY", "SHARED_MEMORY_API_KEY", "SHARED_MEMORY_API_TOKEN")  # strongest first
@@ -62,7 +62,7 @@ class Server:
     ca_file: str | None = None  # authorities that are trusted besides the system's
 
 
-def give(origin: str, secret: str) -> None:
+def set_for_process(origin: str, secret: str) -> None:
     """Take a key for `origin` from whoever started this process, with the address, on its command line.
 
     Raises: KeepmumError when it can be no key.
@@ -70,7 +70,7 @@ def give(origin: str, secret: str) -> None:
     _given[origin] = check_key(secret)
 
 
-def shared(origin: str, secret: str) -> str:
+def shared_value(origin: str, secret: str) -> str:
     """What the variable of a shared key holds.
 
     Raises: KeepmumError when `secret` can be no key.
@@ -111,7 +111,7 @@ def origins(home: str) -> list[str]:
     return list(_stored(home))
 
 
-def keep(home: str, origin: str, secret: str) -> None:
+def store(home: str, origin: str, secret: str) -> None:
     """Store a key for `origin`, in place of one that is there.
 
     Raises: KeepmumError when it can be no key; SettingsError when it cannot be written.
@@ -119,7 +119,7 @@ def keep(home: str, origin: str, secret: str) -> None:
     _write(home, {**_stored(home), origin: check_key(secret)})
 
 
-def drop(home: str, origin: str) -> bool:
+def remove(home: str, origin: str) -> bool:
     """Forget the key for `origin`; whether there was one.
 
     Raises: SettingsError.
@@ -146,13 +146,13 @@ def is_loopback(origin: str) -> bool:
     return _LOOPBACK.fullmatch(origin) is not None
 
 
-def file_of(home: str) -> str:
+def path_of(home: str) -> str:
     """The file of the keys."""
     return os.path.join(home, "credentials.toml")
 
 
 def _stored(home: str) -> dict[str, str]:
-    path = file_of(home)
+    path = path_of(home)
     text = toml_file.read_text(path)
     if text is None:
         return {}
@@ -172,5 +172,5 @@ def _stored(home: str) -> dict[str, str]:
 
 def _write(home: str, stored: Mapping[str, str]) -> None:
     toml_file.write_text(
-        file_of(home), toml_file.render({origin: {"key": secret} for origin, secret in sorted(stored.items())})
+        path_of(home), toml_file.render({origin: {"key": secret} for origin, secret in sorted(stored.items())})
     )

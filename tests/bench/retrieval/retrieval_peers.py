@@ -66,6 +66,6 @@ class QdrantEdge:
     def _point(self, number: int, memory: Mapping[str, Any]) -> Any:
         tags = tuple(memory.get("tags") or ())
         said = "\n".join(filter(None, [memory.get("title"), memory["text"], *tags]))
-        told = ranking.told(a_memory(memory["text"], title=memory.get("title") or "", tags=tags))
+        told = ranking.embedding_text(a_memory(memory["text"], title=memory.get("title") or "", tags=tags))
         vector = self._embedder.embed([told])[0].tolist()
         return self._edge.Point(number, {"meaning": vector, "words": self._words.embed_document(said)})

@@ -17,7 +17,7 @@ import numpy as np
 from keepmum import open_memory
 from keepmum.core.errors import SecretFound
 from keepmum.core.memory import Activity, Change, Filter, Memory
-from keepmum.embedding import Background
+from keepmum.embedding import BackgroundEmbedder
 from keepmum.service import MemoryService, Place
 from keepmum.stores import Capabilities, Receipt, Store, sqlite
 from keepmum.stores.joined import JoinedStore
@@ -124,7 +124,7 @@ class Split(Keepmum):
             JoinedStore(stores, {"shared": "rest"}),
             lambda _: (),
             place=self._memory.place,
-            embedder=Background(lambda: embedder) if embedder else None,
+            embedder=BackgroundEmbedder(lambda: embedder) if embedder else None,
             patient=True,
         )
 

@@ -17,7 +17,7 @@ SECRET = "k-" + "9f2c" * 6
 
 
 def test_a_key_is_found_for_its_server_alone(tmp_path: Path) -> None:
-    credentials.keep(str(tmp_path), HERE, SECRET)
+    credentials.store(str(tmp_path), HERE, SECRET)
     found = credentials.find(str(tmp_path), {}, HERE, approved=False)
     assert found is not None
     assert (found.secret, found.source) == (SECRET, "credentials.toml")
@@ -28,31 +28,31 @@ def test_a_key_is_found_for_its_server_alone(tmp_path: Path) -> None:
     "near", ["https://memory.example:8443", "http://memory.example", "https://memory.example.evil"]
 )
 def test_another_port_scheme_or_host_is_another_server(tmp_path: Path, near: str) -> None:
-    credentials.keep(str(tmp_path), HERE, SECRET)
+    credentials.store(str(tmp_path), HERE, SECRET)
     assert credentials.find(str(tmp_path), {}, near, approved=True) is None
 
 
 def test_keys_of_several_servers_stand_beside_each_other(tmp_path: Path) -> None:
     for origin in (HERE, OTHER, "http://localhost:3100", "http://[::1]:3100"):
-        credentials.keep(str(tmp_path), origin, f"{SECRET}-{len(origin)}")
+        credentials.store(str(tmp_path), origin, f"{SECRET}-{len(origin)}")
     assert sorted(credentials.origins(str(tmp_path))) == sorted(
         [HERE, OTHER, "http://localhost:3100", "http://[::1]:3100"]
     )
-    assert credentials.drop(str(tmp_path), HERE)
-    assert not credentials.drop(str(tmp_path), HERE)
+    assert credentials.remove(str(tmp_path), HERE)
+    assert not credentials.remove(str(tmp_path), HERE)
     assert HERE not in credentials.origins(str(tmp_path))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    credentials.keep(str(tmp_path), HERE, SECRET)
-    assert stat.S_IMODE(os.stat(credentials.file_of(str(tmp_path))).st_mode) == 0o600
+    credentials.store(str(tmp_path), HERE, SECRET)
+    assert stat.S_IMODE(os.stat(credentials.path_of(str(tmp_path))).st_mode) == 0o600
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
-    credentials.keep(str(tmp_path), HERE, SECRET)
-    os.chmod(credentials.file_of(str(tmp_path)), 0o640)
+    credentials.store(str(tmp_path), HERE, SECRET)
+    os.chmod(credentials.path_of(str(tmp_path)), 0o640)
     with pytest.raises(SettingsError, match="chmod 600") as caught:
         credentials.find(str(tmp_path), {}, HERE, approved=True)
     assert_hidden(SECRET, str(caught.value))
@@ -64,7 +64,7 @@ def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
     ids=["no server", "no address", "another word", "no text"],
 )
 def test_a_file_that_says_something_else_is_told_by_its_line(tmp_path: Path, text: str) -> None:
-    path = Path(credentials.file_of(str(tmp_path)))
+    path = Path(credentials.path_of(str(tmp_path)))
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
     with pytest.raises(SettingsError, match=r"credentials\.toml:[12]: a table is a server") as caught:
@@ -97,7 +97,7 @@ def test_what_only_looks_like_this_machine_gets_none(origin: str) -> None:
 @pytest.mark.parametrize("text", ["", "two words", "line\nbreak", "ümlaut", "x" * 5000, "\x00"])
 def test_what_can_be_no_key_is_refused_without_its_words(tmp_path: Path, text: str) -> None:
     with pytest.raises(KeepmumError, match="that is no key") as caught:
-        credentials.keep(str(tmp_path), HERE, text)
+        credentials.store(str(tmp_path), HERE, text)
     assert not text or text not in str(caught.value)
 
 

@@ -27,7 +27,7 @@ CASES = [
 
 @pytest.mark.parametrize(("pattern", "key", "expected"), CASES)
 def test_only_a_star_stands_for_anything(pattern: str, key: str, *, expected: bool) -> None:
-    assert keys.fits(key, pattern) is expected
+    assert keys.matches(key, pattern) is expected
 
 
 @pytest.mark.parametrize(("pattern", "key", "expected"), CASES)
@@ -39,4 +39,4 @@ def test_sqlite_understands_the_same(pattern: str, key: str, *, expected: bool) 
 
 
 def test_what_has_no_key_fits_no_pattern() -> None:
-    assert not keys.fits(None, "*")
+    assert not keys.matches(None, "*")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.memory import Candidate, Memory
-from keepmum.core.ranking import Place, estimate_tokens, hidden_words, rank, terms, told
+from keepmum.core.ranking import Ranked, embedding_text, estimate_tokens, rank, subwords, terms
 from keepmum.core.retention import DAY_MS
 
 
@@ -39,23 +39,23 @@ def test_a_question_has_no_more_words_than_are_looked_up() -> None:
 
 
 def test_plain_words_are_no_identifiers() -> None:
-    assert hidden_words("plain words, and a sentence. Then another") == ""
+    assert subwords("plain words, and a sentence. Then another") == ""
 
 
 def test_the_parts_of_identifiers_come_each_once() -> None:
-    assert hidden_words("user_id userId src/user/main.py") == "user id src main py"
+    assert subwords("user_id userId src/user/main.py") == "user id src main py"
 
 
 def candidate(memory: Memory, words: float = 0.0, meaning: float | None = None) -> Candidate:
     facts = {name: getattr(memory, name) for name in Candidate._fields[:-2]}
-    return Candidate(**facts, words=words, meaning=meaning)
+    return Candidate(**facts, lexical=words, cosine=meaning)
 
 
 def ranked(*candidates: Candidate, **asked: Any) -> list[str]:
     return [place.candidate.id for place in rank(candidates, wanted(**asked))]
 
 
-def by_words(*relevances: float) -> list[Place]:
+def by_words(*relevances: float) -> list[Ranked]:
     memories = [a_memory(str(number), tier="long") for number in range(len(relevances))]
     return rank([candidate(memory, words) for memory, words in zip(memories, relevances, strict=True)], wanted())
 
@@ -72,7 +72,7 @@ def by_words(*relevances: float) -> list[Place]:
     ],
 )
 def test_a_script_without_spaces_is_found_by_pairs(text: str, hidden: str) -> None:
-    assert hidden_words(text) == hidden
+    assert subwords(text) == hidden
 
 
 def test_the_most_relevant_comes_first() -> None:
@@ -157,11 +157,11 @@ def test_nothing_ranks_as_nothing() -> None:
     ],
 )
 def test_what_is_embedded_is_title_and_text(title: str, text: str, embedded: str) -> None:
-    assert told(a_memory(text, title=title)) == embedded
+    assert embedding_text(a_memory(text, title=title)) == embedded
 
 
 def test_what_is_embedded_has_the_tags_too() -> None:
-    assert told(a_memory("Use tabs", tags=("style", "go"))) == "Use tabs\nstyle go"
+    assert embedding_text(a_memory("Use tabs", tags=("style", "go"))) == "Use tabs\nstyle go"
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("üü", 1), ("\ud800", 1)])

@@ -11,7 +11,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from keepmum.embedding import Background
+from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.embedding.openai_compatible import OpenAiCompatible
 from keepmum.service import MemoryService
@@ -73,7 +73,7 @@ def server(httpserver: HTTPServer) -> Iterator[Server]:
 
 @pytest.fixture
 def service(open_memory: OpenService, server: Server) -> MemoryService:
-    background = Background(lambda: server.embedder, far=True)
+    background = BackgroundEmbedder(lambda: server.embedder, remote=True)
     assert background.wait(LIMIT) is not None
     return open_memory(embedder=background)
 
@@ -176,7 +176,7 @@ def test_a_server_that_hangs_leaves_a_question_to_words(
 
 
 def test_who_waits_has_the_memory_embedded_before_the_answer(open_memory: OpenService, server: Server) -> None:
-    service = open_memory(embedder=Background(lambda: server.embedder, far=True), patient=True)
+    service = open_memory(embedder=BackgroundEmbedder(lambda: server.embedder, remote=True), patient=True)
     first = service.remember(ONE).memory
     assert [similar.memory.id for similar in service.remember(OTHER).similar] == [first.id]
     assert "meaning" in service.recall("blue pool")[0].why

@@ -11,7 +11,7 @@ import pytest
 
 import keepmum
 from keepmum.core.errors import EmbeddingError, InvalidInput, ModelMissing
-from keepmum.embedding import Background
+from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
@@ -47,9 +47,9 @@ def texts(service: MemoryService, query: str, limit: int = 5) -> list[str]:
     return [match.memory.text for match in service.recall(query, limit=limit)]
 
 
-def opened(embedder: FakeEmbedder | None = None) -> Background:
+def opened(embedder: FakeEmbedder | None = None) -> BackgroundEmbedder:
     """A model that is open already."""
-    background = Background(lambda: embedder or FakeEmbedder())
+    background = BackgroundEmbedder(lambda: embedder or FakeEmbedder())
     assert background.wait(PATIENCE) is not None
     return background
 
@@ -111,7 +111,7 @@ def test_a_server_answers_by_words_until_the_model_is_open(open_memory: OpenServ
         may_open.wait(PATIENCE)
         return FakeEmbedder()
 
-    background = Background(opening)
+    background = BackgroundEmbedder(opening)
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     service.warm()
@@ -134,7 +134,7 @@ def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenSe
 
 def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: OpenService) -> None:
     open_memory().remember("Deploys go to the blue pool")
-    service = open_memory(embedder=Background(FakeEmbedder))
+    service = open_memory(embedder=BackgroundEmbedder(FakeEmbedder))
     service.warm(wait=True)
     (match,) = service.recall("where do deploys go?")
     assert "meaning" in match.why
@@ -148,7 +148,7 @@ def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: 
             raise ModelMissing("the model is not installed")
         return FakeEmbedder()
 
-    background = Background(opening, pause=0)
+    background = BackgroundEmbedder(opening, pause=0)
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     assert background.wait(PATIENCE) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.embedding import Background
+from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
@@ -36,7 +36,7 @@ def copy(service: MemoryService, keepmum_home: Path) -> Path:
 
 
 def opened(open_memory: OpenService) -> MemoryService:
-    return open_memory(embedder=Background(FakeEmbedder), patient=True)
+    return open_memory(embedder=BackgroundEmbedder(FakeEmbedder), patient=True)
 
 
 def found(service: MemoryService) -> list[str]:

@@ -355,7 +355,7 @@ def test_no_two_settings_read_one_variable() -> None:
 
 
 def test_a_server_with_a_stored_key_may_be_named_by_a_project(home: Path, place: Path) -> None:
-    credentials.keep(str(home), "https://mem.example", "a-key")
+    credentials.store(str(home), "https://mem.example", "a-key")
     assert (
         settled(home, place, project="backend.origin = 'https://mem.example'").backend.origin == "https://mem.example"
     )

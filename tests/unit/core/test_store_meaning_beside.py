@@ -71,21 +71,21 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
 
     monkeypatch.setattr(Index, "nearest", announced)
     monkeypatch.setattr(SqliteWords, "best", patient)
-    assert max(found(store, TEXTS[3]), key=lambda one: one.meaning or 0.0).meaning == pytest.approx(1.0, abs=1e-3)
+    assert max(found(store, TEXTS[3]), key=lambda one: one.cosine or 0.0).cosine == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
 def test_a_question_of_another_model_than_the_last_is_compared_with_none_of_its_vectors(store: SqliteStore) -> None:
-    assert all(one.meaning is not None for one in found(store, TEXTS[0]))
-    assert all(one.meaning is None for one in found(store, TEXTS[0], OTHER))
-    assert all(one.meaning is not None for one in found(store, TEXTS[0]))
+    assert all(one.cosine is not None for one in found(store, TEXTS[0]))
+    assert all(one.cosine is None for one in found(store, TEXTS[0], OTHER))
+    assert all(one.cosine is not None for one in found(store, TEXTS[0]))
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
 def test_what_was_kept_since_the_last_search_is_found_by_its_meaning(store: SqliteStore) -> None:
     found(store, TEXTS[0])
     store.commit([Change(None, a_memory("a gnu"), embedded("a gnu"))])
-    assert any(one.meaning == pytest.approx(1.0, abs=1e-3) for one in found(store, "a gnu"))
+    assert any(one.cosine == pytest.approx(1.0, abs=1e-3) for one in found(store, "a gnu"))
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from keepmum.core.errors import ModelMissing
-from keepmum.embedding import Background, Embedder
+from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.embedding.fake import FakeEmbedder
 
 LIMIT = 20.0  # seconds that no wait of a test may take
 
 
 def test_nothing_is_opened_before_it_is_asked_for() -> None:
-    background = Background(FakeEmbedder)
+    background = BackgroundEmbedder(FakeEmbedder)
     assert (background.ready(), background.problem) == (None, "")
 
 
@@ -24,7 +24,7 @@ def test_whoever_asks_while_it_opens_is_not_kept_waiting() -> None:
         assert go_on.wait(LIMIT)
         return FakeEmbedder()
 
-    background = Background(slowly)
+    background = BackgroundEmbedder(slowly)
     background.start()
     assert background.ready() is None
     go_on.set()
@@ -38,7 +38,7 @@ def test_it_is_opened_once() -> None:
         opened.append(1)
         return FakeEmbedder()
 
-    background = Background(counted)
+    background = BackgroundEmbedder(counted)
     background.start()
     background.start()
     background.wait(LIMIT)
@@ -49,7 +49,7 @@ def test_what_is_missing_is_told_with_what_to_do() -> None:
     def missing() -> Embedder:
         raise ModelMissing("there is no model; run `keepmum model install`")
 
-    background = Background(missing)
+    background = BackgroundEmbedder(missing)
     assert background.wait(LIMIT) is None
     assert background.problem == "there is no model; run `keepmum model install`"
 
@@ -58,7 +58,7 @@ def test_a_bug_in_an_embedder_is_told_without_its_words() -> None:
     def broken() -> Embedder:
         raise RuntimeError("words that may quote a memory")
 
-    background = Background(broken)
+    background = BackgroundEmbedder(broken)
     assert background.wait(LIMIT) is None
     assert "RuntimeError" in background.problem
     assert "quote" not in background.problem
@@ -92,7 +92,7 @@ class Later:
 
 def test_what_was_installed_meanwhile_is_opened_at_the_next_attempt() -> None:
     opening = Later()
-    background = Background(opening, pause=0)
+    background = BackgroundEmbedder(opening, pause=0)
     assert background.wait(LIMIT) is None
     opening.installed = True
     background.retry()
@@ -101,7 +101,7 @@ def test_what_was_installed_meanwhile_is_opened_at_the_next_attempt() -> None:
 
 
 def test_a_failure_is_told_until_an_attempt_succeeds() -> None:
-    background = Background(Later(), pause=0)
+    background = BackgroundEmbedder(Later(), pause=0)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)
@@ -110,7 +110,7 @@ def test_a_failure_is_told_until_an_attempt_succeeds() -> None:
 
 def test_attempts_have_a_pause_between_them() -> None:
     opening = Later()
-    background = Background(opening, pause=LIMIT)
+    background = BackgroundEmbedder(opening, pause=LIMIT)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)
@@ -120,7 +120,7 @@ def test_attempts_have_a_pause_between_them() -> None:
 def test_what_is_open_is_not_opened_again() -> None:
     opening = Later()
     opening.installed = True
-    background = Background(opening, pause=0)
+    background = BackgroundEmbedder(opening, pause=0)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)

@@ -27,7 +27,7 @@ print(most - held() > 20_000)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such function")
 def test_what_is_free_is_given_back() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM.replace("{call}", "heap.give_back()")],
+        [sys.executable, "-c", _PROGRAM.replace("{call}", "heap.release_free_memory()")],
         env={"PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         text=True,
@@ -38,5 +38,5 @@ def test_what_is_free_is_given_back() -> None:
 
 
 def test_a_process_goes_on_after_both() -> None:
-    heap.keep_little()
-    heap.give_back()
+    heap.limit_free_memory()
+    heap.release_free_memory()

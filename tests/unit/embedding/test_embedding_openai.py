@@ -324,7 +324,7 @@ def test_a_key_that_is_stored_for_the_server_is_sent_to_it(
     config: Callable[..., settings.Settings], serve: Serve, httpserver: HTTPServer, asked: list[Request], home: Path
 ) -> None:
     serve(whole)
-    credentials.keep(str(home), httpserver.url_for("").rstrip("/"), KEY)
+    credentials.store(str(home), httpserver.url_for("").rstrip("/"), KEY)
     chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
     embedding.open_embedder(chosen, {})
     assert asked[0].headers["Authorization"] == f"Bearer {KEY}"
@@ -334,7 +334,7 @@ def test_the_key_of_another_server_is_not_sent(
     config: Callable[..., settings.Settings], serve: Serve, httpserver: HTTPServer, asked: list[Request], home: Path
 ) -> None:
     serve(whole)
-    credentials.keep(str(home), "https://memories.test", KEY)
+    credentials.store(str(home), "https://memories.test", KEY)
     chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
     embedding.open_embedder(chosen, {"MEMORY_API_KEY": KEY})
     assert "Authorization" not in asked[0].headers

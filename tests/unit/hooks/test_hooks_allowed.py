@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.workspace.allowlist import Allowed, AllowList
+from keepmum.workspace.allowlist import Allowed, Allowlist
 from keepmum_hooks import files
 from keepmum_hooks.allowed import Judge
 from keepmum_scanner import scan
@@ -24,7 +24,7 @@ def other() -> str:
 
 
 def allow(home: Path, text: str, why: str = "made up") -> None:
-    listed = AllowList(str(home))
+    listed = Allowlist(str(home))
     for finding in scan(text, listed.key()):
         listed.add(Allowed(finding.fingerprint, why, "2026-11-21"))
 
@@ -41,7 +41,7 @@ def test_what_is_not_allowed_stays_one(tmp_path: Path) -> None:
 
 def test_a_finding_bears_the_fingerprint_that_the_command_takes(tmp_path: Path) -> None:
     (finding,) = Judge(str(tmp_path))(token())
-    assert finding.fingerprint == scan(token(), AllowList(str(tmp_path)).key())[0].fingerprint != ""
+    assert finding.fingerprint == scan(token(), Allowlist(str(tmp_path)).key())[0].fingerprint != ""
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_every_reason_that_the_command_writes_is_read(tmp_path: Path, why: str) 
     ],
 )
 def test_a_list_that_is_not_as_the_command_writes_it_allows_nothing(tmp_path: Path, text: str) -> None:
-    fingerprint = scan(token(), AllowList(str(tmp_path)).key())[0].fingerprint
+    fingerprint = scan(token(), Allowlist(str(tmp_path)).key())[0].fingerprint
     (tmp_path / "allow.toml").write_text(text.format(fingerprint=fingerprint), encoding="utf-8")
     assert Judge(str(tmp_path))(token())
 
@@ -89,12 +89,12 @@ def test_the_key_that_the_guard_makes_is_private_and_serves_the_command(tmp_path
     Judge(str(tmp_path))(token())
     path = tmp_path / "fingerprint.key"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert AllowList(str(tmp_path)).key() == path.read_bytes()
+    assert Allowlist(str(tmp_path)).key() == path.read_bytes()
     assert os.listdir(tmp_path) == ["fingerprint.key"]
 
 
 def test_a_key_that_is_there_is_kept(tmp_path: Path) -> None:
-    key = AllowList(str(tmp_path)).key()
+    key = Allowlist(str(tmp_path)).key()
     files.create(str(tmp_path / "fingerprint.key"), b"another")
     Judge(str(tmp_path))(token())
     assert (tmp_path / "fingerprint.key").read_bytes() == key

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from keepmum.workspace.allowlist import Allowed, AllowList
+from keepmum.workspace.allowlist import Allowed, Allowlist
 from keepmum_hooks import deadline, guard, payload, places, switches
 from keepmum_hooks.event import GUARD
 
@@ -89,7 +89,7 @@ def test_a_secret_is_refused_wherever_it_stands(scene: Scene, given: dict[str, o
 
 
 def test_a_refusal_names_what_a_person_can_allow_and_then_it_passes(scene: Scene) -> None:
-    allowed = AllowList(str(scene.home))
+    allowed = Allowlist(str(scene.home))
     reason = scene.remembers({"text": f"use {token()}"})
     fingerprint = reason.rpartition("Fingerprint: ")[2].rstrip(".")
     allowed.add(Allowed(fingerprint, "made up", "2026-11-21"))

@@ -187,7 +187,7 @@ def test_a_teammate_who_names_the_server_has_the_key(teammate: dict[str, str], r
 
 def test_a_key_of_their_own_comes_first(teammate: dict[str, str], repository: Path) -> None:
     approve(teammate, ORIGIN)
-    credentials.keep(teammate["KEEPMUM_HOME"], ORIGIN, "my-own")
+    credentials.store(teammate["KEEPMUM_HOME"], ORIGIN, "my-own")
     assert server_of(settings.load(teammate, str(repository)), teammate).key == "my-own"
 
 

@@ -80,7 +80,7 @@ def test_what_arrived_leaves_the_queue_after_its_owner_was_told(
 
 def test_a_server_that_is_down_is_left_alone_for_a_random_while(box: Outbox, make: Make) -> None:
     box.put([an_item()])
-    drainer = make(failing(StoreUnavailable("down", sure=True)))
+    drainer = make(failing(StoreUnavailable("down", unsent=True)))
     pauses = [drainer.step() for _ in range(40)]
     assert all(0 <= pause <= 300 for pause in pauses)
     assert max(pauses[8:]) > 10, "it grows"
@@ -89,7 +89,7 @@ def test_a_server_that_is_down_is_left_alone_for_a_random_while(box: Outbox, mak
 
 def test_a_server_that_asks_for_time_gets_it(box: Outbox, make: Make) -> None:
     box.put([an_item()])
-    assert make(failing(StoreUnavailable("busy", wait=42.0))).step() >= 42.0
+    assert make(failing(StoreUnavailable("busy", retry_after=42.0))).step() >= 42.0
 
 
 def test_a_key_that_is_refused_pauses_the_server(box: Outbox, make: Make) -> None:

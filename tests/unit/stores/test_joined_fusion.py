@@ -61,7 +61,7 @@ def test_meaning_is_joined_as_words_are(joined: JoinedStore) -> None:
     meaning = joined.meaning
     assert meaning is not None
     by_title = {memory.id: memory.title for memory in joined.browse(wanted(), limit=10)}
-    found = sorted(meaning.find(["zebra"], lambda: None, wanted(), 10), key=lambda candidate: -candidate.words)
+    found = sorted(meaning.find(["zebra"], lambda: None, wanted(), 10), key=lambda candidate: -candidate.lexical)
     assert by_title[found[0].id] == "ours, best"
     assert {by_title[candidate.id] for candidate in found} == {*OURS, "theirs, best", "theirs, last"}
 
@@ -85,7 +85,7 @@ def test_a_cosine_that_is_known_here_counts_before_that_of_the_place() -> None:
     theirs = [candidate("a", 0.03, None), candidate("b", 0.02, None)]
     here = {"b": candidate("b", 1.0, 0.9)}
     fused = as_ours(theirs, here, [candidate("c", 3.0, 0.5)], wanted())
-    assert [each.meaning for each in fused] == [0.5, 0.9]
+    assert [each.cosine for each in fused] == [0.5, 0.9]
 
 
 def test_a_server_says_that_its_scores_are_its_own(joined: JoinedStore) -> None:

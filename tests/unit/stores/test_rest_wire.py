@@ -88,7 +88,7 @@ def test_a_server_that_is_not_there_is_told_as_that() -> None:
         origin = f"http://127.0.0.1:{taken.getsockname()[1]}"
     error, _ = asked(origin)
     assert isinstance(error, StoreUnavailable)
-    assert error.sure, "nothing was sent"
+    assert error.unsent, "nothing was sent"
     assert str(error) == f"{origin}: the server cannot be reached"
 
 
@@ -96,7 +96,7 @@ def test_a_connection_that_breaks_may_have_carried_the_request() -> None:
     with raw_server(_break) as origin:
         error, _ = asked(origin, "POST")
     assert isinstance(error, StoreUnavailable)
-    assert not error.sure
+    assert not error.unsent
 
 
 # -- again, where that is safe
@@ -134,7 +134,7 @@ def test_the_time_that_a_server_asks_for_is_told_on(
     fake.fault = lambda _: Answer(429, headers={"Retry-After": header})
     with pytest.raises(StoreUnavailable) as caught:
         wire.ask("POST", "/api/v1/memories", body={})
-    assert least <= caught.value.wait <= most
+    assert least <= caught.value.retry_after <= most
 
 
 def test_a_wait_beyond_the_deadline_is_not_sat_out(wire: Wire, fake: FakeServer) -> None:

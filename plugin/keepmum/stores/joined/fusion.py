@@ -42,14 +42,14 @@ def as_ours(
 ) -> list[Candidate]:
     """What a server found, in its order, as near to the question as what is known `here` of it and its place say."""
     places = sorted(ranking.rank(ours, wanted), key=lambda place: -place.score / place.prior)
-    words = [place.candidate.words for place in places]
-    cosines = [place.candidate.meaning for place in places]
+    words = [place.candidate.lexical for place in places]
+    cosines = [place.candidate.cosine for place in places]
     fused = []
     for place, candidate in enumerate(found):
         known = here.get(candidate.id)
         counted = cosines[min(place, len(cosines) - 1)] if cosines else None
-        meaning = known.meaning if known is not None and known.meaning is not None else counted
+        meaning = known.cosine if known is not None and known.cosine is not None else counted
         fused.append(
-            candidate._replace(words=worth(place, 0.0 if known is None else known.words, words), meaning=meaning)
+            candidate._replace(lexical=worth(place, 0.0 if known is None else known.lexical, words), cosine=meaning)
         )
     return fused

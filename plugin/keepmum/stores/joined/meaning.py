@@ -99,4 +99,4 @@ def _by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 def _by_words(store: Store, words: Sequence[str], wanted: Filter, limit: int) -> list[Candidate]:
     """What a store finds that knows no meaning."""
-    return [Candidate.by_words(*pair) for pair in store.search(words, wanted, limit)]
+    return [Candidate.lexical_only(*pair) for pair in store.search(words, wanted, limit)]

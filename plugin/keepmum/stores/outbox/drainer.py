@@ -96,8 +96,8 @@ class Drainer:
             server_id = self._send(item)
             self._arrived(item, server_id)
         except StoreUnavailable as error:
-            self._box.failed(item, str(error), sent=not error.sure)
-            return max(error.wait, self._pause())
+            self._box.failed(item, str(error), sent=not error.unsent)
+            return max(error.retry_after, self._pause())
         except KeyRefused as error:
             self._box.failed(item, str(error), sent=False)
             self._box.pause(self._origin, str(error))

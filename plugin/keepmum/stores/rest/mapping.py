@@ -120,7 +120,7 @@ def fits(memory: Memory, wanted: Filter) -> bool:
         memory.is_visible(wanted.now)
         and (not wanted.kinds or memory.kind in wanted.kinds)
         and wanted.tier in {None, memory.tier}
-        and (wanted.keys is None or keys.fits(memory.key, wanted.keys))
+        and (wanted.keys is None or keys.matches(memory.key, wanted.keys))
         and (wanted.since is None or memory.updated_at >= wanted.since)
         and (wanted.until is None or memory.updated_at < wanted.until)
         and (not wanted.tags or not is_loaded(memory) or len(found) >= (len(wanted.tags) if wanted.all_tags else 1))

@@ -92,8 +92,8 @@ class Wire:
             try:
                 return self._once(method, path, query, body, headers)
             except StoreUnavailable as error:
-                wait = max(error.wait, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
-                again = error.sure or method != "POST" or (token is not None and (self.newest or 1) > 1)
+                wait = max(error.retry_after, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
+                again = error.unsent or method != "POST" or (token is not None and (self.newest or 1) > 1)
                 if attempt == _RETRIES or not again or not self._has(wait):
                     raise
                 self._rest.wait(wait)
@@ -124,11 +124,11 @@ class Wire:
                 raw = self._body(response)
                 self.newest = _newest(response.headers.get("keepmum-api", ""))
         except _UNSENT as error:
-            raise StoreUnavailable(self._says(_why(error)), sure=True) from None
+            raise StoreUnavailable(self._says(_why(error)), unsent=True) from None
         except (httpx.HTTPError, httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
             raise StoreUnavailable(self._says(_why(error))) from None
         except StoreUnavailable as error:
-            raise StoreUnavailable(self._says(str(error)), sure=error.sure) from None
+            raise StoreUnavailable(self._says(str(error)), unsent=error.unsent) from None
         return self._judged(response, raw)
 
     def _body(self, response: httpx.Response) -> bytes:
@@ -159,7 +159,7 @@ class Wire:
             raise KeyRefused(self._says("the key is not for this project (403); ask whoever gave it to you"))
         if status in _BUSY:
             wait = _wait(response.headers.get("retry-after", ""))
-            raise StoreUnavailable(self._says(f"the server cannot serve just now ({status})"), wait=wait)
+            raise StoreUnavailable(self._says(f"the server cannot serve just now ({status})"), retry_after=wait)
         raise Refused(self._says(f"the server refused ({status}){_word(raw)}"), status)
 
     def _says(self, what: str) -> str:

@@ -115,7 +115,7 @@ class Writing:
                 server_id = self._sender.send(item)
             except StoreUnavailable as error:
                 self._contact.note(error)
-                return given, self._queue(items[number:], tried=not error.sure)
+                return given, self._queue(items[number:], tried=not error.unsent)
             except StoreError as error:
                 if getattr(error, "status", None) == _CHANGED:
                     self._reading.note_changed(item.memory)

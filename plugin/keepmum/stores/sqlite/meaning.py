@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from keepmum.stores.sqlite.index import Index
-    from keepmum.system.background import Beside
+    from keepmum.system.background import BackgroundTask
 
     Vector = NDArray[np.float32]
     _Nearest = list[tuple[int, float]]  # row numbers and cosines
@@ -70,7 +70,7 @@ class SqliteMeaning:
         self._thread = threading.RLock()
         self._behind = False  # whether the index has more to take in than a search may wait for
         self._searched = ""  # the model of the last search by meaning
-        self._beside: Beside | None = None
+        self._beside: BackgroundTask | None = None
 
     @property
     def problem(self) -> str:
@@ -203,10 +203,10 @@ class SqliteMeaning:
         if index is None or not index.is_large:
             return lambda: (question(), index, None)
         if self._beside is None:
-            from keepmum.system.background import Beside
+            from keepmum.system.background import BackgroundTask
 
-            self._beside = Beside("keepmum-nearest")
-        from keepmum.system.native import stretch
+            self._beside = BackgroundTask("keepmum-nearest")
+        from keepmum.system.native import native_call
 
         groups = _groups(wanted)
 
@@ -214,7 +214,7 @@ class SqliteMeaning:
             asked = question()
             if asked is None or asked.model != index.model:
                 return asked, None, None
-            with stretch():
+            with native_call():
                 return asked, index, index.nearest(index.point(asked), groups, limit)
 
         return self._beside.begin(nearest)

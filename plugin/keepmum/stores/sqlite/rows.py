@@ -26,7 +26,7 @@ def to_row(memory: Memory) -> dict[str, SqlValue]:
     row: dict[str, SqlValue] = {name: getattr(memory, name) for name in COLUMNS}
     row |= {name: encoded(getattr(memory, name)) for name in _JSON}
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
-    identifiers = ranking.hidden_words("\n".join(searched))
+    identifiers = ranking.subwords("\n".join(searched))
     return {**row, "space": memory.space, "identifiers": identifiers, "digest": digest(memory.text)}
 
 

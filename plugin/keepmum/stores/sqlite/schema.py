@@ -184,7 +184,7 @@ def m002_meaning(db: sqlite3.Connection) -> None:
     A row of `vectors` is there for each memory: awaited until there is a vector of what it says now, and kept as a
     mark without one when the memory is purged, since row numbers are used again.
     """
-    db.create_function("hidden_words", 1, ranking.hidden_words)
+    db.create_function("hidden_words", 1, ranking.subwords)
     said = " || char(10) || ".join(f"coalesce({name}, '')" for name in ("title", "text", "why", "key", "tags"))
     for statement in (
         "INSERT INTO counters VALUES ('identity', random())",

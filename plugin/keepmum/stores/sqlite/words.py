@@ -164,4 +164,4 @@ def _quoted(word: str) -> str:
     A lone character of a script without spaces finds the pairs that it begins.
     """
     whole = '"' + word.replace('"', '""') + '"'
-    return f"{whole} *" if ranking.is_part(word) else whole
+    return f"{whole} *" if ranking.is_lone_character(word) else whole

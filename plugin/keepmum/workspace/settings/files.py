@@ -10,7 +10,7 @@ import re
 from typing import NoReturn
 
 from keepmum.core.errors import SettingsError
-from keepmum.system.folders import is_everyones, real_folder, upward
+from keepmum.system.folders import is_world_writable, real_folder, upward
 from keepmum.workspace import toml_file
 from keepmum.workspace.settings.declared import SETTINGS
 from keepmum.workspace.settings.setting import PROJECT_FILE, USER_FILE, Setting, Value, from_toml
@@ -49,7 +49,7 @@ def find_project_file(start: str) -> str | None:
     """
     for folder in upward(real_folder(start)):
         path = os.path.join(folder, PROJECT_FILE_NAME)
-        if os.path.isfile(path) and not is_everyones(folder):
+        if os.path.isfile(path) and not is_world_writable(folder):
             return path
     return None
 

@@ -149,7 +149,7 @@ class TokenSaverHandlers(JsonHandlers):
     def _export(self, arguments: dict[str, Any]) -> JsonValue:
         output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
         validation.refuse_secrets(
-            {"output": output}, allowlist.Judge(None)
+            {"output": output}, allowlist.AllowlistScanner(None)
         )  # it names the file, and the answer tells it
         whole = arguments.pop("includeMetadata", True)
         return self._exported(output, self._chosen(_MOST, **arguments), pretty=pretty, whole=whole)

@@ -91,7 +91,7 @@ class Options:
         """
         held = self.all()
         new = _checked(name, value)
-        validation.refuse_secrets({"value": new}, allowlist.Judge(None))
+        validation.refuse_secrets({"value": new}, allowlist.AllowlistScanner(None))
         self._write({**held, name: new})
         return held[name], new
 

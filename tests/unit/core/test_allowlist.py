@@ -14,7 +14,7 @@ import pytest
 from keepmum.cli import main as cli
 from keepmum.core.errors import ScannerFailed, SecretFound, SettingsError
 from keepmum.service import opening
-from keepmum.workspace.allowlist import Allowed, AllowList, Judge
+from keepmum.workspace.allowlist import Allowed, Allowlist, AllowlistScanner
 
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
@@ -57,17 +57,17 @@ def test_a_refusal_names_the_fingerprint_and_the_way() -> None:
 
 
 def test_what_is_allowed_is_kept_and_shown(keepmum_home: Path) -> None:
-    AllowList(str(keepmum_home)).add(entry(refusal().fingerprints[0]))
+    Allowlist(str(keepmum_home)).add(entry(refusal().fingerprints[0]))
     assert kept() == NOTE
 
 
 def test_what_is_allowed_opens_the_door_to_nothing_else(keepmum_home: Path) -> None:
-    AllowList(str(keepmum_home)).add(entry(refusal().fingerprints[0]))
+    Allowlist(str(keepmum_home)).add(entry(refusal().fingerprints[0]))
     assert refusal(f"password: {'blau' + 'Wal9!see'}").fingerprints
 
 
 def test_what_is_revoked_is_refused_again(keepmum_home: Path) -> None:
-    allowed = AllowList(str(keepmum_home))
+    allowed = Allowlist(str(keepmum_home))
     (fingerprint,) = refusal().fingerprints
     assert allowed.add(entry(fingerprint))
     assert allowed.revoke(fingerprint)
@@ -75,25 +75,25 @@ def test_what_is_revoked_is_refused_again(keepmum_home: Path) -> None:
 
 
 def test_a_running_service_obeys_the_list_at_once(keepmum_home: Path) -> None:
-    judge = Judge(str(keepmum_home))
+    judge = AllowlistScanner(str(keepmum_home))
     (finding,) = judge(NOTE)
-    AllowList(str(keepmum_home)).add(entry(finding.fingerprint))
+    Allowlist(str(keepmum_home)).add(entry(finding.fingerprint))
     assert list(judge(NOTE)) == []
 
 
 def test_the_same_secret_has_another_fingerprint_for_another_user(tmp_path: Path) -> None:
-    one, other = (Judge(str(tmp_path / name))(NOTE)[0].fingerprint for name in ("one", "other"))
+    one, other = (AllowlistScanner(str(tmp_path / name))(NOTE)[0].fingerprint for name in ("one", "other"))
     assert one != other
 
 
 def test_nothing_is_made_where_nothing_was_found(tmp_path: Path) -> None:
-    Judge(str(tmp_path / "home"))("an ordinary note")
+    AllowlistScanner(str(tmp_path / "home"))("an ordinary note")
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no mode bits")
 def test_key_and_list_are_their_owners_alone(tmp_path: Path) -> None:
-    AllowList(str(tmp_path)).add(entry(Judge(str(tmp_path))(NOTE)[0].fingerprint))
+    Allowlist(str(tmp_path)).add(entry(AllowlistScanner(str(tmp_path))(NOTE)[0].fingerprint))
     assert {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in os.listdir(tmp_path)} == {
         "allow.toml": 0o600,
         "fingerprint.key": 0o600,
@@ -102,8 +102,8 @@ def test_key_and_list_are_their_owners_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("why", ['with "quotes" and \\ strokes', "Grüße, 例, 🐳"])
 def test_a_reason_reads_as_it_was_written(tmp_path: Path, why: str) -> None:
-    AllowList(str(tmp_path)).add(entry("0" * 32, why))
-    assert [one.why for one in AllowList(str(tmp_path)).entries()] == [why]
+    Allowlist(str(tmp_path)).add(entry("0" * 32, why))
+    assert [one.why for one in Allowlist(str(tmp_path)).entries()] == [why]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_reason_reads_as_it_was_written(tmp_path: Path, why: str) -> None:
     ],
 )
 def test_a_damaged_list_allows_nothing_and_says_so(tmp_path: Path, damage: bytes) -> None:
-    allowed, judge = AllowList(str(tmp_path)), Judge(str(tmp_path))
+    allowed, judge = Allowlist(str(tmp_path)), AllowlistScanner(str(tmp_path))
     allowed.add(entry(judge(NOTE)[0].fingerprint))
     (tmp_path / "allow.toml").write_bytes(damage)
     assert judge(NOTE)
@@ -130,8 +130,8 @@ def test_a_damaged_list_allows_nothing_and_says_so(tmp_path: Path, damage: bytes
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"x" * 33])
 def test_a_damaged_key_allows_nothing_and_says_so(tmp_path: Path, damage: bytes) -> None:
-    judge = Judge(str(tmp_path))
-    AllowList(str(tmp_path)).add(entry(judge(NOTE)[0].fingerprint))
+    judge = AllowlistScanner(str(tmp_path))
+    Allowlist(str(tmp_path)).add(entry(judge(NOTE)[0].fingerprint))
     (tmp_path / "fingerprint.key").write_bytes(damage)
     assert judge(NOTE)
     assert "fingerprint.key is damaged" in judge.problem
