@@ -20,7 +20,7 @@ def give_up(error: BaseException, bytecode: "str | None") -> int:
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, which was not made" if code else "a hook gave up"
     try:  # noqa: SIM105 - contextlib would have to be imported, and may be what is missing
-        sys.modules["keepmum_hooks.image"].discard()
+        sys.modules["keepmum_hooks.module_cache"].discard()
     except Exception:  # noqa: BLE001, S110 - there may be none, or it may be what is broken
         pass
     if isinstance(error, EOFError) and bytecode:  # what a disk that was full leaves behind

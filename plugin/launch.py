@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 MINIMUM = (3, 11)
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-_ROOM = 32 << 20  # bytes, several times what Python makes of all our modules
 _STARTED = "keepmum_runtime"  # the option by which the runtime's interpreter knows that it was started from here
 
 
@@ -27,7 +26,9 @@ def main() -> int:
         except OSError:
             pass
         sys.pycache_prefix = os.path.join(home, "cache", "pycache")
-        sys.dont_write_bytecode = not _has_room(home)
+        from keepmum_hooks.system import has_room_for_bytecode
+
+        sys.dont_write_bytecode = not has_room_for_bytecode(home)
     runtime = _runtime(home) if home else None
     if runtime and not _is_this(runtime):
         try:
@@ -65,18 +66,6 @@ def _command() -> "Callable[[], int]":
     from keepmum.cli import main as cli
 
     return lambda: cli.main(sys.argv[1:])
-
-
-def _has_room(folder: str) -> bool:
-    """Whether bytecode fits on the disk: many a Python keeps half a file when it does not, and fails on it ever after.
-
-    Source: https://github.com/python/cpython/issues/126606 (mended at the end of 2024), read 2026-11-21.
-    """
-    try:
-        disk = os.statvfs(folder)
-    except (AttributeError, OSError):  # Windows has no such call
-        return True
-    return disk.f_bavail * disk.f_frsize >= _ROOM
 
 
 def _drop_bytecode() -> None:

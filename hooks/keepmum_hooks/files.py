@@ -5,6 +5,8 @@ State may be damaged, replaced or hostile; every function here answers with what
 
 from __future__ import annotations
 
+import sys
+
 from keepmum_hooks.system import calls
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "mark",
     "read",
     "read_end",
+    "read_private",
     "remove",
     "replace",
     "seconds_since_change",
@@ -26,7 +29,7 @@ _SAFELY = _LINKS
 for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _SAFELY |= getattr(calls, _flag, 0)
 _KIND, _REGULAR = 0o170000, 0o100000
-_CHUNK = 1 << 16
+_CHUNK = 1 << 20
 _START, _HERE, _END = 0, 1, 2  # of lseek
 
 
@@ -56,6 +59,18 @@ def read(path: str, limit: int, *, follow: bool = False) -> bytes | None:
         return None
     try:
         return _read_up_to(descriptor, limit) if _is_regular(descriptor) else None
+    finally:
+        calls.close(descriptor)
+
+
+def read_private(path: str, limit: int) -> bytes | None:
+    """The first `limit` bytes of a regular file that only this user can write, or None where there is none."""
+    try:
+        descriptor = calls.open(path, calls.O_RDONLY | _SAFELY)
+    except OSError:
+        return None
+    try:
+        return _read_up_to(descriptor, limit) if _is_private(descriptor) else None
     finally:
         calls.close(descriptor)
 
@@ -199,6 +214,14 @@ def _write_whole(descriptor: int, data: bytes) -> None:
 
 def _is_regular(descriptor: int) -> bool:
     return calls.fstat(descriptor).st_mode & _KIND == _REGULAR
+
+
+def _is_private(descriptor: int) -> bool:
+    """Whether it is a regular file of this user's that nobody else can write; Windows has no such modes."""
+    status = calls.fstat(descriptor)
+    if sys.platform == "win32":
+        return status.st_mode & _KIND == _REGULAR
+    return status.st_mode & (_KIND | 0o022) == _REGULAR and status.st_uid == calls.geteuid()
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes:

@@ -6,7 +6,7 @@ forbidden: clients take a hook that fails for one that has no objection.
 
 from __future__ import annotations
 
-from keepmum_hooks import clients, deadline, event, files, image, payload, personal, places, switches
+from keepmum_hooks import clients, deadline, event, files, module_cache, payload, personal, places, switches
 from keepmum_hooks.guarded import Guarded
 
 TYPE_CHECKING = False
@@ -109,7 +109,8 @@ def _objection(call: Call, home: str | None) -> str:
 
 def _places(call: Call, home: str | None) -> tuple[list[str], list[str]]:
     """Each finding by rule, field and line, and their fingerprints: each once and in order, never by its text."""
-    image.enter("scanner")
+    if home is not None:
+        module_cache.load(home)
     from keepmum_hooks.allowed import Judge
     from keepmum_hooks.texts import texts
 

@@ -2,68 +2,112 @@
 
 from __future__ import annotations
 
-from keepmum_hooks import clients, files, payload, places, switches
-from keepmum_hooks import event as events
+import sys
+
+from keepmum_hooks import clients, event, files, payload, places, switches, system
+from keepmum_hooks.system import calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
-__all__ = ["answer", "main"]
+__all__ = ["answer", "main", "run"]
+
+
+def run() -> None:
+    """Run the hook named on the command line and write its answer to standard output.
+
+    Raises: any error that occurs before there is an answer.
+    """
+    environ = system.environment()
+    _use_bytecode_cache(places.home(environ))
+    sys.path.append(sys.path[0] + "/../scanner")
+    output = main(sys.argv[1:], environ).encode("ascii")
+    while output:
+        output = output[calls.write(1, output) :]
+    module_cache = sys.modules.get("keepmum_hooks.module_cache")
+    if module_cache is not None:
+        module_cache.save()
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
-    """What to print for `EVENT --client NAME` with the payload on standard input.
+    """The text to print for `EVENT --client NAME` with the payload on standard input.
 
-    Raises: whatever goes wrong; the caller's duty is to keep it from the client.
+    Raises: any error; the caller must keep it from the client.
     """
-    kind, hint = _understand(arguments)
-    if kind == events.GUARD:
+    kind, hint = _parse(arguments)
+    if kind == event.GUARD:
         from keepmum_hooks.guard import guard
 
-        said = guard(hint, environ)
+        text = guard(hint, environ)
     else:
-        said = answer(kind, hint, payload.read_stdin(), environ)
-    return said or clients.SILENCE.get(hint, "")
+        text = answer(kind, hint, payload.read_stdin(), environ)
+    return text or clients.SILENCE.get(hint, "")
 
 
 def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) -> str:
-    """The JSON for the client named by its payload `raw`, else by `hint`; empty for nothing."""
+    """The JSON for the client that sent the payload `raw`, "" for no answer; `hint` names the client as in `detect`."""
     home = places.home(environ)
     content = payload.parse(raw) if raw else None
     if home is None or content is None:
         return ""
     name = clients.detect(hint, content, environ)
     if name not in clients.CLIENTS:
-        return ""  # another client's hook ran our file; what it would read as an answer is not ours to guess
+        return ""  # another client ran our hook file, and we do not know what it would accept as an answer
     client = clients.CLIENTS[name]()
-    event = client.read(kind, content, environ)
-    if event is None:
+    received = client.read(kind, content, environ)
+    if received is None:
         return ""
-    chosen = switches.read(home, event.session, event.cwd, environ)
-    if not chosen.enabled:
+    settings = switches.read(home, received.session, received.cwd, environ)
+    if not settings.enabled:
         return ""
     files.mark(places.heartbeat_file(home, name, kind))
-    text = _act(event, chosen, home)
-    return client.render(event, text) if text else ""
+    text = _dispatch(received, settings, home)
+    return client.render(received, text) if text else ""
 
 
-def _understand(arguments: Sequence[str]) -> tuple[str, str]:
-    """The event and the client in the command line.
+def _parse(arguments: Sequence[str]) -> tuple[str, str]:
+    """The event and the client on the command line.
 
-    Raises: ValueError for anything but an event, then `--client` and a name.
+    Raises: ValueError unless the arguments are an event, `--client` and a name.
     """
     kind, option, hint = arguments
-    if kind not in events.KINDS or option != "--client":
-        raise ValueError(f"usage: run.py {{{' | '.join(events.KINDS)}}} --client NAME")
+    if kind not in event.KINDS or option != "--client":
+        raise ValueError(f"usage: run.py {{{' | '.join(event.KINDS)}}} --client NAME")
     return kind, hint
 
 
-def _act(event: events.Event, chosen: switches.Switches, home: str) -> str | None:
-    if event.kind == events.STOP:
+def _dispatch(received: event.Event, settings: switches.Switches, home: str) -> str | None:
+    if received.kind == event.STOP:
         from keepmum_hooks.stop import stop
 
-        return stop(event, chosen, home)
+        return stop(received, settings, home)
     from keepmum_hooks.start import start
 
-    return start(event, chosen, home)
+    return start(received, settings, home)
+
+
+def _use_bytecode_cache(home: str | None) -> None:
+    """Keep bytecode in Keepmum's home: some clients distrust a plugin whose own folder changes."""
+    if home is None:
+        sys.pycache_prefix = None
+        return
+    sys.pycache_prefix = f"{home}/cache/pycache"
+    try:
+        calls.mkdir(home, 0o700)  # the import system would create it readable by everyone
+    except FileExistsError:
+        pass
+    except OSError:  # the parent is missing: the hook creates both privately, and the next run has a cache
+        return
+    sys.dont_write_bytecode = not system.has_room_for_bytecode(home)
+    if not sys.dont_write_bytecode and not system.exists(__spec__.cached or ""):
+        _write_bytecode()
+
+
+def _write_bytecode() -> None:
+    """Cache what was imported before there was a folder for it."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("keepmum_hooks") or name == "__future__":
+            loader: Any = module.__spec__ and module.__spec__.loader
+            loader.get_code(name)

@@ -7,7 +7,7 @@ The one source of these paths; the server imports it too.
     <home>/state/sessions/<session>.json            the session's note: its working folder, whether it was briefed
     <home>/state/sessions/<session>.off             exists while the user has switched this session off
     <home>/state/heartbeat/<client>.<event>         its time says when that hook last ran
-    <home>/cache/images/                            what runs of hooks import, in one file each (`image`)
+    <home>/cache/modules/                           the scanner, ready to be executed by the guard (`module_cache`)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "briefings_folder",
     "heartbeat_file",
     "home",
-    "images_folder",
+    "module_cache_folder",
     "off_marker",
     "plain_name",
     "session_note",
@@ -102,9 +102,9 @@ def heartbeat_file(home: str, client: str, event: str) -> str:
     return f"{home}/state/heartbeat/{client}.{event}"
 
 
-def images_folder(home: str) -> str:
-    """The folder of the images of runs; `runner.py`, which runs before this module is there, names it itself."""
-    return f"{home}/cache/images"
+def module_cache_folder(home: str) -> str:
+    """The folder of the guard's module caches."""
+    return f"{home}/cache/modules"
 
 
 def plain_name(text: str) -> str:

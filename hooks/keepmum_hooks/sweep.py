@@ -20,7 +20,7 @@ def sweep(home: str) -> None:
         files.touch(f"{home}/state/swept")
     except OSError:
         return
-    for folder in (places.sessions_folder(home), places.images_folder(home)):
+    for folder in (places.sessions_folder(home), places.module_cache_folder(home)):
         _sweep(folder)
 
 

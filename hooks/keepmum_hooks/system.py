@@ -13,8 +13,18 @@ if sys.platform == "win32":
 else:
     import posix as calls
 
-__all__ = ["ancestors", "calls", "exists", "has_terminal", "is_everyones", "real_path"]
+__all__ = [
+    "ancestors",
+    "calls",
+    "environment",
+    "exists",
+    "has_room_for_bytecode",
+    "has_terminal",
+    "is_everyones",
+    "real_path",
+]
 
+_ROOM = 32 << 20  # bytes, several times the bytecode of all our modules
 _MOST_LINKS = 40  # as Linux does
 
 
@@ -25,6 +35,28 @@ def exists(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def environment() -> dict[str, str]:
+    """The environment variables as text, as `os.environ` gives them."""
+    if sys.platform == "win32":
+        return dict(calls.environ)
+    return {
+        name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
+        for name, value in calls.environ.items()
+    }
+
+
+def has_room_for_bytecode(folder: str) -> bool:
+    """Whether the disk has room for bytecode; on a full disk some Pythons leave half a file, and fail on it later.
+
+    Source: https://github.com/python/cpython/issues/126606 (fixed at the end of 2024), read 2026-11-21.
+    """
+    try:
+        disk = calls.statvfs(folder)
+    except (AttributeError, OSError):  # Windows has no such call
+        return True
+    return disk.f_bavail * disk.f_frsize >= _ROOM
 
 
 def has_terminal() -> bool:

@@ -65,9 +65,9 @@ def test_a_folder_among_the_sessions_is_left(tmp_path: Path, sessions: Path) -> 
     assert (sessions / "odd").exists()
 
 
-def test_images_that_no_run_has_written_for_two_months_go(tmp_path: Path) -> None:
-    folder = Path(places.images_folder(str(tmp_path)))
+def test_module_caches_that_no_run_has_written_for_two_months_are_removed(tmp_path: Path) -> None:
+    folder = Path(places.module_cache_folder(str(tmp_path)))
     folder.mkdir(parents=True)
-    old, new = leave(folder, "guard-old", 61), leave(folder, "guard-new", 1)
+    old, new = leave(folder, "old", 61), leave(folder, "new", 1)
     sweep.sweep(str(tmp_path))
     assert (old.exists(), new.exists()) == (False, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,11 @@ def test_a_missing_name_does_not_exist(maze: Path) -> None:
 def test_a_folder_for_everyone_is_known_by_its_mode(tmp_path: Path, mode: int, shared: bool) -> None:  # noqa: FBT001 - a table's column
     tmp_path.chmod(mode)
     assert system.is_everyones(str(tmp_path)) is shared
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no statvfs")
+def test_a_full_disk_has_no_room_for_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert system.has_room_for_bytecode(str(tmp_path))
+    full = os.statvfs_result((4096, 4096, 1 << 20, 1 << 10, 1 << 10, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(system.calls, "statvfs", lambda _: full)
+    assert not system.has_room_for_bytecode(str(tmp_path))
