@@ -46,9 +46,9 @@ def render() -> str:
 
 
 def _commands() -> Iterator[str]:
-    from keepmum.cli import tree
+    from keepmum.cli import parser as command_line
 
-    return _below("keepmum", tree.parser())
+    return _below("keepmum", command_line.build_parser())
 
 
 def _below(words: str, parser: argparse.ArgumentParser) -> Iterator[str]:

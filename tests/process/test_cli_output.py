@@ -54,5 +54,5 @@ def test_a_full_disk_is_said_in_a_sentence(call: Call) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     done = call("recall", out=full)
     os.close(full)
-    said = b"keepmum: could not go on: No space left on device. Mend that, then try again\n"
+    said = b"keepmum: failed: No space left on device. Fix that, then try again\n"
     assert (done.returncode, done.stderr) == (1, said)

@@ -61,10 +61,10 @@ def test_every_folder_at_the_root_has_its_reason_in_agents(root: Path) -> None:
 
 
 def test_every_command_of_the_readme_exists(root: Path) -> None:
-    from keepmum.cli import tree
+    from keepmum.cli import parser as command_line
 
     readme = (root / "README.md").read_text(encoding="utf-8")
-    shown = tree.parser().format_help()
+    shown = command_line.build_parser().format_help()
     named = set(re.findall(r"`keepmum ([a-z]+)", readme)) | set(re.findall(r"^keepmum ([a-z]+)", readme, re.MULTILINE))
     assert named
     assert [name for name in sorted(named) if not re.search(rf"^ +{name}\b", shown, re.MULTILINE)] == []
@@ -90,12 +90,12 @@ def _command_lines(root: Path, document: str) -> list[str]:
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
 def test_every_command_line_parses(root: Path, document: str) -> None:
-    from keepmum.cli import tree
+    from keepmum.cli import parser as command_line
 
     lines = _command_lines(root, document)
     assert lines
     for line in lines:
-        tree.parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
+        command_line.build_parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])

@@ -1,4 +1,4 @@
-"""`keepmum backend`: where memories are kept."""
+"""`keepmum backend`: show, choose and test where memories are stored."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ __all__ = ["register"]
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("backend", help="where memories are kept: list the kinds, use another, test it")
+    command = commands.add_parser("backend", help="where memories are stored: list, use, test")
     command.add_argument("action", choices=("list", "use", "test"), help="what to do")
-    command.add_argument("name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or a server's address")
+    command.add_argument(
+        "name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or the address of a server"
+    )
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.action == "use":
         if arguments.name is None:
-            raise InvalidInput("KIND", f"is missing; say {', '.join(_kinds())} or a server's address")
+            raise InvalidInput("KIND", f"is missing; choose {', '.join(_kinds())} or the address of a server")
         return _use(arguments.name)
     return _list() if arguments.action == "list" else _test()
 
@@ -34,7 +36,7 @@ def _list() -> int:
     chosen = resolve(os.environ).settings
     used = backend_kind(chosen)
     for kind in _kinds():
-        console.say(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
+        console.out(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
     return 0
 
 
@@ -42,7 +44,7 @@ def _use(name: str) -> int:
     if name in _kinds():
         path = settings.write_user_setting(home(), "backend.kind", name)
     elif ":" not in name:
-        raise InvalidInput("KIND", f"is none of {', '.join(_kinds())}; a server's address begins with https://")
+        raise InvalidInput("KIND", f"must be one of {', '.join(_kinds())}, or an address that starts with https://")
     else:
         refuse_in_session()
         origin = settings.origin_of(name)
@@ -51,29 +53,29 @@ def _use(name: str) -> int:
     chosen = resolve(os.environ).settings
     used = backend_kind(chosen)
     where = f"at {server_of(chosen, os.environ).origin}" if used == "rest" else f"in {used}"
-    console.say(f"Memories are kept {where} from now on ({path}).")
+    console.out(f"Memories are now stored {where} ({path}).")
     if used == "rest" and (no_key := server_of(chosen, os.environ).no_key):
-        console.tell(no_key)
-    console.tell("clients use it from their next session on; what is kept elsewhere stays where it is")
+        console.err(no_key)
+    console.err("clients use it from their next session on; memories in other stores stay there")
     if (source := chosen.source_of("backend.kind")) and not source.startswith(path):
-        console.tell(f"here that changes nothing yet: {source} says otherwise, and is stronger")
+        console.err(f"this has no effect here yet: {source} overrides it")
     return 0
 
 
 def _test() -> int:
-    """Exit status 0 when memories can be read and written where they are kept."""
-    with console.Memory(tells=False) as memory:
+    """Check that the store can be read and written."""
+    with console.Session(notices=False) as memory:
         facts = memory.health()
         capabilities = memory.store.capabilities
     for name in ("server", "path", "memories", "integrity", "collection", "queued", "refused"):
         if facts.get(name) is not None:
-            console.say(f"{name}: {facts[name]}")
+            console.out(f"{name}: {facts[name]}")
     for promise, sentence in capabilities.cannot.items():
-        console.say(f"without {promise}: {sentence}")
+        console.out(f"without {promise}: {sentence}")
     problem = facts.get("problem") or (capabilities.reason if not capabilities.writable else "")
     if problem or facts.get("integrity") not in {None, "ok"}:
-        raise KeepmumError(str(problem or "the store is damaged; `keepmum doctor` says more"))
-    console.say("it can be read and written")
+        raise KeepmumError(str(problem or "the store is damaged; run `keepmum doctor`"))
+    console.out("readable and writable")
     return 0
 
 
@@ -83,5 +85,5 @@ def _kinds() -> tuple[str, ...]:
 
 def _place(kind: str, chosen: settings.Settings) -> str:
     if kind == "rest":
-        return chosen.backend.origin or "no server is named"
+        return chosen.backend.origin or "no server is configured"
     return ".memories in each project's folder" if kind == "markdown" else chosen.store.path or ""

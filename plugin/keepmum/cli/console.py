@@ -1,4 +1,4 @@
-"""What commands share: the memory as seen from here, and the words to and from a person."""
+"""What commands share: the memory of the working folder, and input and output on the terminal."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ from keepmum.service import MemoryService, opening
 from keepmum.workspace.resolve import backend_kind, resolve
 
 __all__ = [
-    "Memory",
+    "Session",
     "Subparsers",
-    "ask",
-    "check_server",
+    "confirm",
+    "create_file",
     "days",
-    "made",
-    "memories",
+    "err",
+    "memory_count",
+    "out",
     "positive",
     "print_json",
+    "print_refused",
     "read_text",
-    "say",
-    "tell",
-    "tell_refused",
+    "require_server",
     "write_lines",
 ]
 
 _AGENT = "cli"
 _MOST_DAYS = 36_500
-_REASONS, _PLACES = 20, 10  # that are told of what was refused
-Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for what add_subparsers gives
+_MAX_REASONS, _MAX_PLACES = 20, 10  # printed for refused items
+Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for the result of add_subparsers
 
 
-def say(line: str) -> None:
-    """Print what was asked for."""
+def out(line: str) -> None:
+    """Print a line of the result to standard output."""
     print(line)  # noqa: T201
 
 
-class Memory:
-    """The memory as seen from the working folder, for the length of one command."""
+class Session:
+    """The memory of the working folder, open while one command runs; prints the service's notices at the end."""
 
-    def __init__(self, origin: str = "cli", *, tells: bool = True, stores: Sequence[str] = ()) -> None:
-        self._tells = tells
+    def __init__(self, origin: str = "cli", *, notices: bool = True, stores: Sequence[str] = ()) -> None:
+        self._notices = notices
         self._service = opening.open_session(os.environ, _AGENT, origin=origin, upkeep=False, stores=stores)
 
     def __enter__(self) -> MemoryService:
         return self._service
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        # At the end, since damage may be found, and mended, on the way; an error tells of it by itself.
+        # At the end, because damage may be found and repaired during the command; errors mention it themselves.
         caveat = self._service.caveat()
-        for notice in (caveat, *self._service.notices()) if self._tells and error is None else ():
-            if notice and (notice == caveat or notice not in caveat):  # which may say why by itself
-                tell(notice)
+        for notice in (caveat, *self._service.notices()) if self._notices and error is None else ():
+            if notice and (notice == caveat or notice not in caveat):  # the caveat may include the notice
+                err(notice)
         self._service.close()
 
 
 def positive(text: str) -> int:
-    """A whole number above zero, for argparse."""
+    """A positive integer, for argparse."""
     number = int(text) if text.isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError("must be a whole number, 1 or more")
@@ -71,7 +71,7 @@ def positive(text: str) -> int:
 
 
 def days(text: str) -> float:
-    """So many days in seconds, for argparse."""
+    """A number of days, in seconds, for argparse."""
     try:
         number = float(text)
     except ValueError:
@@ -82,26 +82,26 @@ def days(text: str) -> float:
 
 
 def read_text(stream: TextIO) -> str:
-    """All of a stream.
+    """The whole stream.
 
-    Raises: InvalidInput when it is not UTF-8, or longer than a memory may be; the rest of it is not read.
+    Raises: InvalidInput when it is not UTF-8, or longer than the limit for a memory (the rest is not read).
     """
     if stream.isatty():
-        tell("type the memory, then end of input (Ctrl-D)")
+        err("type the memory, then press Ctrl-D")
     try:
-        text = stream.read(LIMITS.text + 1)  # characters, of which each is a byte or more
+        text = stream.read(LIMITS.text + 1)  # characters; each is at least one byte
     except UnicodeDecodeError:
         raise InvalidInput("text", "is not UTF-8; only text can be remembered") from None
     if len(text) > LIMITS.text and stream.read(1):
-        raise InvalidInput("text", f"has more than the {LIMITS.text:,} bytes that fit; keep one concept a memory")
+        raise InvalidInput("text", f"has more than the {LIMITS.text:,} bytes that fit; store one concept per memory")
     return text
 
 
 @contextlib.contextmanager
-def made(path: str) -> Iterator[TextIO]:
-    """A new text file for its owner alone, since it will hold memories; gone again when writing it fails.
+def create_file(path: str) -> Iterator[TextIO]:
+    """A new text file, mode 0600, because it will hold memories; removed if writing fails.
 
-    Raises: InvalidInput when it cannot be made, or exists.
+    Raises: InvalidInput when it exists or cannot be created.
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -118,7 +118,7 @@ def made(path: str) -> Iterator[TextIO]:
 
 
 def write_lines(file: TextIO, lines: Iterable[str]) -> int:
-    """How many lines were written."""
+    """Write each line; return their number."""
     count = 0
     for line in lines:
         file.write(line + "\n")
@@ -126,13 +126,13 @@ def write_lines(file: TextIO, lines: Iterable[str]) -> int:
     return count
 
 
-def ask(question: str, otherwise: str = "nothing was removed") -> None:
-    """Nothing, when a person at the terminal says yes.
+def confirm(question: str, otherwise: str = "nothing was removed") -> None:
+    """Ask a person at the terminal for confirmation.
 
-    Raises: ConfirmationNeeded otherwise.
+    Raises: ConfirmationNeeded when the answer is not yes, or nobody can answer.
     """
     if not sys.stdin.isatty():
-        raise ConfirmationNeeded(f"{otherwise}: there is nobody to ask here. Repeat it with --yes.")
+        raise ConfirmationNeeded(f"{otherwise}: this is not a terminal. Repeat the command with --yes.")
     try:
         answer = input(f"{question} [y/N] ")
     except EOFError:  # Ctrl-D
@@ -141,40 +141,40 @@ def ask(question: str, otherwise: str = "nothing was removed") -> None:
         raise ConfirmationNeeded(otherwise)
 
 
-def memories(count: int) -> str:
-    """So many memories, as one says it: `1 memory`, `2,000 memories`."""
+def memory_count(count: int) -> str:
+    """A number of memories in words: `1 memory`, `2,000 memories`."""
     return f"{count:,} {'memory' if count == 1 else 'memories'}"
 
 
-def check_server(name: str) -> None:
-    """Nothing, when a team's server is named, or its kind is chosen, which stands for one on this machine.
+def require_server(name: str) -> None:
+    """Check that a team server is configured; the kind "rest" alone means one on this machine.
 
-    Raises: InvalidInput for the argument `name` otherwise.
+    Raises: InvalidInput for the argument `name` when none is.
     """
     chosen = resolve(os.environ).settings
     if backend_kind(chosen) != "rest" and chosen.backend.origin is None:
-        raise InvalidInput(name, "no team server is named; `keepmum backend use URL` names one")
+        raise InvalidInput(name, "no team server is configured; `keepmum backend use URL` configures one")
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON."""
-    say(json.dumps(value, ensure_ascii=False, indent=2))
+    out(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def tell(message: str) -> None:
-    """Print a remark where it does not mix with what was asked for, and behind what was printed of that."""
-    with contextlib.suppress(OSError):  # whoever closed our output is told as it ends
+def err(message: str) -> None:
+    """Print a message to standard error, after flushing standard output."""
+    with contextlib.suppress(OSError):  # a closed output is reported when the command ends
         sys.stdout.flush()
     sys.stderr.write(f"keepmum: {message}\n")
 
 
-def tell_refused(refused: Iterable[tuple[str, str]]) -> None:
-    """Print, of places and the reasons why each was refused, a line for each reason; of many of either the first."""
-    places: dict[str, list[str]] = {}
+def print_refused(refused: Iterable[tuple[str, str]]) -> None:
+    """Print one line per reason from (place, reason) pairs; long lists are cut, with the number left out."""
+    by_reason: dict[str, list[str]] = {}
     for place, reason in refused:
-        places.setdefault(reason, []).append(place)
-    for reason, those in list(places.items())[:_REASONS]:
-        more = f" and {len(those) - _PLACES:,} more" if len(those) > _PLACES else ""
-        tell(f"{', '.join(those[:_PLACES])}{more}: {reason}")
-    if len(places) > _REASONS:
-        tell(f"and for {len(places) - _REASONS:,} more reasons")
+        by_reason.setdefault(reason, []).append(place)
+    for reason, places in list(by_reason.items())[:_MAX_REASONS]:
+        more = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
+        err(f"{', '.join(places[:_MAX_PLACES])}{more}: {reason}")
+    if len(by_reason) > _MAX_REASONS:
+        err(f"and {len(by_reason) - _MAX_REASONS:,} more reasons")

@@ -1,6 +1,6 @@
-"""`keepmum guard add`, `remove` and `list`: put the guard in front of servers that a client has, or take it away.
+"""`keepmum guard add`, `remove` and `list`: configure the guard for the servers of a client.
 
-The guard itself, `keepmum guard -- COMMAND`, is started by clients and lies in `keepmum.guard`.
+Clients start the guard itself, `keepmum guard -- COMMAND`; it is in `keepmum.guard`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     guard = commands.add_parser(
         "guard",
-        help="refuse secrets in front of another memory server: `guard -- COMMAND` runs it, `guard add` arranges that",
+        help="refuse secrets in writes to another MCP server: `guard -- COMMAND` runs it, `guard add` sets it up",
         usage=USAGE.removeprefix("usage: ").rstrip(),
     )
-    guard.add_argument("action", choices=_ACTIONS, help="put the guard in front of a server, take it away, or look")
-    guard.add_argument("client", nargs="?", metavar="CLIENT", help="the client that has the server, as claude-code")
+    guard.add_argument("action", choices=_ACTIONS, help="add the guard to a server, remove it, or list servers")
+    guard.add_argument(
+        "client", nargs="?", metavar="CLIENT", help="the client that uses the server, such as claude-code"
+    )
     guard.add_argument("server", nargs="?", metavar="SERVER", help="the server's name in that client")
-    guard.add_argument("--scope", choices=("user", "project", "local"), help="where, if it is in several places")
-    guard.add_argument("--dry-run", action="store_true", help="show what would be done")
+    guard.add_argument(
+        "--scope", choices=("user", "project", "local"), help="which configuration, if several name the server"
+    )
+    guard.add_argument("--dry-run", action="store_true", help="show the changes, do nothing")
     guard.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    # Few runs of the command line need these.
+    # Imported here: few runs of the command line need them.
     from keepmum_installers import guarding
     from keepmum_installers.errors import InstallError
     from keepmum_installers.machine import Machine

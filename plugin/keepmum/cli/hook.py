@@ -1,6 +1,6 @@
-"""`keepmum hook EVENT --client NAME`: one run of a hook, for hook files that a team shares and that can name no folder.
+"""`keepmum hook EVENT --client NAME`: run one hook, for shared hook files that cannot contain a path.
 
-The command that the installer makes starts the hook at once and never comes here; this is for every other way to it.
+The `keepmum` command made by the installer starts the hook directly; this module serves the other installations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _USAGE = f"usage: keepmum hook {'|'.join(event.KINDS)} --client NAME"
 
 
 def run(words: Sequence[str]) -> int:
-    """Always 0: a hook never breaks a turn."""
+    """Run the hook; the exit status is always 0, because a hook must not break a turn."""
     if words[:1] in (["-h"], ["--help"]):
         sys.stdout.write(f"{_USAGE}\n\nClients start this.\n")
         return 0
@@ -26,6 +26,6 @@ def run(words: Sequence[str]) -> int:
         return 0
     try:
         sys.stdout.write(main.main(words, os.environ))
-    except Exception as error:  # noqa: BLE001 - as every hook: what is wrong is told to people, and to no client
-        sys.stderr.write(f"keepmum: a hook gave up ({type(error).__name__})\n")
+    except Exception as error:  # noqa: BLE001 - report to the user, never to the client
+        sys.stderr.write(f"keepmum: the hook failed ({type(error).__name__})\n")
     return 0

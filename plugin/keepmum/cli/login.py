@@ -1,4 +1,4 @@
-"""`keepmum login`, `logout` and `whoami`: which server gets which key."""
+"""`keepmum login`, `logout` and `whoami`: the keys for team servers."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _LONGEST = 5_000  # characters read from standard input
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    login = commands.add_parser("login", help="store a key for a team's server; it is asked for, or read from a pipe")
-    login.add_argument("server", metavar="URL", help="the server's address, as https://memory.example")
+    login = commands.add_parser("login", help="store a key for a team server; reads it from the terminal or a pipe")
+    login.add_argument("server", metavar="URL", help="the address of the server, such as https://memory.example")
     login.set_defaults(run=_login)
-    logout = commands.add_parser("logout", help="forget the key for a server")
-    logout.add_argument("server", metavar="URL", nargs="?", help="the one in use when missing")
+    logout = commands.add_parser("logout", help="remove the key for a server")
+    logout.add_argument("server", metavar="URL", nargs="?", help="default: the configured server")
     logout.set_defaults(run=_logout)
-    whoami = commands.add_parser("whoami", help="which server is in use, where its key is from, how it answers")
+    whoami = commands.add_parser("whoami", help="show the configured server, the source of its key, and its status")
     whoami.set_defaults(run=_whoami)
 
 
 def home() -> str:
-    """The folder of Keepmum's state.
+    """Keepmum's state folder.
 
-    Raises: KeepmumError when there is none.
+    Raises: KeepmumError when there is no home folder.
     """
     found = places.home(os.environ)
     if found is None:
@@ -44,15 +44,15 @@ def home() -> str:
 
 
 def refuse_in_session() -> None:
-    """Nothing outside a client's session.
+    """Check that this is not a client's session.
 
-    Raises: KeepmumError in one: which server is trusted is for a person to say, not for what an agent was told.
+    Raises: KeepmumError in one: only a person decides which server is trusted.
     """
     session = allowlist.session_of(os.environ)
     if session:
         raise KeepmumError(
-            f"nothing was changed: this runs inside a client's session ({session} is set), and only a person says "
-            "which server is trusted; run it in a terminal of your own"
+            f"nothing was changed: this is a client's session ({session} is set), and only a person decides "
+            "which server is trusted; run the command in your own terminal"
         )
 
 
@@ -71,56 +71,56 @@ def _login(arguments: argparse.Namespace) -> int:
     box = outbox.Outbox(outbox.file_of(home()))
     box.resume(origin)
     box.close()
-    console.say(f"The key for {origin} is stored in {credentials.path_of(home())}.")
+    console.out(f"The key for {origin} is stored in {credentials.path_of(home())}.")
     if not facts["reached"]:
-        console.tell(f"it could not be tried: {facts['problem']}")
+        console.err(f"the key could not be checked: {facts['problem']}")
     chosen = resolve(os.environ).settings
     if backend_kind(chosen) != "rest" or server_of(chosen, os.environ).origin != origin:
-        console.tell(f"`keepmum backend use {origin}` makes it the place where your memories are kept")
+        console.err(f"`keepmum backend use {origin}` stores your memories there")
     return 0
 
 
 def _logout(arguments: argparse.Namespace) -> int:
     if not arguments.server:
-        console.check_server("URL")
+        console.require_server("URL")
     named = arguments.server or server_of(resolve(os.environ).settings, os.environ).origin
     origin = settings.origin_of(named)
     if not credentials.remove(home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")
-    console.say(f"The key for {origin} is forgotten here; where it was issued it is still valid.")
+    console.out(f"The key for {origin} was removed here; it is still valid on the server.")
     return 0
 
 
 def _whoami(_: argparse.Namespace) -> int:
     chosen = resolve(os.environ).settings
     if backend_kind(chosen) != "rest":
-        console.say("Memories are kept on this machine; no server is in use.")
+        console.out("Memories are stored on this machine; no server is configured.")
         for origin in _origins():
-            console.say(f"A key is stored for {origin}.")
+            console.out(f"A key is stored for {origin}.")
         return 0
     server = server_of(chosen, os.environ)
     key = key_for(chosen, os.environ, server.origin)
-    console.say(f"server: {server.origin} (from {chosen.source_of('backend.origin')})")
-    console.say(f"key: {f'from {key.source}' if key else server.no_key}")
+    console.out(f"server: {server.origin} (from {chosen.source_of('backend.origin')})")
+    console.out(f"key: {f'from {key.source}' if key else server.no_key}")
     if key is None:
         return 1
     facts = _facts(server.origin)
     if not facts["reached"]:
         raise KeepmumError(str(facts["problem"]))
-    console.say(f"collection: {facts['collection']}; model {'ready' if facts['model_ready'] else 'not ready'}")
-    console.say(f"waiting to be sent: {facts['queued']}; refused: {facts['refused']}")
+    console.out(f"collection: {facts['collection']}; model {'ready' if facts['model_ready'] else 'not ready'}")
+    console.out(f"queued: {facts['queued']}; refused: {facts['refused']}")
     return 0
 
 
 def _facts(origin: str) -> dict[str, JsonValue]:
-    """How a server answers to the key that is stored for it."""
+    """Health facts of a server, with the key stored for it."""
     named = {**os.environ, "MEMORY_API_BASE_URL": origin, "KEEPMUM_BACKEND": "rest"}
     with opening.open_session(named, "cli", upkeep=False) as memory:
         return memory.health()
 
 
 def _asked_for(origin: str) -> str:
-    """A key, from a terminal without showing it, or from a pipe; never from the command line, which others can see."""
+    """The key, read from the terminal without echo or from a pipe; never an argument, which other users can see."""
     if not sys.stdin.isatty():
         return credentials.check_key(sys.stdin.readline(_LONGEST).strip())
     import getpass

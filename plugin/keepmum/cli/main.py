@@ -1,7 +1,7 @@
-"""The command line: what clients and pipelines start begins at once, and the rest where all commands are known.
+"""The entry point of the command line.
 
-What a client starts must import nothing for the others: its first request to the model leaves after a second or two,
-with the tools that were there by then. Exit statuses: `keepmum.cli.tree`.
+Commands that clients start (mcp, guard, hook) are dispatched before the other commands are imported: a client sends its
+first request to the model after a second or two, with the tools it has by then. Exit statuses: `keepmum.cli.parser`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def run() -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit status of one command; without any, the help is shown."""
+    """Run one command and return its exit status; without a command, print the help."""
     if argv[:1] == ["mcp"]:
         from keepmum.mcp import serve
 
@@ -38,30 +38,30 @@ def main(argv: Sequence[str]) -> int:
         from keepmum.cli import hook
 
         return hook.run(argv[1:])
-    _speak_utf8()
+    _use_utf8()
     if argv[:1] == ["scan"]:
         return _scan(list(argv[1:]))
-    from keepmum.cli import tree
+    from keepmum.cli import parser
 
-    return tree.run(argv)
+    return parser.run(argv)
 
 
 def _scan(argv: list[str]) -> int:
-    """Exit status of the scanner; 2 for one that is damaged, since 1 says that a secret was found."""
+    """Run the scanner; the status of a damaged one is 2, because 1 means that a secret was found."""
     try:
         from keepmum_scanner import cli as scanner
 
-        judge = _judge()
+        scan = _scanner()
     except Exception as error:  # noqa: BLE001 - a damaged file raises anything
         sys.stderr.write(
             f"keepmum: the scanner is damaged ({type(error).__name__}), nothing was scanned; run `keepmum doctor`\n"
         )
         return 2
-    return scanner.main(argv, judge, "keepmum scan")
+    return scanner.main(argv, scan, "keepmum scan")
 
 
-def _speak_utf8() -> None:
-    """Read and write UTF-8, whatever the locale: pipes of Windows have other code pages, and programs expect this."""
+def _use_utf8() -> None:
+    """Use UTF-8 on the standard streams, whatever the locale: programs expect it, and Windows pipes differ."""
     import io
 
     if isinstance(sys.stdin, io.TextIOWrapper):
@@ -71,8 +71,8 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def _judge() -> Callable[[str], Sequence[Finding]]:
-    """The scanner; where a person has allowed something, without that."""
+def _scanner() -> Callable[[str], Sequence[Finding]]:
+    """The scanner, without the findings that the user has allowed."""
     from keepmum_hooks import places
 
     home = places.home(os.environ)

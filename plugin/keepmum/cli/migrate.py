@@ -1,4 +1,4 @@
-"""`keepmum migrate`: copy what one store holds into another."""
+"""`keepmum migrate`: copy memories from one store into another."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from keepmum.workspace.routing import STORES
 
 __all__ = ["register"]
 
-_PAST_HERE = {"markdown": "a repository's files", "rest": "a team's server"}
-_EVERY = 1000  # memories from one word on progress to the next
+_WITHOUT_HISTORY = {"markdown": "a repository's files", "rest": "a team's server"}
+_EVERY = 1000  # memories between two progress messages
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("migrate", help="copy memories from one store into another; again goes on")
-    command.add_argument("source", choices=STORES, metavar="FROM", help="where they are")
-    command.add_argument("target", choices=STORES, metavar="TO", help="another; files and servers take this project's")
-    command.add_argument("--dry-run", action="store_true", help="only count")
+    command = commands.add_parser("migrate", help="copy memories from one store into another; run again to resume")
+    command.add_argument("source", choices=STORES, metavar="FROM", help="the store to copy from")
+    command.add_argument(
+        "target",
+        choices=STORES,
+        metavar="TO",
+        help="the store to copy to; files and servers take only this project's memories",
+    )
+    command.add_argument("--dry-run", action="store_true", help="only count memories")
     command.set_defaults(run=_run)
 
 
@@ -28,29 +33,29 @@ def _run(arguments: argparse.Namespace) -> int:
     if source == target:
         raise InvalidInput("TO", "is the same store")
     if "rest" in {source, target}:
-        console.check_server("FROM" if source == "rest" else "TO")
-    with console.Memory(origin="import", stores=[source, target]) as memory:
-        done = memory.migrate(source, target, dry_run=arguments.dry_run, progress=_told)
-    console.tell_refused(done.refused)
-    console.tell_refused((name, f"the copy in {target} says something else") for name in done.differing)
-    words = "would be copied" if arguments.dry_run else "copied and read back"
+        console.require_server("FROM" if source == "rest" else "TO")
+    with console.Session(origin="import", stores=[source, target]) as memory:
+        done = memory.migrate(source, target, dry_run=arguments.dry_run, progress=_print_progress)
+    console.print_refused(done.refused)
+    console.print_refused((name, f"the copy in {target} differs") for name in done.differing)
+    words = "would be copied" if arguments.dry_run else "copied and verified"
     counts = [
         f"{done.copied} {words}",
-        f"{done.known} known already",
-        f"{done.left} of other projects or no longer alive",
+        f"{done.known} unchanged",
+        f"{done.left} skipped (other projects, or removed)",
     ]
-    counts += [f"{done.past} former states with them"] if done.past else []
-    counts += [f"{done.queued} wait for the server"] if done.queued else []
-    console.say(", ".join([*counts, f"{len(done.refused)} refused", f"{len(done.differing)} differing"]))
+    counts += [f"{done.past} earlier versions"] if done.past else []
+    counts += [f"{done.queued} queued for the server"] if done.queued else []
+    console.out(", ".join([*counts, f"{len(done.refused)} refused", f"{len(done.differing)} differing"]))
     if done.past_refused:
-        console.tell(f"{done.past_refused} former states hold what looks like a secret and stay in {source}")
-    if not arguments.dry_run and done.past and target in _PAST_HERE:
-        console.tell(f"{_PAST_HERE[target]} cannot hold former states; they are kept on this machine")
+        console.err(f"{done.past_refused} earlier versions look like they contain a secret and stay in {source}")
+    if not arguments.dry_run and done.past and target in _WITHOUT_HISTORY:
+        console.err(f"{_WITHOUT_HISTORY[target]} cannot store earlier versions; they stay on this machine")
     if not arguments.dry_run and done.copied:
-        console.tell(f"{source} is as it was; `keepmum backend use {target}` keeps new memories in {target}")
+        console.err(f"{source} is unchanged; `keepmum backend use {target}` stores new memories in {target}")
     return 1 if done.refused or done.differing else 0
 
 
-def _told(done: int) -> None:
+def _print_progress(done: int) -> None:
     if done % _EVERY == 0:
-        console.tell(f"{done} looked at")
+        console.err(f"{done} checked")

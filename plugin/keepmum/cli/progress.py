@@ -1,4 +1,4 @@
-"""A bar for what takes long: on a terminal one line that grows, elsewhere a line for each quarter."""
+"""Progress of long operations: one updated line on a terminal, else one line per quarter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MEGA = 1_000_000
 
 
 class Bar:
-    """Shows on stderr how far something is; ends its line when it is left."""
+    """A progress bar on standard error; leaving its context ends the line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -27,7 +27,7 @@ class Bar:
             sys.stderr.flush()
 
     def show(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` bytes; a total below a megabyte is not shown, since it says nothing."""
+        """Show `done` of `total` bytes; totals below one megabyte are not shown."""
         counted = total >= _MEGA
         share = min(done / total, 1.0) if counted else 0.0
         if self._terminal:

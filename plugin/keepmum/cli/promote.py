@@ -1,4 +1,4 @@
-"""`keepmum promote` and `demote`: who else reads a memory, shown as a diff before anything is done."""
+"""`keepmum promote` and `demote`: move a memory to other readers, after showing the change as a diff."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from keepmum.workspace.resolve import backend_kind, resolve
 
 __all__ = ["register"]
 
-_TOLD = frozenset({"fields", "erasure"})  # what somebody should know before a memory goes there
+_WARNINGS = frozenset({"fields", "erasure"})  # missing capabilities to show before the move
 _READERS = {"team": "everybody who has a key for the server", "repo": "everybody who has the repository", "mine": "you"}
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    promote = commands.add_parser("promote", help="move a memory to the team's server or into the repository")
-    demote = commands.add_parser("demote", help="take a memory back from the team's server or the repository")
+    promote = commands.add_parser("promote", help="move a memory to the team server or into the repository")
+    demote = commands.add_parser("demote", help="move a memory back from the team server or the repository")
     for command, choices in ((promote, ("team", "repo")), (demote, ("mine", "repo"))):
-        command.add_argument("id", metavar="ID", help="an id, the beginning of one, or a key")
-        command.add_argument("--to", choices=choices, required=command is promote, help="who is to have it")
-        command.add_argument("--dry-run", action="store_true", help="only show what would change")
-        command.add_argument("--yes", action="store_true", help="do not ask")
+        command.add_argument("id", metavar="ID", help="an id, an id prefix, or a key")
+        command.add_argument("--to", choices=choices, required=command is promote, help="the new readers")
+        command.add_argument("--dry-run", action="store_true", help="only show the diff")
+        command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         command.set_defaults(run=_run)
     demote.set_defaults(to="mine")
 
@@ -36,40 +36,40 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     used = _used()
     if arguments.to == "team" and "rest" not in used:
-        raise InvalidInput("--to", "no team server is named; `keepmum backend use URL` names one")
+        raise InvalidInput("--to", "no team server is configured; `keepmum backend use URL` configures one")
     stores = sorted({"sqlite", "markdown", *used})
-    with console.Memory(stores=stores) as memory:
+    with console.Session(stores=stores) as memory:
         move = memory.planned_move(arguments.id, arguments.to)
         for line in _diff(memory.shown_move(move), _READERS[arguments.to]):
-            console.say(line)
-        for promise in _TOLD & move.without.keys():
-            console.tell(move.without[promise])
+            console.out(line)
+        for promise in _WARNINGS & move.without.keys():
+            console.err(move.without[promise])
         if arguments.dry_run:
             return 0
         if not arguments.yes:
-            console.ask(f"It will be read by {_READERS[arguments.to]}. Go on?", "nothing was moved")
+            console.confirm(f"It will be readable by {_READERS[arguments.to]}. Continue?", "nothing was moved")
         kept, queued = memory.move(move)
     if queued:
-        console.say(f"queued: {kept.id} will be sent; until then it lies where it was, and `keepmum outbox` shows it")
+        console.out(f"queued: {kept.id} will be sent; until then it stays where it was (see `keepmum outbox`)")
     else:
-        console.say(f"moved: {kept.id} from {move.source} to {move.target}")
+        console.out(f"moved: {kept.id} from {move.source} to {move.target}")
     if move.target not in used:
-        console.tell(f"it is read where {move.target} is used: `keepmum backend use {move.target}`")
+        console.err(f"to read it, use that store: `keepmum backend use {move.target}`")
     return 0
 
 
 def _used() -> set[str]:
-    """The stores that the settings lead to."""
+    """The stores that the settings use."""
     chosen = resolve(os.environ).settings
     return set(routing.routes(backend_kind(chosen), chosen.backend.routes).values()) | {"sqlite"}
 
 
 def _diff(move: Move, readers: str) -> list[str]:
-    """Every line of the memory, those that change marked with - and +."""
+    """Every line of the memory; changed lines are marked with - and +."""
     audience = {store: name for name, (store, _) in AUDIENCES.items()}
     former = _lines(move.before, move.source, _READERS[audience[move.source]])
     lines = difflib.unified_diff(former, _lines(move.after, move.target, readers), lineterm="", n=1_000_000)
-    return list(lines)[3:]  # without the names of two files and the count of lines
+    return list(lines)[3:]  # skips the header of the diff
 
 
 def _lines(memory: Memory, store: str, readers: str) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""`keepmum review` and `keepmum reembed`: look over what is kept, and embed it anew."""
+"""`keepmum review` lists memories that need attention; `keepmum reembed` recomputes vectors."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from keepmum.core.memory import Memory
 
 __all__ = ["register"]
 
-_LISTED = 20  # of each list, unless all are asked for
-_EVERY = 0.1  # seconds from one line of progress to the next
+_LISTED = 20  # entries per list without --all
+_EVERY = 0.1  # seconds between two progress updates
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    review = commands.add_parser("review", help="list memories that repeat others, were never loaded, or went stale")
-    review.add_argument("--all", action="store_true", help=f"every one of them, not the first {_LISTED} of each kind")
+    review = commands.add_parser("review", help="list memories that repeat others, were never loaded, or are stale")
+    review.add_argument("--all", action="store_true", help=f"all of them, not the first {_LISTED} of each kind")
     review.set_defaults(run=_review)
     reembed = commands.add_parser(
-        "reembed", help="give every memory a vector of the model that is installed; goes on where it was cut off"
+        "reembed", help="compute the vectors of all memories with the installed model; resumes if interrupted"
     )
     reembed.set_defaults(run=_reembed)
 
 
 def _review(arguments: argparse.Namespace) -> int:
-    with console.Memory() as memory:
+    with console.Session() as memory:
         memory.warm(wait=True)
         review = memory.review()
         lexical_only = memory.lexical_only
@@ -39,16 +39,16 @@ def _review(arguments: argparse.Namespace) -> int:
         for new, old in review.repeated[:most]
         for line in (briefing.index_line(new), f"  {briefing.similar_line(old)}")
     ]
-    _list("Nearly repeat an older one", repeated, len(review.repeated))
-    _list_memories("Kept over a month ago and never loaded", review.never_loaded, most)
-    _list_memories("Neither loaded nor changed for half a year", review.stale, most)
+    _list("Near duplicates of an older memory", repeated, len(review.repeated))
+    _list_memories("Stored over a month ago and never loaded", review.never_loaded, most)
+    _list_memories("Neither loaded nor changed for six months", review.stale, most)
     if lexical_only:
-        console.tell(f"repeats were not looked for: {lexical_only}")
+        console.err(f"near duplicates were not checked: {lexical_only}")
     if not review.looked_at:
-        console.tell("nothing is remembered here yet")
+        console.err("there are no memories here yet")
         return 0
-    console.tell(
-        f"looked at the latest {console.memories(review.looked_at)}; `keepmum forget ID` removes, and can be undone"
+    console.err(
+        f"checked the latest {console.memory_count(review.looked_at)}; `keepmum forget ID` removes one, with undo"
     )
     return 0
 
@@ -59,40 +59,40 @@ def _list_memories(heading: str, memories: Sequence[Memory], most: int | None) -
 
 def _list(heading: str, lines: Sequence[str], count: int) -> None:
     if lines:
-        console.say(f"{heading} ({count}):")
+        console.out(f"{heading} ({count}):")
         for line in lines:
-            console.say(line)
+            console.out(line)
 
 
 def _reembed(_: argparse.Namespace) -> int:
-    with console.Memory() as memory:
+    with console.Session() as memory:
         progress = _Progress()
         try:
             done = memory.reembed(progress)
         finally:
             progress.end()
-    console.say(f"{console.memories(done)} embedded" if done else "every memory has its vector already")
+    console.out(f"{console.memory_count(done)} embedded" if done else "every memory already has its vector")
     return 0
 
 
 class _Progress:
-    """One line on the terminal that says how far it got; nothing where nobody looks."""
+    """One updated line on a terminal; nothing elsewhere."""
 
     def __init__(self) -> None:
         self._shown = 0.0
         self._begun = time.monotonic()
-        self._looks = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
-        """Say so, though not too often."""
+        """Update the line, at most every `_EVERY` seconds."""
         now = time.monotonic()
-        if self._looks and (now - self._shown > _EVERY or done == total):
+        if self._terminal and (now - self._shown > _EVERY or done == total):
             self._shown = now
             left = (now - self._begun) / done * (total - done)
             sys.stderr.write(f"\rkeepmum: {done:,} of {total:,} memories embedded, about {left:.0f} s left \033[K")
             sys.stderr.flush()
 
     def end(self) -> None:
-        """Leave the line as it is and go on below it."""
-        if self._looks and self._shown:
+        """End the line."""
+        if self._terminal and self._shown:
             sys.stderr.write("\n")

@@ -1,4 +1,4 @@
-"""`keepmum standup`: what was remembered lately, project by project, one line each, and no word more."""
+"""`keepmum standup`: recent memories of every project, one line each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MOST = 500
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("standup", help="what was remembered lately, in every project")
-    command.add_argument("--since", default="yesterday", metavar="WHEN", help="yesterday when missing; 2026-01-31, 7d")
-    command.add_argument("--json", action="store_true", help="every field, for programs")
+    command = commands.add_parser("standup", help="list recent memories of every project")
+    command.add_argument("--since", default="yesterday", metavar="WHEN", help="default: yesterday; 2026-01-31, 7d")
+    command.add_argument("--json", action="store_true", help="print every field as JSON")
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    with console.Memory() as memory:
+    with console.Session() as memory:
         since = parse_when("--since", arguments.since, memory.now())
         found = [match.memory for match in memory.recall(scope="all", since=since, limit=_MOST, order="created")]
         names = memory.project_names()
@@ -34,11 +34,11 @@ def _run(arguments: argparse.Namespace) -> int:
     for item in found:
         projects.setdefault(item.project, []).append(item)
     for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
-        console.say(f"{_name(items[0], names)}:")
+        console.out(f"{_name(items[0], names)}:")
         for item in items:
-            console.say(briefing.index_line(item))
+            console.out(briefing.index_line(item))
     if not found:
-        console.tell(f"nothing was remembered since {arguments.since}")
+        console.err(f"no memories since {arguments.since}")
     return 0 if found else 1
 
 

@@ -1,18 +1,32 @@
-"""`keepmum on` and `off`."""
+"""`keepmum on` and `off`: for everything, for a project, or for one session of a client.
+
+While Keepmum is off, hooks print and count nothing, and the server offers no tools.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+from collections.abc import Callable, Mapping
 
-from keepmum.cli import console, switching
+from keepmum.cli import console
+from keepmum.core.errors import SettingsError
+from keepmum.system import private_files
+from keepmum.system.folders import is_world_writable, user_home
+from keepmum.workspace import settings, toml_edit, toml_file
+from keepmum.workspace.resolve import resolve
+from keepmum_hooks import places
 
-__all__ = ["register"]
+__all__ = ["SWITCHES", "overruled_by", "register"]
+
+_SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+_STRONGEST = "KEEPMUM_ENABLED"
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    for word, what in (("off", "switch Keepmum off: no tools, no hooks, no briefing"), ("on", "switch it on again")):
+    for word, what in (("off", "disable Keepmum: no tools, no hooks, no briefing"), ("on", "enable it again")):
         switch = commands.add_parser(word, help=what)
         where = switch.add_mutually_exclusive_group()
         where.add_argument("--project", action="store_true", help="for this project, in its .keepmum.toml")
@@ -23,10 +37,94 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _switch(arguments: argparse.Namespace) -> int:
     where = "session" if arguments.session else "project" if arguments.project else "everywhere"
     word = "on" if arguments.enabled else "off"
-    place = switching.SWITCHES[where](os.environ, arguments.enabled)
-    console.say(f"Keepmum is switched {word} ({where}: {place}).")
-    overruled = switching.overruled_by(os.environ, arguments.enabled)
+    place = SWITCHES[where](os.environ, arguments.enabled)
+    console.out(f"Keepmum is switched {word} ({where}: {place}).")
+    overruled = overruled_by(os.environ, arguments.enabled)
     if overruled:
-        console.tell(f"here that changes nothing yet: {overruled} says otherwise, and is stronger")
-    console.tell("hooks obey at once; the tools come or go when a client starts its next session")
+        console.err(f"this has no effect here yet: {overruled} overrides it")
+    console.err("hooks follow at once; the tools appear or disappear with the client's next session")
     return 0
+
+
+def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # noqa: FBT001 - the state of the switch
+    """What overrides the switch here: a file and line, a variable, or the session; None when nothing does.
+
+    Raises: SettingsError when a settings file is invalid.
+    """
+    chosen = resolve(environ).settings
+    source = chosen.source_of("enabled")
+    session, home = environ.get(_SESSION_VARIABLE), places.home(environ)
+    # Same precedence as in the hooks: only the variable overrides the session's switch.
+    if session and home and source != _STRONGEST and os.path.exists(places.off_marker(home, session)):
+        return "this session" if enabled else None
+    return None if chosen.enabled is enabled else source
+
+
+def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the state of the switch
+    """Switch for this user; return the changed file."""
+    return settings.write_user_setting(_home(environ), "enabled", enabled)
+
+
+def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
+    """Switch for everyone who has the project's `.keepmum.toml`; return that file.
+
+    A project file can only switch off, so switching on removes the line, and the file if nothing else is in it.
+    """
+    path = _project_file(environ)
+    text = toml_file.read_text(path)
+    if not enabled:
+        toml_file.write_text(path, toml_edit.changed(path, text or "", "enabled", value=False))
+    elif text:
+        rest = toml_edit.without(path, text, "enabled")
+        if not rest:
+            toml_edit.remove_file(path)
+        elif rest != text:
+            toml_file.write_text(path, rest)
+    return path
+
+
+def _project_file(environ: Mapping[str, str]) -> str:
+    """The settings file of this project only: the one in effect if it is inside the project, else one at its root.
+
+    Raises: SettingsError when a file there would apply to several projects, or to none.
+    """
+    chosen, found = resolve(environ)
+    root = found.root
+    home = user_home(environ) or os.sep
+    if root in {os.path.dirname(root), os.path.realpath(home)} or is_world_writable(root):
+        raise SettingsError(f"{root} is not a project folder; change to one, or omit --project to switch everywhere")
+    in_effect = chosen.project_file
+    if in_effect is not None and in_effect.startswith(root + os.sep):
+        return in_effect
+    return os.path.join(root, settings.PROJECT_FILE_NAME)
+
+
+def _session(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
+    """Switch for the client session that runs this command; return its id."""
+    session = environ.get(_SESSION_VARIABLE)
+    home = _home(environ)
+    if not session:
+        raise SettingsError(
+            "no session to switch: run this from inside a client's session, or start the client with KEEPMUM_ENABLED=0"
+        )
+    marker = places.off_marker(home, session)
+    if enabled:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(marker)
+    else:
+        private_files.replace_file(marker, "")
+    return session
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    home = places.home(environ)
+    if home is None:
+        raise SettingsError("there is no home folder to keep the setting in; set HOME, or KEEPMUM_HOME to a folder")
+    return home
+
+
+SWITCHES: Mapping[str, Callable[[Mapping[str, str], bool], str]] = {
+    "everywhere": _everywhere,
+    "project": _project,
+    "session": _session,
+}

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from keepmum.cli import console, tree
+from keepmum.cli import console
 from keepmum.cli import main as cli
+from keepmum.cli import parser as command_line
 from keepmum.core.errors import ConfirmationNeeded
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -88,18 +89,20 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         pytest.param(("recall", "--since", "never"), "--since: is no time", id="a time that is none"),
         pytest.param(("load", "nothing"), "no memory has this key", id="an unknown key"),
         pytest.param(("forget",), "name a memory", id="nothing to forget"),
-        pytest.param(("forget", "--undo"), "--undo needs the memories", id="nothing to bring back"),
+        pytest.param(("forget", "--undo"), "--undo needs the ids", id="nothing to bring back"),
         pytest.param(("export", "absent/folder/file"), "No such file", id="an export to nowhere"),
         pytest.param(("import", "absent"), "No such file", id="an import from nowhere"),
         pytest.param(("import", "."), "holds neither MEMORY.md nor folders", id="an import of a folder"),
-        pytest.param(("import", "--from", "server"), "no team server is named", id="an import from no server"),
-        pytest.param(("migrate", "sqlite", "rest"), "TO: no team server is named", id="a migration to no server"),
-        pytest.param(("migrate", "rest", "sqlite"), "FROM: no team server is named", id="a migration from no server"),
-        pytest.param(("logout",), "no team server is named", id="a key of no server"),
+        pytest.param(("import", "--from", "server"), "no team server is configured", id="an import from no server"),
+        pytest.param(("migrate", "sqlite", "rest"), "TO: no team server is configured", id="a migration to no server"),
+        pytest.param(
+            ("migrate", "rest", "sqlite"), "FROM: no team server is configured", id="a migration from no server"
+        ),
+        pytest.param(("logout",), "no team server is configured", id="a key of no server"),
         pytest.param(("audit", "absent"), "absent does not exist", id="an audit of nothing"),
         pytest.param(("outbox",), "required: action\n", id="an outbox without a word"),
         pytest.param(("off", "--bogus"), "keepmum off: error: unrecognized arguments: --bogus", id="an unknown option"),
-        pytest.param(("recall",), "nothing is remembered for this project yet", id="a list of nothing"),
+        pytest.param(("recall",), "there are no memories for this project yet", id="a list of nothing"),
         pytest.param(("mcp", "--dialect", "none"), "there is no such dialect", id="an unknown dialect"),
     ],
 )
@@ -138,7 +141,7 @@ def test_what_clients_start_imports_nothing_for_the_other_commands(
     root: Path, bare_python: list[str], words: list[str]
 ) -> None:
     folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
-    heavy = {"argparse", "dataclasses", "sqlite3", "keepmum.service.opening", "keepmum.cli.tree"}
+    heavy = {"argparse", "dataclasses", "sqlite3", "keepmum.service.opening", "keepmum.cli.parser"}
     code = (
         f"import sys; sys.path[:0] = {folders!r}; from keepmum.cli import main; main.main({words!r}); "
         f"print('imported:', sys.modules.keys() & {heavy!r})"
@@ -148,14 +151,14 @@ def test_what_clients_start_imports_nothing_for_the_other_commands(
 
 
 def test_each_command_stands_once_in_the_help() -> None:
-    parser = tree.parser()
+    parser = command_line.build_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    grouped = [name for names in tree.GROUPS.values() for name in names]
+    grouped = [name for names in command_line.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(commands.choices)
 
 
 def test_the_help_of_a_command_says_what_it_does(keepmum: Command) -> None:
-    assert "Remove memories; undone with --undo for 30 days." in keepmum("forget", "--help").out
+    assert "Remove memories; --undo works for 30 days." in keepmum("forget", "--help").out
 
 
 @pytest.mark.parametrize(("word", "said"), [("recal", "did you mean `keepmum recall`?"), ("xyzzy", "lists them")])
@@ -173,18 +176,18 @@ def test_a_remark_comes_behind_what_it_is_about(monkeypatch: pytest.MonkeyPatch)
     screen = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8"))
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(screen, encoding="utf-8", write_through=True))
-    console.say("first")
-    console.tell("second")
+    console.out("first")
+    console.err("second")
     assert screen.getvalue() == b"first\nkeepmum: second\n"
 
 
 def test_a_review_of_nothing_says_so(keepmum: Command) -> None:
-    assert keepmum("review").err.endswith("keepmum: nothing is remembered here yet\n")
+    assert keepmum("review").err.endswith("keepmum: there are no memories here yet\n")
 
 
 def test_a_kind_of_store_that_is_none_is_answered_with_those_that_are(keepmum: Command) -> None:
     answer = keepmum("backend", "use", "markdwon")
-    assert (answer.status, "none of sqlite, markdown, rest" in answer.err) == (1, True)
+    assert (answer.status, "must be one of sqlite, markdown, rest" in answer.err) == (1, True)
 
 
 def test_an_audit_of_files_says_that_it_found_nothing(keepmum: Command) -> None:
@@ -194,18 +197,18 @@ def test_an_audit_of_files_says_that_it_found_nothing(keepmum: Command) -> None:
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
 def test_what_is_counted_agrees_with_its_number(count: int, said: str) -> None:
-    assert console.memories(count) == said
+    assert console.memory_count(count) == said
 
 
 def test_a_budget_that_is_too_small_is_not_taken_for_an_empty_memory(keepmum: Command) -> None:
-    assert "nothing is remembered" in keepmum("resume").err
+    assert "there are no memories" in keepmum("resume").err
     keepmum("remember", "Use tabs")
     assert "fits into 1 tokens" in keepmum("resume", "--tokens", "1").err
 
 
 def test_the_advice_on_what_is_too_long_fits_the_field(keepmum: Command) -> None:
     assert "shorten it" in keepmum("remember", "--title", "t" * 200, "text").err
-    assert "keep one concept a memory" in keepmum("remember", stdin=b"two words " * 6600).err
+    assert "store one concept per memory" in keepmum("remember", stdin=b"two words " * 6600).err
 
 
 def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
@@ -227,7 +230,7 @@ def test_an_export_that_fails_leaves_no_part_behind(keepmum: Command, monkeypatc
     keepmum("remember", "one")
     monkeypatch.setattr("keepmum.core.serialization.to_json", _full_disk)
     assert keepmum("export", "all.jsonl").err == (
-        "keepmum: could not go on: No space left on device. Mend that, then try again\n"
+        "keepmum: failed: No space left on device. Fix that, then try again\n"
     )
     assert not os.path.exists("all.jsonl")
 
@@ -240,7 +243,7 @@ def test_what_was_exported_is_imported_elsewhere(keepmum: Command, monkeypatch: 
     keepmum("remember", "The blue pool is first")
     exported = keepmum("export").out
     monkeypatch.setenv("KEEPMUM_HOME", os.path.join(os.getcwd(), "elsewhere"))
-    assert keepmum("import", stdin=exported.encode()).out == "1 imported, 0 known already, 0 refused\n"
+    assert keepmum("import", stdin=exported.encode()).out == "1 imported, 0 unchanged, 0 refused\n"
     assert "blue pool" in keepmum("recall").out
 
 
@@ -259,29 +262,29 @@ def test_a_bad_line_stops_no_import(keepmum: Command, line: bytes) -> None:
     keepmum("remember", "The blue pool is first")
     good = keepmum("export").out.encode()
     status, out, err = keepmum("import", stdin=line + b"\n" + good)
-    assert (status, out, "line 1: " in err) == (1, "0 imported, 1 known already, 1 refused\n", True)
+    assert (status, out, "line 1: " in err) == (1, "0 imported, 1 unchanged, 1 refused\n", True)
 
 
 def test_a_file_of_another_kind_is_not_told_line_by_line(keepmum: Command) -> None:
     done = keepmum("import", stdin=b"name,age\n" * 500)
     lines = ", ".join(f"line {number}" for number in range(1, 11))
-    assert done.out == "0 imported, 0 known already, 500 refused\n"
+    assert done.out == "0 imported, 0 unchanged, 500 refused\n"
     assert done.err.splitlines() == [
         f"keepmum: {lines} and 490 more: is not JSON in UTF-8",
-        "keepmum: nothing could be taken in: is it of another kind? `keepmum import --help` lists what is read",
+        "keepmum: nothing could be imported; is it another format? See `keepmum import --help`",
     ]
 
 
 def test_of_many_reasons_for_a_refusal_the_first_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    console.tell_refused((f"line {number}", f"has {number} faults") for number in range(1, 31))
+    console.print_refused((f"line {number}", f"has {number} faults") for number in range(1, 31))
     told = capsys.readouterr().err.splitlines()
-    assert (len(told), told[0], told[-1]) == (21, "keepmum: line 1: has 1 faults", "keepmum: and for 10 more reasons")
+    assert (len(told), told[0], told[-1]) == (21, "keepmum: line 1: has 1 faults", "keepmum: and 10 more reasons")
 
 
 def test_a_byte_order_mark_stops_no_import(keepmum: Command) -> None:
     keepmum("remember", "The blue pool is first")
     Path("all.jsonl").write_bytes(b"\xef\xbb\xbf" + keepmum("export").out.encode())
-    assert keepmum("import", "all.jsonl").out == "0 imported, 1 known already, 0 refused\n"
+    assert keepmum("import", "all.jsonl").out == "0 imported, 1 unchanged, 0 refused\n"
 
 
 def test_an_import_with_a_secret_stores_nothing(keepmum: Command) -> None:
@@ -289,12 +292,12 @@ def test_an_import_with_a_secret_stores_nothing(keepmum: Command) -> None:
     changed = json.loads(keepmum("export").out) | {"text": TOKEN}
     keepmum("forget", "pool", "--purge", "--yes")
     done = keepmum("import", stdin=json.dumps(changed).encode())
-    assert (done.out, TOKEN in done.err) == ("0 imported, 0 known already, 1 refused\n", False)
+    assert (done.out, TOKEN in done.err) == ("0 imported, 0 unchanged, 1 refused\n", False)
 
 
 def test_forgetting_by_a_query_asks_a_person_first(keepmum: Command) -> None:
     keepmum("remember", "The pool is blue")
-    assert "Repeat it with --yes" in keepmum("forget", "--query", "pool").err
+    assert "Repeat the command with --yes" in keepmum("forget", "--query", "pool").err
     assert "blue" in keepmum("recall").out
 
 
@@ -306,7 +309,7 @@ class _Terminal(io.TextIOWrapper):
 def test_end_of_input_is_no_consent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Terminal(io.BytesIO()))
     with pytest.raises(ConfirmationNeeded, match="nothing was removed"):
-        console.ask("Go on?")
+        console.confirm("Continue?")
 
 
 def test_what_was_forgotten_comes_back(keepmum: Command) -> None:

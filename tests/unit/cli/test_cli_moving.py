@@ -48,8 +48,8 @@ def test_without_a_server_nothing_is_promoted_to_a_team(capsys: pytest.CaptureFi
 
 def test_a_store_is_copied_and_counted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     main(["remember", "A zebra"])
-    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("1 copied and read back, 0 known already")
-    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("0 copied and read back, 1 known already")
+    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("1 copied and verified, 0 unchanged")
+    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("0 copied and verified, 1 unchanged")
     assert len(list(project.rglob("*.md"))) == 1
 
 
@@ -100,4 +100,4 @@ def test_found_memories_keep_their_reason_in_json(capsys: pytest.CaptureFixture[
 
 
 def test_a_standup_without_anything_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "standup", "--since", "1h") == (1, "", "keepmum: nothing was remembered since 1h\n")
+    assert run(capsys, "standup", "--since", "1h") == (1, "", "keepmum: no memories since 1h\n")

@@ -66,7 +66,7 @@ def test_a_wrong_key_leaves_the_one_before(run: Run, origin: str, state: str) ->
 def test_a_key_for_a_server_that_is_down_is_stored_untried(run: Run, state: str) -> None:
     status, _, remark = run("login", "http://127.0.0.1:9", typed=KEY)
     assert (status, credentials.origins(state)) == (0, ["http://127.0.0.1:9"])
-    assert "could not be tried" in remark
+    assert "could not be checked" in remark
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_nobody_signs_in_from_a_clients_session(
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "5f0a")
     status, _, remark = run("login", origin, typed=KEY)
     assert (status, credentials.origins(state)) == (1, [])
-    assert "only a person says which server is trusted" in remark
+    assert "only a person decides which server is trusted" in remark
     assert run("backend", "use", "https://evil.example")[0] == 1
 
 
@@ -97,7 +97,7 @@ def test_a_key_is_forgotten(run: Run, origin: str, state: str) -> None:
 
 
 def test_who_one_is_without_a_server(run: Run) -> None:
-    assert "no server is in use" in run("whoami")[1]
+    assert "no server is configured" in run("whoami")[1]
 
 
 def test_who_one_is_at_a_server(run: Run, origin: str) -> None:
@@ -139,7 +139,7 @@ def test_a_server_is_used_and_left_again(run: Run, origin: str, fake: FakeServer
 
 def test_a_server_is_named_with_the_key_that_it_lacks(run: Run, origin: str) -> None:
     _, said, remark = run("backend", "use", origin)
-    assert f"Memories are kept at {origin} from now on" in said
+    assert f"Memories are now stored at {origin}" in said
     assert f"`keepmum login {origin}`" in remark
 
 
@@ -153,7 +153,7 @@ def test_the_status_says_how_the_server_answers(run: Run, origin: str, fake: Fak
 
 def test_a_variable_that_says_otherwise_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEEPMUM_BACKEND", "sqlite")
-    assert "KEEPMUM_BACKEND says otherwise" in run("backend", "use", "http://localhost:9")[2]
+    assert "KEEPMUM_BACKEND overrides it" in run("backend", "use", "http://localhost:9")[2]
 
 
 def test_a_test_tells_what_the_server_cannot(run: Run, origin: str) -> None:
@@ -162,7 +162,7 @@ def test_a_test_tells_what_the_server_cannot(run: Run, origin: str) -> None:
     status, said, _ = run("backend", "test")
     assert status == 0
     assert "without scopes: this server keeps memories of projects" in said
-    assert "it can be read and written" in said
+    assert "readable and writable" in said
 
 
 def test_a_test_of_a_server_that_fails_says_why(run: Run, origin: str, fake: FakeServer) -> None:
@@ -192,12 +192,12 @@ def waiting(run: Run, origin: str, fake: FakeServer) -> FakeServer:
     run("login", origin, typed=KEY)
     run("backend", "use", origin)
     fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
-    assert "queued (1 waiting for the server)" in run("remember", "Blue first")[1]
+    assert "queued (1 in the queue)" in run("remember", "Blue first")[1]
     return fake
 
 
 def test_an_empty_outbox_says_so(run: Run) -> None:
-    assert "nothing waits" in run("outbox", "list")[2]
+    assert "the outbox is empty" in run("outbox", "list")[2]
 
 
 def test_what_waits_is_listed(run: Run, waiting: FakeServer, origin: str) -> None:
@@ -218,7 +218,7 @@ def test_what_waits_is_sent_by_hand(run: Run, waiting: FakeServer) -> None:
 def test_a_try_by_hand_ends_where_nothing_arrives(
     run: Run, waiting: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox_command, "_PATIENCE", 0.5)
+    monkeypatch.setattr(outbox_command, "_TIMEOUT", 0.5)
     status, said, remark = run("outbox", "retry")
     assert (status, said.strip()) == (1, "none sent, 1 left")
     assert "cannot serve just now (503)" in remark

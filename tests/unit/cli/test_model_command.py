@@ -52,12 +52,12 @@ def test_before_it_is_installed_the_command_is_told(model: Command) -> None:
 def test_an_installed_model_is_whole(model: Command, tiny: Tiny) -> None:
     done = model("install", "--from", str(tiny.published))
     assert (done.status, "tiny is installed: " in done.out) == (0, True)
-    assert json.loads(model("status", "--json").out)["state"] == "installed and whole"
+    assert json.loads(model("status", "--json").out)["state"] == "installed"
 
 
 def test_a_second_installation_says_that_it_is_in_place(model: Command, tiny: Tiny) -> None:
     model("install", "--from", str(tiny.published))
-    assert "tiny is in place already" in model("install").out
+    assert "tiny is already installed" in model("install").out
 
 
 def test_a_failed_installation_says_why_and_gives_1(model: Command, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_failed_installation_says_why_and_gives_1(model: Command, tmp_path: Pa
 
 def test_removing_tells_what_was_freed(model: Command, tiny: Tiny) -> None:
     model("install", "--from", str(tiny.published))
-    assert "search goes on by words" in model("remove").out
+    assert "search is now lexical" in model("remove").out
     assert model("remove").out == "nothing to remove\n"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.cli.switching import SWITCHES, overruled_by
+from keepmum.cli.switches import SWITCHES, overruled_by
 from keepmum.core.errors import SettingsError
 from keepmum.workspace.settings import load
 
@@ -115,7 +115,7 @@ def test_a_file_above_the_project_is_left_alone(work: Path) -> None:
 
 def test_the_home_folder_is_no_project_to_switch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
-    with pytest.raises(SettingsError, match="no project's folder"):
+    with pytest.raises(SettingsError, match="not a project folder"):
         switch("project", on=False)
 
 
@@ -123,7 +123,7 @@ def test_the_home_folder_is_no_project_to_switch(home: Path, monkeypatch: pytest
 def test_a_folder_of_everyone_is_no_project_to_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.chmod(0o1777)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SettingsError, match="no project's folder"):
+    with pytest.raises(SettingsError, match="not a project folder"):
         switch("project", on=False)
 
 

@@ -29,9 +29,9 @@ def test_a_server_is_copied_into_the_database_once(capsys: pytest.CaptureFixture
     main(["remember", "Releases go out on Tuesdays", "--title", "Releases"])
     capsys.readouterr()
     assert main(["import", "--from", "server"]) == 0
-    assert capsys.readouterr().out == "2 imported, 0 known already, 0 refused\n"
+    assert capsys.readouterr().out == "2 imported, 0 unchanged, 0 refused\n"
     assert main(["import", "--from", "server"]) == 0
-    assert capsys.readouterr().out == "0 imported, 2 known already, 0 refused\n"
+    assert capsys.readouterr().out == "0 imported, 2 unchanged, 0 refused\n"
 
 
 def test_a_server_that_cannot_be_asked_is_not_taken_for_an_empty_one(

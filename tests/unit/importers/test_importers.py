@@ -66,7 +66,7 @@ def a_claude_folder(folder: Path) -> str:
 
 
 def test_entities_become_facts_with_their_relations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert take_in(capsys, a_graph(tmp_path))[:2] == (0, "2 imported, 0 known already, 0 refused")
+    assert take_in(capsys, a_graph(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
     (ada,) = kept(capsys, "tabs")
     assert ada["text"] == "Ada\n- likes tabs\n- works on billing\n- owns billing"
     assert ada["data"] == {"entity": "person", "related": [{"to": "billing", "how": "owns"}]}
@@ -74,7 +74,7 @@ def test_entities_become_facts_with_their_relations(capsys: pytest.CaptureFixtur
 
 
 def test_claudes_files_become_memories_of_their_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert take_in(capsys, a_claude_folder(tmp_path))[:2] == (0, "2 imported, 0 known already, 0 refused")
+    assert take_in(capsys, a_claude_folder(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
     tabs, index = kept(capsys, "tabs")[0], kept(capsys, "tuesdays")[0]
     assert (tabs["text"], tabs["title"], tabs["kind"], tabs["why"]) == (
         "Use tabs.",
@@ -92,7 +92,7 @@ def test_files_of_a_repository_become_memories_of_this_project(
     day = tmp_path / "other" / ".memories" / "2025-02-04"
     day.mkdir(parents=True)
     (day / "145052_e5f6.md").write_text(SEED)
-    assert take_in(capsys, str(tmp_path / "other"))[:2] == (0, "1 imported, 0 known already, 0 refused")
+    assert take_in(capsys, str(tmp_path / "other"))[:2] == (0, "1 imported, 0 unchanged, 0 refused")
     (found,) = kept(capsys, "oauth2")
     assert (found["tags"], found["created_at"], found["tier"]) == (["auth"], 1_738_680_652_000, "long")
 
@@ -101,7 +101,7 @@ def test_files_of_a_repository_become_memories_of_this_project(
 def test_what_was_imported_before_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path, make: Any) -> None:
     path = make(tmp_path)
     take_in(capsys, path)
-    assert take_in(capsys, path)[:2] == (0, "0 imported, 2 known already, 0 refused")
+    assert take_in(capsys, path)[:2] == (0, "0 imported, 2 unchanged, 0 refused")
 
 
 @pytest.mark.parametrize("kind", ["server-memory", "claude", "memories", "keepmum"])
@@ -128,7 +128,7 @@ def test_a_secret_of_another_tool_is_refused_and_not_shown(
         (path / "2025-02-04").mkdir(parents=True)
         (path / "2025-02-04" / "a.md").write_text(SEED.replace("It can", secret))
     status, counts, told = take_in(capsys, str(path))
-    assert (status, counts) == (1, "0 imported, 0 known already, 1 refused")
+    assert (status, counts) == (1, "0 imported, 0 unchanged, 1 refused")
     assert "github" in told
     assert_hidden(secret, told)
 
@@ -147,7 +147,7 @@ def test_a_bad_line_is_told_and_the_others_are_taken_in(
 ) -> None:
     (tmp_path / "memory.jsonl").write_bytes(content)
     status, counts, remarks = take_in(capsys, str(tmp_path / "memory.jsonl"))
-    assert (status, counts) == (1, "1 imported, 0 known already, 1 refused")
+    assert (status, counts) == (1, "1 imported, 0 unchanged, 1 refused")
     assert told in remarks
 
 
@@ -158,7 +158,7 @@ def test_a_bad_file_of_a_folder_is_told_and_the_others_are_taken_in(
     (path / "bad.md").write_bytes(b"\xff\xfe")
     (path / "link.md").symlink_to("/etc/hostname")
     status, counts, told = take_in(capsys, str(path))
-    assert (status, counts) == (1, "2 imported, 0 known already, 2 refused")
+    assert (status, counts) == (1, "2 imported, 0 unchanged, 2 refused")
     assert "bad.md: is not UTF-8 at byte 0" in told
 
 
@@ -178,7 +178,7 @@ def test_an_export_comes_back_with_nothing_lost(
     target = str(tmp_path / "export")
     assert main(["export", *(["--markdown", target] if form == "files" else [target])]) == 0
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / "another home"))
-    assert take_in(capsys, target)[:2] == (0, "2 imported, 0 known already, 0 refused")
+    assert take_in(capsys, target)[:2] == (0, "2 imported, 0 unchanged, 0 refused")
     assert exported(capsys) == before
 
 

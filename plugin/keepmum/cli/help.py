@@ -1,4 +1,4 @@
-"""The parser of the command line: every command says what it does, and its help fits a screen."""
+"""Help texts and usage errors of the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Help", "Parser", "describe", "listed", "unknown", "without_secrets"]
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help that names the choices of an argument once, below it, and not wherever the argument is mentioned."""
+    """Shows the choices of an option once, in its own line."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.choices and action.metavar and action.option_strings:
@@ -24,37 +24,37 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that quotes what it does not understand, as all do, but no secret in it."""
+    """An argument parser whose error messages mask secrets."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
-        """End the process with usage and message on standard error; status 2."""
-        super().error(_harmless(message, [message]))
+        """Print usage and message to standard error, and exit with status 2."""
+        super().error(_masked(message, [message]))
 
 
 def without_secrets(message: str, argv: Iterable[str]) -> str:
-    """A message that may repeat words of the command line, without the secrets in these."""
-    told = [part for word in argv for part in (word, word.partition("=")[2]) if part and part in message]
-    return _harmless(message, told)
+    """`message` with the secrets masked that it repeats from the command line."""
+    quoted = [part for word in argv for part in (word, word.partition("=")[2]) if part and part in message]
+    return _masked(message, quoted)
 
 
-def _harmless(message: str, told: Iterable[str]) -> str:
-    """`message` without the secrets in what is `told` in it; nothing of it where the scanner cannot say."""
+def _masked(message: str, quoted: Iterable[str]) -> str:
+    """`message` with the secrets in its `quoted` parts masked; all of it withheld when the scanner fails."""
     try:
-        for part in told:
+        for part in quoted:
             from keepmum_scanner import redact, scan
 
             message = message.replace(part, redact(part, scan(part)))
-    except Exception:  # noqa: BLE001 - a damaged file raises anything, and what is not judged is not shown
+    except Exception:  # noqa: BLE001 - a damaged scanner raises anything; unscanned text is not shown
         return "[not repeated, since the scanner failed; run `keepmum doctor`]"
     return message
 
 
 def describe(commands: console.Subparsers[argparse.ArgumentParser]) -> dict[str, str]:
-    """What each command does, by its name; from here on its own help begins with that, and it refuses words itself."""
-    says = {each.dest: each.help or "" for each in commands._choices_actions}  # noqa: SLF001 - argparse shows them in no other way
+    """The help line of each command by name; also sets it as the description of the command's own help."""
+    says = {each.dest: each.help or "" for each in commands._choices_actions}  # noqa: SLF001 - argparse has no public access
     for name, line in says.items():
         command = commands.choices[name]
         command.description = f"{line[:1].upper()}{line[1:]}."
@@ -63,7 +63,7 @@ def describe(commands: console.Subparsers[argparse.ArgumentParser]) -> dict[str,
 
 
 def listed(groups: Mapping[str, Iterable[str]], says: Mapping[str, str]) -> str:
-    """The commands under their headings, one a line, as wide as the terminal."""
+    """The commands under their headings, wrapped to the terminal's width."""
     width = shutil.get_terminal_size().columns - 2
     lines: list[str] = []
     for heading, names in groups.items():
@@ -74,7 +74,7 @@ def listed(groups: Mapping[str, Iterable[str]], says: Mapping[str, str]) -> str:
 
 
 def unknown(word: str, commands: Iterable[str]) -> str:
-    """That there is no such command, and which one may have been meant."""
+    """The message for an unknown command, with the closest match."""
     near = difflib.get_close_matches(word, list(commands), n=1)
     instead = f"did you mean `keepmum {near[0]}`?" if near else "`keepmum --help` lists them"
     return f"there is no command {word!r}; {instead}"
