@@ -14,7 +14,7 @@ from contract.own_ids import OwnIds
 from keepmum.core import ids
 from keepmum.core.memory import Activity, Filter, Memory
 from keepmum.stores import Store, markdown, sqlite
-from keepmum.stores.joined import JoinedStore
+from keepmum.stores.composite import CompositeStore
 from rest_server import shared_hosts
 from unit.stores.rest_parts import open_at
 
@@ -39,7 +39,7 @@ def _open_second(folder: Path) -> Store:
 
 
 STORES: Mapping[str, OpenStore] = {
-    "joined": lambda folder: JoinedStore(
+    "joined": lambda folder: CompositeStore(
         {
             "sqlite": sqlite.open_store(str(folder / "memory.db")),
             "markdown": markdown.open_store(str(folder), str(folder / "cache"), "alpha"),

@@ -6,9 +6,8 @@ Callers get values and typed errors; what a model or a person is shown is made i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Self
 
 from keepmum.core import lifecycle, validation
@@ -22,7 +21,8 @@ from keepmum.service.keeping import Keeping, Remembered
 from keepmum.service.moving import AUDIENCES, Migrated, Move, Moving
 from keepmum.service.reading import Reading
 from keepmum.service.reviewing import Review, Reviewing
-from keepmum.stores import STORES, Follows, StaleWrite
+from keepmum.stores import StaleWrite, StoreSpec, open_store
+from keepmum.stores.base import caveat, known_folders, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,19 +45,12 @@ _ADOPTED_AT_ONCE = 10_000
 _UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
 
 
-def open_service(
-    path: str,
-    scan: validation.Scan,
-    *,
-    backend: str = "sqlite",
-    options: Mapping[str, Any] = MappingProxyType({}),
-    **context: Any,
-) -> MemoryService:
-    """A service over the store at `path`; `options` are the store's own, `context` is passed on to `MemoryService`.
+def open_service(spec: StoreSpec, scan: validation.Scan, **context: Any) -> MemoryService:
+    """A service over the store that `spec` describes; `context` is passed on to `MemoryService`.
 
     Raises: StoreError when the store can be neither read nor made.
     """
-    store = STORES[backend](path, **options)
+    store = open_store(spec)
     try:
         return MemoryService(store, scan, **context)
     except BaseException:
@@ -71,8 +64,9 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
     def go(self, place: Place, root: str) -> None:
         """Work in another place from now on; a store in the files of a repository is that of `root` then."""
         self.place = place
-        if isinstance(self.store, Follows):
-            self.store.go(root, place.project or "")
+        folder = self.store.features.folder
+        if folder is not None:
+            folder.follow(root, place.project or "")
 
     @contextlib.contextmanager
     def at(self, place: Place) -> Iterator[None]:
@@ -92,15 +86,18 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
         root, project = self.place.root, self.place.project
         if self.store.capabilities.writable and root and project:
             self._adopt(root, project)
-            self.store.remember_root(root, project, self.place.name, self._clock())
+            if (state := self.store.features.local_state) is not None:
+                state.remember_root(root, project, self.place.name, self._clock())
             self._refresh(project)
 
     def upkeep(self) -> None:
         """What is to be done now and then: let time pass, back up, prune the log."""
         if self.store.capabilities.writable:
             self.sweep()
-            self.store.upkeep(self._clock())
-            if self.store.at_hand is not self.store:
+            features = self.store.features
+            if features.maintenance is not None:
+                features.maintenance.upkeep(self._clock())
+            if features.remote is not None:
                 self._refresh(self.place.project)  # there may be news of the server
 
     def notices(self) -> list[str]:
@@ -119,7 +116,7 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
     def caveat(self) -> str:
         """What has to be said beside the last answer, such as that the server could not be asked."""
-        return self._masker.text(self.store.caveat)
+        return self._masker.text(caveat(self.store))
 
     def warm(self, *, wait: bool = False) -> None:
         """Open the model and embed what has no vector yet, beside the work; with `wait`, open the model now."""
@@ -164,7 +161,7 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
     def project_names(self) -> dict[str, str]:
         """What the projects are called whose folders were seen here, by id; two of one name each with its folder."""
-        seen = {project: (name, root) for root, project, name in reversed(self.store.roots(0))}
+        seen = {project: (name, root) for root, project, name in reversed(known_folders(self.store))}
         bearers: dict[str, int] = {}
         for name, _ in seen.values():
             bearers[name] = bearers.get(name, 0) + 1
@@ -200,13 +197,13 @@ class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
 
     def _adopt(self, root: str, project: str) -> None:
         """Take along what was kept while this folder had no name but its path, before its first remote."""
-        former = next((known for folder, known, _ in self.store.roots(0) if folder == root), project)
+        former = next((known for folder, known, _ in known_folders(self.store) if folder == root), project)
         if former == project or not former.startswith(_UNNAMED):
             return
         now = self._clock()
         wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
         changes = []
-        for memory in self.store.at_hand.browse(wanted, limit=_ADOPTED_AT_ONCE):
+        for memory in local(self.store).browse(wanted, limit=_ADOPTED_AT_ONCE):
             moved = replace(lifecycle.next_revision(memory, now, self._agent), project=project)
             if moved.key and self.store.by_key(moved.space, moved.key) is not None:
                 moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says

@@ -8,7 +8,9 @@ from typing import Any
 
 from keepmum.core import masking, serialization, validation
 from keepmum.core.memory import Activity, Change, JsonValue, Memory
-from keepmum.stores import Parts, Store
+from keepmum.core.errors import StoreError
+from keepmum.stores import Store
+from keepmum.stores.base import known_folders
 
 __all__ = ["Place", "Progress", "Report", "cleanse", "survey"]
 
@@ -64,7 +66,7 @@ def survey(store: Store, scan: validation.Scan, progress: Progress = lambda _: N
     for event in store.activity(_ALL):
         said = {"agent": event.agent, "key": event.key, "project": event.project, "detail": event.detail}
         _judge(report, scan, "activity", event.memory, said)
-    for root, project, name in store.roots(0):
+    for root, project, name in known_folders(store):
         _judge(report, scan, "folder", None, {"root": root, "project": project, "name": name})
     return report
 
@@ -78,6 +80,9 @@ def cleanse(  # noqa: PLR0913 - the one caller has all of them
 
     Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
     """
+    erasure = store.features.erasure
+    if erasure is None:
+        raise StoreError("this store cannot erase data without a trace; nothing was removed")
 
     def clean(memory: str | None, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         eraser = masking.Redactor(scan, report.secrets.get(memory, {}))
@@ -99,7 +104,7 @@ def cleanse(  # noqa: PLR0913 - the one caller has all of them
                 detail="" if purge else "secrets redacted by an audit",
             )
         )
-    return store.cleanse(changes, activity, clean)
+    return erasure.cleanse(changes, activity, clean)
 
 
 def _redacted(memory: Memory, values: Mapping[str, Any], now: int, agent: str) -> Memory:
@@ -112,9 +117,10 @@ def _redacted(memory: Memory, values: Mapping[str, Any], now: int, agent: str) -
 
 def _parts(store: Store) -> list[Store]:
     """The stores that one is made of, each with its own copies of memories; itself where it is one."""
-    if not isinstance(store, Parts):
+    composite = store.features.composite
+    if composite is None:
         return [store]
-    return [part for name in store.names if (part := store.part(name)) is not None]
+    return [part for name in composite.names if (part := composite.part(name)) is not None]
 
 
 def _every(store: Store) -> Iterator[Memory]:

@@ -9,7 +9,7 @@ from keepmum.core import ranking
 from keepmum.core.errors import EmbeddingError, StoreError
 from keepmum.core.memory import Embedding
 from keepmum.embedding.base import Embedder
-from keepmum.stores.base import Meaning
+from keepmum.stores.base import VectorSearch
 from keepmum.system.heap import release_free_memory
 
 __all__ = ["Backlog", "Progress"]
@@ -19,7 +19,7 @@ _AT_ONCE = 8
 _ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
 
 Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
-Fitting = Callable[[], tuple[Meaning, Embedder] | None]  # what is to be embedded by what; None where they do not fit
+Fitting = Callable[[], tuple[VectorSearch, Embedder] | None]  # what is to be embedded by what; None where they do not fit
 
 
 class Backlog:
@@ -35,21 +35,21 @@ class Backlog:
         self._wanted: str | None = None  # the text whose vector somebody waits for
         self._made: Embedding | None = None
 
-    def work_off(self, meaning: Meaning, embedder: Embedder, progress: Progress = lambda _, __: None) -> int:
+    def work_off(self, vectors: VectorSearch, embedder: Embedder, progress: Progress = lambda _, __: None) -> int:
         """Embed everything and bring the index up to date; how many were embedded.
 
         Raises: EmbeddingError, StoreError.
         """
-        done = self._embed(meaning, embedder, progress)
+        done = self._embed(vectors, embedder, progress)
         if not self._closing.is_set():
-            meaning.prepare(embedder.model)
+            vectors.update_index(embedder.model)
         self.problem = ""
         return done
 
-    def work_off_now(self, meaning: Meaning, embedder: Embedder) -> None:
+    def work_off_now(self, vectors: VectorSearch, embedder: Embedder) -> None:
         """The same; what goes wrong is the `problem`."""
         try:
-            self.work_off(meaning, embedder)
+            self.work_off(vectors, embedder)
         except (EmbeddingError, StoreError) as error:
             self.problem = f"not every memory is found by its meaning: {error}"
 
@@ -90,14 +90,14 @@ class Backlog:
         if self._more and not self._closing.is_set():  # told between the last look and the release
             self.work_off_beside(fitting)
 
-    def _embed(self, meaning: Meaning, embedder: Embedder, progress: Progress) -> int:
+    def _embed(self, vectors: VectorSearch, embedder: Embedder, progress: Progress) -> int:
         from keepmum.stores import vectors
 
-        done, total = 0, meaning.count_awaiting(embedder.model)
-        while not self._closing.is_set() and (batch := meaning.awaiting(embedder.model, _AT_ONCE)):
+        done, total = 0, vectors.count_pending(embedder.model)
+        while not self._closing.is_set() and (batch := vectors.pending(embedder.model, _AT_ONCE)):
             texts = [ranking.embedding_text(memory) for memory in batch]
             made = [Embedding(embedder.model, vectors.pack(row)) for row in embedder.embed(texts)]
-            meaning.keep(list(zip(batch, made, strict=True)))
+            vectors.save(list(zip(batch, made, strict=True)))
             self._tell(dict(zip(texts, made, strict=True)))
             done += len(batch)
             progress(done, max(done, total))

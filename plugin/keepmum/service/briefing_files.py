@@ -13,7 +13,7 @@ from dataclasses import replace
 from keepmum.core import briefing, ranking
 from keepmum.core.memory import Filter, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import Store
+from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
 from keepmum_hooks import places
 
@@ -38,8 +38,8 @@ class BriefingFiles:
         a time to live is left out: the file may be printed after that time, when no server runs to see it pass.
         """
         rendered: dict[str, str] = {}
-        alive = {root for root, *_ in store.roots(now - _SEEN_WITHIN) if os.path.isdir(root)}
-        for root, owner, name in store.roots(0):
+        alive = {root for root, *_ in known_folders(store, now - _SEEN_WITHIN) if os.path.isdir(root)}
+        for root, owner, name in known_folders(store):
             if project not in {None, owner}:
                 continue
             if root in alive and owner not in rendered:

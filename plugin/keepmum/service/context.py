@@ -30,6 +30,7 @@ from keepmum.service.activity_log import Journal
 from keepmum.service.briefing_files import BriefingFiles
 from keepmum.service.embedding import Embeddings
 from keepmum.stores import Receipt, StaleWrite, Store
+from keepmum.stores.base import known_folders, local
 
 __all__ = ["Context", "Place", "Wanted"]
 
@@ -147,7 +148,7 @@ class Context:
         """The id of the project that goes by `name`: the one here, the only one seen that is called so, or the name."""
         if name in {None, self.place.name, self.place.project}:
             return self.place.project
-        seen = {owner for _, owner, called in self.store.roots(0) if called == name}
+        seen = {owner for _, owner, called in known_folders(self.store) if called == name}
         return seen.pop() if len(seen) == 1 else name
 
     def _find(self, reference: str) -> Memory:
@@ -217,7 +218,7 @@ class Context:
 
     def _refresh(self, project: str | None) -> None:
         if self._briefings is not None and not self._visiting:
-            self._briefings.refresh(self.store.at_hand, self._clock(), project, self.place.user)
+            self._briefings.refresh(local(self.store), self._clock(), project, self.place.user)
 
     def _retrying(self, attempt: Callable[[], _Answer]) -> _Answer:
         """Decide again on fresh facts when another process was faster."""

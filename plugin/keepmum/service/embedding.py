@@ -11,7 +11,7 @@ from keepmum.core.memory import Embedding, Memory
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.base import Embedder
 from keepmum.service.backlog import Backlog, Progress
-from keepmum.stores.base import Meaning, Question, Store
+from keepmum.stores.base import QueryVector, Store, VectorSearch
 from keepmum.system.background import BackgroundTask
 from keepmum.system.heap import limit_free_memory
 
@@ -49,7 +49,7 @@ class Embeddings:
     @property
     def lexical_only(self) -> str:
         """Why search goes by words alone just now; empty when it does not, or nothing else is wanted."""
-        if self._opening is None or self._store.meaning is None:
+        if self._opening is None or self._store.features.vector_search is None:
             return ""
         embedder = self._opening.ready()
         if embedder is None:
@@ -65,13 +65,13 @@ class Embeddings:
     def problem(self) -> str:
         """What keeps an open model from being used, and what to do about it; empty when nothing does."""
         embedder = self._opening.ready() if self._opening else None
-        if embedder is None or self._store.meaning is None:
+        if embedder is None or self._store.features.vector_search is None:
             return ""
         return (
             self._failed
-            or self._foreign(self._store.meaning, embedder)
+            or self._foreign(self._store.features.vector_search, embedder)
             or self._backlog.problem
-            or self._store.meaning.problem
+            or self._store.features.vector_search.problem
         )
 
     @property
@@ -79,7 +79,7 @@ class Embeddings:
         """Whether there is an open model whose vectors the store has."""
         return self._usable() is not None
 
-    def question(self, text: str) -> Question:
+    def question(self, text: str) -> QueryVector:
         """The vector of a question, made from now on while its words are looked up; None where these alone count."""
         found = self._usable()
         if found is None:
@@ -108,16 +108,16 @@ class Embeddings:
 
     def start(self) -> None:
         """Open the model, embed what has no vector yet and make the index: beside the work, and in a moment."""
-        if self._opening is not None and self._store.meaning is not None:
+        if self._opening is not None and self._store.features.vector_search is not None:
             limit_free_memory()  # a server lives long, and many run side by side
             self._backlog.work_off_beside(lambda: None if self._closing.wait(_SETTLES) else self._fitting())
 
     def wait(self) -> None:
         """Open the model now, and embed what waits for it when that is little; many are embedded beside the work."""
-        if self._store.meaning is None or self._opened() is None:
+        if self._store.features.vector_search is None or self._opened() is None:
             return
         found = self._usable()
-        if found is not None and found[0].count_awaiting(found[1].model) <= _FEW:
+        if found is not None and found[0].count_pending(found[1].model) <= _FEW:
             self._backlog.work_off_now(*found)
 
     def catch_up(self, progress: Progress = lambda _, __: None) -> int:
@@ -127,10 +127,10 @@ class Embeddings:
 
         Raises: EmbeddingError, StoreError.
         """
-        meaning, embedder = self._store.meaning, self._opened()
-        if meaning is None or embedder is None:
+        vectors, embedder = self._store.features.vector_search, self._opened()
+        if vectors is None or embedder is None:
             raise EmbeddingError(self._opening.problem if self._opening else "no embedder is configured")
-        return self._backlog.work_off(meaning, embedder, progress)
+        return self._backlog.work_off(vectors, embedder, progress)
 
     def close(self) -> None:
         """Stop what goes on beside the work."""
@@ -147,25 +147,25 @@ class Embeddings:
     def _opened(self) -> Embedder | None:
         return None if self._opening is None else self._opening.wait(_WAITS)
 
-    def _fitting(self) -> tuple[Meaning, Embedder] | None:
-        """The store's meaning and the model, once it is open, when the two fit."""
+    def _fitting(self) -> tuple[VectorSearch, Embedder] | None:
+        """The store's vector search and the model, once it is open, when the two fit."""
         self._opened()
         return self._usable()
 
-    def _usable(self) -> tuple[Meaning, Embedder] | None:
-        """The store's meaning and an open model, when the two fit."""
-        if self._opening is None or (meaning := self._store.meaning) is None:
+    def _usable(self) -> tuple[VectorSearch, Embedder] | None:
+        """The store's vector search and an open model, when the two fit."""
+        if self._opening is None or (vectors := self._store.features.vector_search) is None:
             return None
         waits = self._patient and not self._opening.problem
         embedder = self._opening.wait(_WAITS) if waits else self._opening.ready()
         if embedder is None:
             self._opening.retry()
             return None
-        return None if self._foreign(meaning, embedder) else (meaning, embedder)
+        return None if self._foreign(vectors, embedder) else (vectors, embedder)
 
-    def _foreign(self, meaning: Meaning, embedder: Embedder) -> str:
+    def _foreign(self, vectors: VectorSearch, embedder: Embedder) -> str:
         """That the store is of another model, as a sentence; empty when it is not."""
-        other = meaning.other_model(embedder.model)
+        other = vectors.other_model(embedder.model)
         if other is None:
             return ""
         return (
@@ -192,11 +192,11 @@ class Embeddings:
         self._failed = ""
         return made
 
-    def _work_off(self, meaning: Meaning, embedder: Embedder) -> None:
+    def _work_off(self, vectors: VectorSearch, embedder: Embedder) -> None:
         """See to what has no vector yet: before a patient caller goes on, else beside it."""
-        if meaning.is_ready(embedder.model):
+        if vectors.is_ready(embedder.model):
             self._backlog.problem = ""  # whoever saw to it
         elif self._patient:
-            self._backlog.work_off_now(meaning, embedder)
+            self._backlog.work_off_now(vectors, embedder)
         else:
             self._backlog.work_off_beside(self._fitting)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.core import lifecycle, ranking, retention, validation
-from keepmum.core.errors import ConfirmationNeeded, InvalidInput
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput, StoreError
 from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Status
 from keepmum.service.context import Context
 from keepmum.stores import Receipt, StaleWrite
@@ -77,7 +77,10 @@ class Forgetting(Context):
         def attempt() -> int:
             victims, now = self._named(references), self._clock()
             changes = [self._change(memory, None, now) for memory in victims]
-            self.store.cleanse(changes, [self._entry("purged", memory) for memory in victims], _without_queries)
+            erasure = self.store.features.erasure
+            if erasure is None:
+                raise StoreError("this store cannot erase data without a trace; nothing was removed")
+            erasure.cleanse(changes, [self._entry("purged", memory) for memory in victims], _without_queries)
             for project in {memory.project for memory in victims}:
                 self._refresh(project)
             return len(victims)
@@ -90,11 +93,13 @@ class Forgetting(Context):
         Nothing is done in a sweep that sees the clock more than a day away from the sweep before: a clock that
         jumped must not cost a memory, and the next sweep will do the work.
         """
-        now = self._clock()
-        if not 0 <= now - self.store.tick(now) <= retention.DAY_MS:
+        now, features = self._clock(), self.store.features
+        if features.aging is None:
+            return 0
+        if features.local_state is not None and not 0 <= now - features.local_state.tick(now) <= retention.DAY_MS:
             return 0
         trashed_by = now - lifecycle.TRASH_DAYS * retention.DAY_MS
-        fading = self.store.fading(now, trashed_by, _SWEPT_AT_ONCE)
+        fading = features.aging.fading(now, trashed_by, _SWEPT_AT_ONCE)
         steps = [step for memory in fading if (step := self._aged(memory, now)) is not None]
         if not steps:
             return 0

@@ -215,10 +215,10 @@ class Keeping(Context):
 
     def _similar(self, new: Memory) -> tuple[Similar, ...]:
         """The memories that are found where this one is and say nearly the same, as they may be shown."""
-        meaning, embedding = self.store.meaning, self._embeddings.of_kept(new)
-        if meaning is None or embedding is None:
+        vectors, embedding = self.store.features.vector_search, self._embeddings.of_kept(new)
+        if vectors is None or embedding is None:
             return ()
-        near = meaning.alike(embedding, self._filter(), _COMPARED)
+        near = vectors.similar(embedding, self._filter(), _COMPARED)
         return tuple(
             similarity.compare(new, self._masker.memory(memory), cosine)
             for memory, cosine in near

@@ -12,7 +12,8 @@ from keepmum.core import lifecycle, ranking, serialization, validation
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
 from keepmum.core.memory import Change, Memory, Revision, Scope
 from keepmum.service.context import Context
-from keepmum.stores import Parts, StaleWrite, Store
+from keepmum.stores import StaleWrite, Store
+from keepmum.stores.base import Composite, caveat
 from keepmum.system import private_files
 
 __all__ = ["AUDIENCES", "Migrated", "Move", "Moving"]
@@ -224,8 +225,8 @@ class Moving(Context):
         wanted, offset = replace(self._filter(), everywhere=True), 0
         while True:
             found = server.browse(wanted, order="created", limit=_PAGE, offset=offset)
-            if server.caveat:
-                why = server.capabilities.reason or server.caveat
+            if reason := caveat(server):
+                why = server.capabilities.reason or reason
                 raise StoreError(f"the server could not be asked what it has, so that not all of it was copied. {why}")
             if not found:
                 return
@@ -247,10 +248,11 @@ class Moving(Context):
             return False
         return True
 
-    def _parts(self) -> Parts:
-        if not isinstance(self.store, Parts):
+    def _parts(self) -> Composite:
+        composite = self.store.features.composite
+        if composite is None:
             raise StoreError("there is one store here; nothing can be moved")
-        return self.store
+        return composite
 
     def _part(self, name: str) -> Store:
         store = self._parts().part(name)

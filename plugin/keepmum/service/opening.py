@@ -15,6 +15,7 @@ from keepmum.core.errors import KeepmumError, StoreError
 from keepmum.core.memory import JsonValue, Scope
 from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.service import MemoryService, Place, open_service
+from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import changes as git_changes
@@ -57,12 +58,10 @@ def open_session(  # noqa: PLR0913 - who asks and from where, in the words of th
     judge = allowlist.AllowlistScanner(places.home(environ))
     scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
-    path, kind, options = _store(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
+    spec = _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
     service = open_service(
-        path,
+        spec,
         scan,
-        backend=kind,
-        options=options,
         place=_place(environ, chosen, found, session),
         agent=chosen.agent or agent,
         origin=origin,
@@ -105,7 +104,7 @@ def open_memory(
     Raises: StoreError when the file can be neither read nor made, SettingsError when the user's settings are wrong.
     """
     return open_service(
-        os.fspath(path),
+        SqliteSpec(os.fspath(path)),
         allowlist.AllowlistScanner(places.home(os.environ)),
         place=Place(project=project, name=project or "", user=user),
         agent=agent,
@@ -162,7 +161,7 @@ def _basis(chosen: settings.Settings, found: project.Project) -> _Basis:
     return _Basis(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
-def _store(  # noqa: PLR0913 - everything that decides where memories are kept
+def _store_spec(  # noqa: PLR0913 - everything that decides where memories are kept
     chosen: settings.Settings,
     environ: Mapping[str, str],
     found: project.Project,
@@ -170,43 +169,43 @@ def _store(  # noqa: PLR0913 - everything that decides where memories are kept
     stores: Sequence[str],
     *,
     drains: bool,
-) -> tuple[str, str, Mapping[str, object]]:
-    """Path, kind and options of the store that `routes` lead to; with `stores`, or where they are several, of all.
+) -> StoreSpec:
+    """The one store that all `routes` lead to, or a composite of several and of those named in `stores`.
 
-    Raises: StoreError where there is no home folder, SettingsError when the file of keys is wrong.
+    Raises: StoreError when there is no home folder, SettingsError when the file of keys is invalid.
     """
     if chosen.store.path is None or chosen.home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
     wanted = {*routes.values(), *stores}
     if wanted == {"sqlite"} and not stores:
-        return chosen.store.path, "sqlite", {}
-    mirror = _mirror(chosen, environ, found, drains=drains) if "rest" in wanted else None
-    if mirror is not None and wanted == {"rest"} and not stores:
-        return mirror[0], "rest", mirror[1]
-    parts = {} if mirror is None else {"rest": mirror}
-    files = _files(chosen.home, environ, found) if "markdown" in wanted else None
-    return chosen.store.path, "joined", {"parts": parts, "routes": routes, "files": files}
+        return SqliteSpec(chosen.store.path)
+    server = _rest_spec(chosen, environ, found, drains=drains) if "rest" in wanted else None
+    if server is not None and wanted == {"rest"} and not stores:
+        return server
+    parts: dict[str, SqliteSpec | RestSpec] = {"sqlite": SqliteSpec(chosen.store.path)}
+    if server is not None:
+        parts["rest"] = server
+    files = _markdown_spec(chosen.home, environ, found) if "markdown" in wanted else None
+    return CompositeSpec(parts, routes, markdown=files)
 
 
-def _mirror(
+def _rest_spec(
     chosen: settings.Settings, environ: Mapping[str, str], found: project.Project, *, drains: bool
-) -> tuple[str, Mapping[str, object]]:
-    """Where what is known of a server lies, and the options of its store."""
+) -> RestSpec:
     assert chosen.home is not None
     named = server_of(chosen, environ)
     path = os.path.join(chosen.home, "servers", re.sub("[^a-z0-9.]+", "-", named.origin.partition("//")[2]) + ".db")
-    return path, {
-        "server": named,
-        "home": chosen.home,
-        "drains": drains,
-        "trailer": chosen.backend.v1_trailer,
-        "projects": {found.id: found.name},
-    }
+    return RestSpec(
+        named,
+        SqliteSpec(path),
+        chosen.home,
+        drains=drains,
+        trailer=chosen.backend.v1_trailer,
+        projects={found.id: found.name},
+    )
 
 
-def _files(home: str, environ: Mapping[str, str], found: project.Project) -> Mapping[str, object]:
-    """What the store of a repository's files is opened with."""
-
+def _markdown_spec(home: str, environ: Mapping[str, str], found: project.Project) -> MarkdownSpec:
     def project_of(root: str, name: str) -> str:
         try:
             found = project.find_project(root, environ, settings.load(environ, root), (root,)).id
@@ -214,12 +213,8 @@ def _files(home: str, environ: Mapping[str, str], found: project.Project) -> Map
             return name
         return name if found.startswith("path:") else found
 
-    everywhere = {
-        "cache": os.path.join(home, "cache"),
-        "user_home": user_home(environ) or home,
-        "project_of": project_of,
-    }
-    return {"root": _rooted(found), "project": found.id, "everywhere": everywhere}
+    cache = os.path.join(home, "cache")
+    return MarkdownSpec(_rooted(found), cache, found.id, user_home=user_home(environ) or home, project_of=project_of)
 
 
 def _rooted(found: project.Project) -> str:

@@ -12,8 +12,7 @@ from keepmum.core.errors import NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
 from keepmum.service.briefing_files import told
 from keepmum.service.context import Context, Wanted
-from keepmum.stores import Filed
-from keepmum.stores.base import Question
+from keepmum.stores.base import QueryVector, known_folders
 
 __all__ = ["Reading"]
 
@@ -81,11 +80,13 @@ class Reading(Context):
 
     def filed(self, memory: Memory) -> tuple[str, str] | None:
         """Id and path that a memory has in a repository's files; None where it lies in none."""
-        return self.store.file_of(memory.id) if isinstance(self.store, Filed) else None
+        files = self.store.features.files
+        return None if files is None else files.file_of(memory.id)
 
     def called(self, name: str) -> list[Memory]:
         """The memories whose files give this id, active ones alone."""
-        ids = self.store.called(name) if isinstance(self.store, Filed) else []
+        files = self.store.features.files
+        ids = [] if files is None else files.with_file_id(name)
         now = self._clock()
         return [self._masker.memory(memory) for memory in self.store.get(ids) if memory.is_visible(now)]
 
@@ -135,7 +136,7 @@ class Reading(Context):
         """What a project is called: as it was where it was seen on this machine, or by the last part of its id."""
         if project == self.place.project and self.place.name:
             return self.place.name
-        seen = {owner: name for _, owner, name in self.store.roots(0) if name}
+        seen = {owner: name for _, owner, name in known_folders(self.store) if name}
         return seen.get(project) or project.rpartition("/")[2]
 
     def count(self, **wanted: Unpack[Wanted]) -> int:
@@ -152,17 +153,19 @@ class Reading(Context):
         """Whether that is for want of a model on this machine, which may be what the user wants."""
         return self._embeddings.model_missing
 
-    def _candidates(self, text: str, question: Question, wanted: Filter, limit: int) -> list[Candidate]:
+    def _candidates(self, text: str, question: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
         words = ranking.terms(text)
-        if self.store.meaning is not None:
-            return self.store.meaning.find(words, question, wanted, limit)
+        vectors = self.store.features.vector_search
+        if vectors is not None:
+            return vectors.search(words, question, wanted, limit)
         return [Candidate.lexical_only(*pair) for pair in self.store.search(words, wanted, limit)]
 
     def _without_repeats(self, places: list[ranking.Ranked]) -> list[ranking.Ranked]:
         """Places without those that say the same as one before them."""
-        if self.store.meaning is None or all(place.candidate.cosine is None for place in places):
+        vectors = self.store.features.vector_search
+        if vectors is None or all(place.candidate.cosine is None for place in places):
             return places
-        repeats = self.store.meaning.repeats([place.candidate.id for place in places], similarity.SAME)
+        repeats = vectors.duplicates([place.candidate.id for place in places], similarity.SAME)
         return [place for place in places if place.candidate.id not in repeats]
 
     def _matches(self, places: Sequence[ranking.Ranked]) -> list[Match]:

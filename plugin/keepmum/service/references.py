@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous, NotFound
 from keepmum.core.memory import Memory
-from keepmum.stores import Filed, Store
+from keepmum.stores import Store
 
 __all__ = ["resolve", "resolve_former"]
 
@@ -47,8 +47,8 @@ def resolve_former(store: Store, word: str, spaces: Sequence[str], user: str | N
 def _by_id(store: Store, word: str, user: str | None) -> Memory:
     bounds = ids.id_range(word) if len(word.removeprefix(ids.PREFIX)) >= _SHORTEST_PREFIX else None
     found = [] if bounds is None else store.between(*bounds, limit=_LISTED + 1)
-    if not found and isinstance(store, Filed):
-        found = store.get(store.called(word))
+    if not found and (files := store.features.files) is not None:
+        found = store.get(files.with_file_id(word))
     found = [memory for memory in found if memory.user == user]
     if len(found) > 1:
         some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])

@@ -40,8 +40,8 @@ class Reviewing(Context):
         now = self._clock()
         found = self.store.browse(self._filter(), limit=_LOOKED_AT)
         by_id = {memory.id: memory for memory in found}
-        meaning = self.store.meaning if self._embeddings.usable else None
-        repeats = meaning.repeats([memory.id for memory in found], similarity.NEAR) if meaning else {}
+        vectors = self.store.features.vector_search if self._embeddings.usable else None
+        repeats = vectors.duplicates([memory.id for memory in found], similarity.NEAR) if vectors else {}
         single = [memory for memory in found if memory.id not in repeats]
         pairs = [
             (self._masker.memory(by_id[later]), by_id[older], cosine) for older, (later, cosine) in repeats.items()

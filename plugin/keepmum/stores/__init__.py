@@ -1,66 +1,83 @@
-"""The stores, by name. A new one is one module (or package) and one line here."""
+"""All kinds of store. To add one, add a spec to `specs.py` and a case to `open_store`."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
-from typing import Any
+import contextlib
+from dataclasses import replace
 
-from keepmum.core.memory import Scope
 from keepmum.stores import sqlite
-from keepmum.stores.base import STORED, Capabilities, Filed, Follows, Parts, Receipt, StaleWrite, Store
+from keepmum.stores.base import STORED, Capabilities, Features, Receipt, StaleWrite, Store, VectorSearch
+from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from keepmum.stores.joined import Reach
+    from keepmum.stores.composite import CompositeStore, Reach
 
-__all__ = ["STORED", "STORES", "Capabilities", "Filed", "Follows", "Parts", "Receipt", "StaleWrite", "Store"]
+__all__ = [
+    "STORED",
+    "Capabilities",
+    "CompositeSpec",
+    "Features",
+    "MarkdownSpec",
+    "Receipt",
+    "RestSpec",
+    "SqliteSpec",
+    "StaleWrite",
+    "Store",
+    "StoreSpec",
+    "VectorSearch",
+    "open_store",
+]
 
 
-def _open_rest(path: str, **options: Any) -> Store:
-    """A server's store, over a mirror of it at `path`."""
-    from keepmum.stores import rest  # only where a server was chosen
+def open_store(spec: StoreSpec) -> Store:
+    """The store that `spec` describes. All kinds but SQLite are imported here, when one is opened.
 
-    return rest.open_store(sqlite.open_store(path), **options)
-
-
-def _open_joined(
-    path: str,
-    *,
-    parts: Mapping[str, tuple[str, Mapping[str, Any]]],
-    routes: Mapping[Scope, str],
-    files: Mapping[str, Any] | None = None,
-) -> Store:
-    """The database at `path` and other stores as one; `parts` are path and options by name, `files` those of Markdown.
-
-    Raises: StoreError when one of them cannot be opened.
+    Raises: StoreError when it can be neither read nor created.
     """
-    from keepmum.stores import joined  # only where more than one store was chosen
+    match spec:
+        case SqliteSpec():
+            return sqlite.open_store(spec.path)
+        case RestSpec():
+            from keepmum.stores import rest
 
-    opened: dict[str, Store] = {"sqlite": sqlite.open_store(path)}
-    try:
-        for name, (own_path, options) in parts.items():
-            opened[name] = STORES[name](own_path, **options)
-        placed = None if files is None else ("markdown", functools.partial(_files_of, **files["everywhere"]))
-        store = joined.JoinedStore(opened, routes, placed=placed)
-        if files is not None:
-            store.go(files["root"], files["project"])
-    except BaseException:
-        for each in opened.values():
-            each.close()
-        raise
+            return rest.open_store(spec, sqlite.open_store(spec.mirror.path))
+        case MarkdownSpec():
+            from keepmum.stores import markdown
+
+            return markdown.open_store(spec.root, spec.cache, spec.project)
+        case CompositeSpec():
+            return _open_composite(spec)
+
+
+def _open_composite(spec: CompositeSpec) -> CompositeStore:
+    from keepmum.stores.composite import CompositeStore
+
+    with contextlib.ExitStack() as opened:
+        stores: dict[str, Store] = {}
+        for name, part in spec.stores.items():
+            stores[name] = open_store(part)
+            opened.callback(stores[name].close)
+        markdown = spec.markdown
+        if markdown is None:
+            store = CompositeStore(stores, spec.routes)
+        else:
+            store = CompositeStore(
+                stores,
+                spec.routes,
+                follows=("markdown", lambda root, project: _open_files(replace(markdown, root=root, project=project))),
+            )
+            store.follow(markdown.root, markdown.project or "")
+        opened.pop_all()
     return store
 
 
-def _files_of(
-    root: str, project: str, *, cache: str, user_home: str, project_of: Callable[[str, str], str]
-) -> tuple[Store, Reach]:
-    """The Markdown store of a folder, and those of the other projects in the registry."""
+def _open_files(spec: MarkdownSpec) -> tuple[Store, Reach | None]:
+    """The Markdown store of a folder, and those of all other projects in the registry."""
     from keepmum.stores import markdown
 
-    listed = markdown.Registry(markdown.registry_of(user_home))
-    reach = markdown.Elsewhere(listed, cache, root, project_of)
-    return markdown.open_store(root, cache, project, listed), reach
-
-
-STORES: Mapping[str, Callable[..., Store]] = {"sqlite": sqlite.open_store, "rest": _open_rest, "joined": _open_joined}
+    if spec.user_home is None:
+        return markdown.open_store(spec.root, spec.cache, spec.project), None
+    registry = markdown.Registry(markdown.registry_of(spec.user_home))
+    reach = markdown.Elsewhere(registry, spec.cache, spec.root, spec.project_of)
+    return markdown.open_store(spec.root, spec.cache, spec.project, registry), reach

@@ -1,128 +1,131 @@
-"""What every store promises the service. A store keeps and finds; it decides nothing and scans nothing."""
+"""The interface between the service and a store, and the optional features of a store.
+
+A store saves and finds memories. It makes no decisions about them and scans nothing; the service does both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
 __all__ = [
     "STORED",
+    "Aging",
     "Capabilities",
-    "Clean",
-    "Filed",
-    "Follows",
-    "Meaning",
-    "Parts",
-    "Question",
+    "Composite",
+    "Erasure",
+    "Features",
+    "FileBacked",
+    "FollowsFolder",
+    "LocalState",
+    "LocalStore",
+    "Maintenance",
+    "QueryVector",
     "Receipt",
+    "Redact",
+    "Remote",
     "StaleWrite",
     "Store",
+    "VectorSearch",
+    "caveat",
+    "known_folders",
+    "local",
 ]
 
-# The vector of a question, or None where words alone count. It may still be in the making: whoever needs it last waits
-# least.
-Question = Callable[[], Embedding | None]
+# Returns the vector of a query, or None when only the words count. The vector may still be computed in another thread,
+# so callers ask for it as late as possible.
+QueryVector = Callable[[], Embedding | None]
 
-# What is told beside a memory (its id, or None), as it may be kept: the same names with cleaned values.
-Clean = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
+# Takes the id of a memory (or None) and fields that mention it; returns the same fields with secrets replaced.
+Redact = Callable[[str | None, Mapping[str, JsonValue]], Mapping[str, JsonValue]]
 
 
 class StaleWrite(StoreError):
-    """Another process changed the memory (or took the key) since it was read; read again and decide again."""
+    """Another process changed the memory, or took its key, after it was read. Read again and decide again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a store can promise; the tools say so in a sentence where one is missing."""
+    """What a store guarantees right now."""
 
     writable: bool = True
-    reason: str = ""  # why it is not writable, with the next step
-    cannot: Mapping[str, str] = field(default_factory=dict)  # a promise that it does not keep, and a sentence on that
+    reason: str = ""  # why it is not writable, and the next step
+    cannot: Mapping[str, str] = field(default_factory=dict)  # missing guarantees: name to a sentence for the user
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a transaction."""
+    """The result of a transaction."""
 
-    ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # that a server gave in place of ours
-    queued: int = 0  # writes that wait for a server, these among them; 0: everything is stored
+    ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # our id to the id a server assigned
+    queued: int = 0  # writes that wait for a server, including this one; 0 when everything is stored
 
     def settled(self, memory: Memory) -> Memory:
-        """`memory` under the id that it is kept by."""
+        """`memory` with the id under which it is stored."""
         return replace(memory, id=self.ids.get(memory.id, memory.id))
 
 
 STORED = Receipt()
 
 
-class Meaning(Protocol):
-    """What a store offers that finds memories by meaning as well as by words. All its vectors are of one model.
+class VectorSearch(Protocol):
+    """Search by vectors and words together. All vectors of a store are of one model.
 
     Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
     """
 
-    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
-        """Up to `limit` memories that hold any of `words`, and up to `limit` that are nearest to `question`, unordered.
+    def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
+        """Up to `limit` memories that hold any of `words` and up to `limit` nearest to `vector`, unordered.
 
-        Where the index of vectors is far behind and has yet to be brought up to date, by `prepare`, words alone count.
+        When the vector index is so far behind that only `update_index` catches up, the search is lexical only.
         """
 
-    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
-        """The memories nearest to a text, with the cosine between the two texts alone, nearest first."""
+    def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest to a text, nearest first, with the cosine between the two texts alone."""
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        """Which of these memories say nearly the same (at least `cosine`) as one before them: as which, how near."""
+    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
+        """Memories at least `cosine` similar to an earlier one of `ids`: id to (earlier id, cosine)."""
 
     @property
     def problem(self) -> str:
-        """Why no meaning is searched, in a sentence, where that will not mend itself; empty otherwise."""
+        """Why vector search is off until someone repairs it, in a sentence; empty when it works."""
 
     def other_model(self, model: str) -> str | None:
-        """Another model that vectors of this store are of, if any: these and those of `model` cannot be compared."""
+        """Another model whose vectors this store holds, if any; they cannot be compared with those of `model`."""
 
-    def awaiting(self, model: str, limit: int) -> list[Memory]:
+    def pending(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
 
-    def count_awaiting(self, model: str) -> int:
-        """How many these are."""
+    def count_pending(self, model: str) -> int:
+        """Number of memories that have no vector of `model` yet."""
 
     def is_ready(self, model: str) -> bool:
-        """Whether nothing is left to embed, and the index lacks no more than a search takes in by itself."""
+        """Whether no memory is pending and a search can bring the vector index up to date by itself."""
 
-    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
-        """Keep vectors of memories that say still what they said; how many these were."""
+    def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+        """Store vectors of memories whose text is unchanged; returns how many were stored."""
 
-    def prepare(self, model: str) -> None:
-        """Bring the index of vectors up to date, whatever time that takes."""
-
-
-@runtime_checkable
-class Follows(Protocol):
-    """A store whose memories depend on the folder that a session works in."""
-
-    def go(self, root: str, project: str) -> None:
-        """Be the store of that folder, or of none where `root` is empty."""
+    def update_index(self, model: str) -> None:
+        """Bring the vector index up to date, however long that takes."""
 
 
-@runtime_checkable
-class Filed(Protocol):
-    """A store whose memories lie in files, by ids that the files give."""
+class FileBacked(Protocol):
+    """Memories that are files, each with an id of its own in the file."""
 
     def file_of(self, memory: str) -> tuple[str, str] | None:
-        """Id and path that a memory has there; None where it has none."""
+        """Id in the file, and path, of a memory; None when it is in no file."""
 
-    def called(self, name: str) -> list[str]:
-        """The memories whose files give this id."""
+    def with_file_id(self, name: str) -> list[str]:
+        """Ids of the memories whose files have this id."""
 
 
-@runtime_checkable
-class Parts(Protocol):
-    """A store that is made of several, by name."""
+class Composite(Protocol):
+    """Several stores in one, by name."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,97 +135,61 @@ class Parts(Protocol):
         """The store of that name."""
 
     def home_of(self, memory: Memory) -> str | None:
-        """The name of the store that holds a memory; of two copies the one that changed last."""
+        """The name of the store that holds a memory; with two copies, the store of the newer one."""
 
 
-class Store(Protocol):
-    """A place where memories live. Each method is one transaction; all are safe between processes.
+class FollowsFolder(Protocol):
+    """A store that holds other memories when the session moves to another folder."""
 
-    Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
-    """
+    def follow(self, root: str, project: str) -> None:
+        """Switch to the memories of folder `root`, or of no folder when it is empty.
+
+        Raises: StoreError; the store then stays where it was.
+        """
+
+
+class Remote(Protocol):
+    """A store behind a network."""
 
     @property
-    def capabilities(self) -> Capabilities:
-        """What this store can promise just now."""
-
-    @property
-    def notice(self) -> str:
-        """What happened lately that the user should know, such as a repair; empty when nothing did."""
+    def local(self) -> Store:
+        """What this machine knows of the store; it answers without the network."""
 
     @property
     def caveat(self) -> str:
-        """What has to be said beside the last answer, such as that it is no server's; empty when nothing has."""
+        """What must be said with the last answer, such as that it is not the server's; empty for nothing."""
 
-    @property
-    def at_hand(self) -> Store:
-        """The same memories as far as they can be read without waiting: itself, or what is known here of a server."""
 
-    @property
-    def meaning(self) -> Meaning | None:
-        """What searches this store by meaning; None where it goes by words alone."""
-
-    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
-        """Apply all changes, their search index, their history and the activity, or nothing.
-
-        A purge takes the words of a memory out of its history and out of earlier activity as well.
-
-        Raises: StaleWrite when the store no longer holds what a change takes for given.
-        """
-
-    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
-        """Apply changes as `commit` does, put all that is kept of the past through `clean`, and keep no byte of before.
-
-        Copies that may hold it are removed (their names are the answer), and one new backup is made.
-        """
-
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids, in that order, whatever their status; unknown ids are left out."""
-
-    def between(self, first: str, last: str, limit: int) -> list[Memory]:
-        """Up to `limit` memories whose ids lie in [first, last], in order."""
-
-    def by_key(self, space: str, key: str) -> Memory | None:
-        """The active memory under a key."""
-
-    def last_by_key(self, space: str, key: str) -> Memory | None:
-        """The memory under a key, whatever its status: the active one, or else the one that held it last."""
-
-    def same_text(self, space: str, text: str) -> Memory | None:
-        """The active memory of a space with just this text, blanks and case aside."""
-
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
-        """Memories that hold any of `words`, with a relevance (greater is better), best first."""
-
-    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
-        """Memories that pass the filter, latest (or most important) first."""
-
-    def count(self, wanted: Filter) -> int:
-        """How many memories pass the filter."""
-
-    def reinforce(self, ids: Sequence[str], now: int) -> None:
-        """Note that these memories were loaded at `now`."""
-
-    def history(self, memory: str) -> list[Revision]:
-        """What a memory was before each change, latest first."""
-
-    def log(self, activity: Sequence[Activity]) -> None:
-        """Append to the activity log."""
-
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        """The latest activity, latest first, of one project or of all."""
+class Aging(Protocol):
+    """A store whose memories fade and expire."""
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
-        """Memories that time may have changed, those that are due for certain first.
+        """Memories whose status may be due for a change.
 
-        These have expired at `now`, or lie in the trash since `trashed_by`; the others are of a tier that fades,
-        longest idle first.
+        First those that are certainly due: expired at `now`, or in the trash since `trashed_by`. Then those of a tier
+        that fades, longest idle first.
         """
 
-    def tick(self, now: int) -> int:
-        """The time of the tick before this one, 0 for the first: a clock that jumped shows in the difference."""
+
+class Maintenance(Protocol):
+    """A store that needs work from time to time."""
 
     def upkeep(self, now: int) -> None:
         """Back up, prune the activity log, tidy files; cheap when there is nothing to do."""
+
+
+class Erasure(Protocol):
+    """A store that can remove data without a trace."""
+
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
+        """Apply changes as `commit` does, pass history and activity through `redact`, keep no old byte anywhere.
+
+        Returns the names of the backups and other copies that were removed. One new backup is made.
+        """
+
+
+class LocalState(Protocol):
+    """What a store keeps about this machine."""
 
     def remember_root(self, root: str, project: str, name: str, now: int) -> None:
         """Note that `root` is a folder of `project`."""
@@ -230,8 +197,114 @@ class Store(Protocol):
     def roots(self, since: int) -> list[tuple[str, str, str]]:
         """`(root, project, name)` of the folders seen since then, latest first."""
 
+    def tick(self, now: int) -> int:
+        """Save the time of a sweep; returns the time of the one before, 0 for the first.
+
+        A difference that is negative or too large shows that the clock jumped.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The optional features of a store; None for one that it does not have."""
+
+    vector_search: VectorSearch | None = None
+    files: FileBacked | None = None
+    composite: Composite | None = None
+    folder: FollowsFolder | None = None
+    remote: Remote | None = None
+    aging: Aging | None = None
+    maintenance: Maintenance | None = None
+    erasure: Erasure | None = None
+    local_state: LocalState | None = None
+
+
+class Store(Protocol):
+    """What every store does. Each method is one transaction; all are safe between processes.
+
+    Raises: StoreError (StoreReadOnly, StoreBusy) from any method.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store guarantees right now."""
+
+    @property
+    def features(self) -> Features:
+        """The optional features of this store."""
+
+    @property
+    def notice(self) -> str:
+        """A recent event that the user should know of, such as a repair; empty for none."""
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
+        """Apply all changes with search index, history and activity, or nothing.
+
+        A purge also removes the text of the memory from its history and from earlier activity.
+
+        Raises: StaleWrite when the store no longer holds what a change expects.
+        """
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids, in that order, whatever their status; unknown ids are left out."""
+
+    def between(self, first: str, last: str, limit: int) -> list[Memory]:
+        """Up to `limit` memories with ids in [first, last], in order."""
+
+    def by_key(self, space: str, key: str) -> Memory | None:
+        """The active memory with a key."""
+
+    def last_by_key(self, space: str, key: str) -> Memory | None:
+        """The active memory with a key, or else the last one that had it, whatever its status."""
+
+    def same_text(self, space: str, text: str) -> Memory | None:
+        """The active memory of a space with this text; whitespace and case are ignored."""
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """Memories that hold any of `words`, best first, with their relevance (greater is better)."""
+
+    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
+        """Memories that pass the filter, latest (or most important) first."""
+
+    def count(self, wanted: Filter) -> int:
+        """Number of memories that pass the filter."""
+
+    def reinforce(self, ids: Sequence[str], now: int) -> None:
+        """Note that these memories were loaded at `now`."""
+
+    def history(self, memory: str) -> list[Revision]:
+        """The revisions of a memory before its current one, latest first."""
+
+    def log(self, activity: Sequence[Activity]) -> None:
+        """Append to the activity log."""
+
+    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+        """The latest activity, latest first, of one project or of all."""
+
     def health(self) -> dict[str, JsonValue]:
-        """Facts for the doctor: path, counts, integrity, schema, size, backups."""
+        """Facts for the doctor, such as path, counts, integrity, schema, size, backups."""
 
     def close(self) -> None:
-        """Leave everything on disk and let go."""
+        """Finish writing and release all resources."""
+
+
+class LocalStore(Store, Aging, Maintenance, Erasure, LocalState, Protocol):
+    """A complete store on this machine, as a remote store needs it for its mirror."""
+
+
+def local(store: Store) -> Store:
+    """The part of a store that answers without a network: what is known here of a remote one, else the store."""
+    remote = store.features.remote
+    return store if remote is None else remote.local
+
+
+def caveat(store: Store) -> str:
+    """What must be said with the last answer of a store; empty for nothing."""
+    remote = store.features.remote
+    return "" if remote is None else remote.caveat
+
+
+def known_folders(store: Store, since: int = 0) -> list[tuple[str, str, str]]:
+    """`(root, project, name)` of the project folders that a store has seen since then, latest first."""
+    state = store.features.local_state
+    return [] if state is None else state.roots(since)

@@ -20,7 +20,7 @@ from keepmum.core.memory import Activity, Change, Filter, Memory
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.service import MemoryService, Place
 from keepmum.stores import Capabilities, Receipt, Store, sqlite
-from keepmum.stores.joined import JoinedStore
+from keepmum.stores.composite import CompositeStore
 from keepmum.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Split(Keepmum):
         server = cast(Store, _Server(other, texts=second == "texts"))
         stores: dict[str, Store] = {"sqlite": first, "rest": other if second == "ours" else server}
         self._memory = MemoryService(
-            JoinedStore(stores, {"shared": "rest"}),
+            CompositeStore(stores, {"shared": "rest"}),
             lambda _: (),
             place=self._memory.place,
             embedder=BackgroundEmbedder(lambda: embedder) if embedder else None,

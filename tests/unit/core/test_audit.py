@@ -15,7 +15,7 @@ from keepmum.core import ids
 from keepmum.core.memory import Change, Memory
 from keepmum.service import MemoryService, audit_files
 from keepmum.stores import sqlite
-from keepmum.stores.joined import JoinedStore
+from keepmum.stores.composite import CompositeStore
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
@@ -178,7 +178,7 @@ def test_an_older_copy_in_another_store_is_judged_and_cleansed_too(tmp_path: Pat
     for store in stores.values():
         store.commit([Change(None, old)])
     stores["two"].commit([Change(old, replace(old, text="deploy with care", updated_at=now + 1, revision=2))])
-    with MemoryService(JoinedStore(stores, {}), scan) as service:
+    with MemoryService(CompositeStore(stores, {}), scan) as service:
         report = service.audit()
         assert sorted(place.where for place in report.places) == ["history", "memory"]
         assert report.looked_at == 1

@@ -11,7 +11,7 @@ import pytest
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
 from keepmum.stores.sqlite import SqliteStore, open_store
-from keepmum.stores.sqlite import words as words_module
+from keepmum.stores.sqlite import lexical
 from keepmum.stores.sqlite.spelling import is_slip
 
 TEXTS = (
@@ -75,14 +75,14 @@ def test_a_question_in_another_language_is_no_slip(store: SqliteStore) -> None:
 def test_among_many_memories_a_slip_finds_what_was_meant_beside_the_other_words(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words_module, "_WORTH_COUNTING", 1)
+    monkeypatch.setattr(lexical, "_WORTH_COUNTING", 1)
     assert found(store, "conection", "parcel", "sharded") == set(TEXTS[:2]) | {TEXTS[3]}
     assert found(store, "conection", "nowhere", "anywhere") == {TEXTS[0]}
 
 
 def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words_module, "_WORTH_COUNTING", 1)
-    monkeypatch.setattr(words_module, "_SPELT", len(TEXTS) - 1)
+    monkeypatch.setattr(lexical, "_WORTH_COUNTING", 1)
+    monkeypatch.setattr(lexical, "_SPELT", len(TEXTS) - 1)
     assert found(store, "conection", "nowhere", "anywhere") == set()
 
 

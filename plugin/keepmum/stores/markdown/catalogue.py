@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from keepmum.core import ids
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change, Memory
-from keepmum.stores.base import StaleWrite, Store
+from keepmum.stores.base import LocalStore, StaleWrite
 from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, Sighting, Unreadable
@@ -39,7 +39,7 @@ class Look:
 class Catalogue:
     """One folder's files, the table of what was seen of them, and the index; the caller holds the lock to `take_in`."""
 
-    def __init__(self, folder: Folder, table: FileTable, index: Store, project: str | None) -> None:
+    def __init__(self, folder: Folder, table: FileTable, index: LocalStore, project: str | None) -> None:
         self.folder = folder
         self.table = table
         self._index = index

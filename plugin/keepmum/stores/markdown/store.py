@@ -19,12 +19,12 @@ from typing import TypeVar
 
 from keepmum.core.errors import InvalidInput, StoreError, StoreReadOnly
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import STORED, Capabilities, Clean, Meaning, Receipt, StaleWrite
+from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.catalogue import Catalogue, digest_of
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, Unreadable
-from keepmum.stores.markdown.meaning import FiledMeaning
+from keepmum.stores.markdown.vector_search import FileVectorSearch
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.sqlite import open_store as open_index
 from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
@@ -94,6 +94,14 @@ class MarkdownStore:
                 self._index = open_index(os.path.join(place, "memory.db"))
             self._catalogue = Catalogue(self._folder, self._table, self._index, project)
             self._follow(whole=True)
+        index = self._index.features.vector_search
+        self.features = Features(
+            vector_search=None if index is None else FileVectorSearch(index, self._look),
+            files=self,
+            maintenance=self,
+            erasure=self,
+            local_state=self,
+        )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -112,22 +120,6 @@ class MarkdownStore:
         more = f"; and {len(rows) - _TOLD} more, which `keepmum doctor` lists" if len(rows) > _TOLD else ""
         return f"in {self._folder.path}: {'; '.join(told)}{more}" if rows else self._index.notice
 
-    @property
-    def caveat(self) -> str:
-        """Nothing: what the files say is so."""
-        return ""
-
-    @property
-    def at_hand(self) -> MarkdownStore:
-        """The store itself: nobody waits for a file."""
-        return self
-
-    @property
-    def meaning(self) -> Meaning | None:
-        """What searches the index by meaning, in step with the files."""
-        meaning = self._index.meaning
-        return None if meaning is None else FiledMeaning(meaning, self._look)
-
     # -- writing
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
@@ -143,12 +135,12 @@ class MarkdownStore:
             self._write(plan)
         return STORED
 
-    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
         """Apply changes, clean the past with them, and leave nothing of before in files and index."""
         with self._writing():
             plan = self._plan(changes)
             self._table.note("dirty", "1")
-            removed = self._index.cleanse(changes, activity, clean)
+            removed = self._index.cleanse(changes, activity, redact)
             self._write(plan)
             return removed
 
@@ -211,10 +203,6 @@ class MarkdownStore:
         self._look()
         return self._index.count(wanted)
 
-    def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:  # noqa: ARG002 - the protocol's
-        """Nothing: time changes no file that others share (see `CANNOT`)."""
-        return []
-
     def history(self, memory: str) -> list[Revision]:
         """What a memory was before each change that this machine saw, latest first."""
         self._look()
@@ -246,7 +234,7 @@ class MarkdownStore:
         row = self._table.files.get(self._table.path_of(memory) or "")
         return (row.name, f"{FOLDER}/{row.path}") if row else None
 
-    def called(self, name: str) -> list[str]:
+    def with_file_id(self, name: str) -> list[str]:
         """The memories whose files give this id."""
         with self._guarded():
             self._follow()

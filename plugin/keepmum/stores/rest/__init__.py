@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from keepmum.stores.base import Store
+from keepmum.stores.base import LocalStore
 from keepmum.stores.outbox import Outbox, file_of
 from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest.store import RestStore
+from keepmum.stores.specs import RestSpec
 from keepmum.workspace.credentials import Server
 
 if TYPE_CHECKING:
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["RestStore", "open_store"]
 
 
-def open_store(mirror: Store, *, server: Server, home: str, **options: Any) -> RestStore:
-    """The store at `server`, with `mirror` for what is known of it here; the network is not touched yet.
-
-    Options: with `drains`, writes that wait for the server are sent in the background; with `trailer`, what the first
-    API cannot hold travels at the end of the text; `projects` are names to call projects by, by id.
+def open_store(spec: RestSpec, mirror: LocalStore) -> RestStore:
+    """The store at a server, with `mirror` for what this machine knows of it. Opening makes no request.
 
     Raises: StoreError when the queue of writes cannot be used.
     """
-    box = Outbox(file_of(home))
-    name = hashlib.sha256(server.origin.encode()).hexdigest()[:16]
-    turn = Turn(os.path.join(home, f"outbox-{name}.turn"))
-    return RestStore(server, mirror, box, turn, connect=_connect, **options)
+    box = Outbox(file_of(spec.home))
+    name = hashlib.sha256(spec.server.origin.encode()).hexdigest()[:16]
+    turn = Turn(os.path.join(spec.home, f"outbox-{name}.turn"))
+    return RestStore(
+        spec.server, mirror, box, turn, connect=_connect, drains=spec.drains, trailer=spec.trailer,
+        projects=spec.projects,
+    )  # fmt: skip
 
 
 def _connect(server: Server) -> Api:

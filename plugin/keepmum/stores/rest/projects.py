@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keepmum.stores.base import Store
+from keepmum.stores.base import LocalStore
 from keepmum.stores.rest import mapping
 
 __all__ = ["Projects"]
@@ -13,7 +13,7 @@ __all__ = ["Projects"]
 class Projects:
     """The projects seen on this machine, and those that are told of."""
 
-    def __init__(self, mirror: Store, told: Mapping[str, str]) -> None:
+    def __init__(self, mirror: LocalStore, told: Mapping[str, str]) -> None:
         """`told` are display names by the ids of projects; they come before what was seen."""
         self._mirror = mirror
         self._told = dict(told)

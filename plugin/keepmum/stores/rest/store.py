@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import Capabilities, Clean, Receipt, Store
+from keepmum.stores.base import Capabilities, Features, LocalStore, Receipt, Redact, Store
 from keepmum.stores.outbox import Outbox
 from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest import mapping, promises
@@ -37,7 +37,7 @@ class RestStore:
     def __init__(  # noqa: PLR0913 - what a server's store stands on, most of it by keyword
         self,
         server: Server,
-        mirror: Store,
+        mirror: LocalStore,
         box: Outbox,
         turn: Turn,
         *,
@@ -50,6 +50,7 @@ class RestStore:
         self._server = server
         self._mirror = mirror
         self._box = box
+        self.features = Features(remote=self, aging=self, maintenance=self, erasure=self, local_state=mirror)
         self._contact = Contact(server, connect, clock)
         self._learning = Learning(mirror)
         named = Projects(mirror, projects or {})
@@ -89,13 +90,8 @@ class RestStore:
         return self._contact.caveat
 
     @property
-    def meaning(self) -> None:
-        """Nothing: the server searches by meaning for itself."""
-        return None
-
-    @property
-    def at_hand(self) -> Store:
-        """What is known here of the server."""
+    def local(self) -> Store:
+        """The mirror."""
         return self._mirror
 
     # -- writing
@@ -104,12 +100,12 @@ class RestStore:
         """Apply changes at the server, or queue them for it, and keep what the server cannot hold here."""
         return self._apply(changes, self._writing.put, activity)
 
-    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
         """Apply changes at the server and leave no byte of before here; what the server keeps of it is its own."""
         removed: list[str] = []
 
         def keep(settled: Sequence[Change], entries: Sequence[Activity]) -> None:
-            removed.extend(self._mirror.cleanse(settled, entries, clean))
+            removed.extend(self._mirror.cleanse(settled, entries, redact))
 
         self._apply(changes, keep, activity)
         return removed
@@ -121,14 +117,6 @@ class RestStore:
     def log(self, activity: Sequence[Activity]) -> None:
         """Append to the activity log of this machine."""
         self._mirror.log(activity)
-
-    def remember_root(self, root: str, project: str, name: str, now: int) -> None:
-        """Note that `root` is a folder of `project`."""
-        self._mirror.remember_root(root, project, name, now)
-
-    def tick(self, now: int) -> int:
-        """The time of the tick before this one."""
-        return self._mirror.tick(now)
 
     def upkeep(self, now: int) -> None:
         """Tidy what is kept here, and look what is new at the server."""
@@ -202,10 +190,6 @@ class RestStore:
         """What has expired or lies in the trash here; the server lets the others fade by itself."""
         found = self._mirror.fading(now, trashed_by, limit)
         return [one for one in found if one.status == "trashed" or (one.expires_at or now + 1) <= now]
-
-    def roots(self, since: int) -> list[tuple[str, str, str]]:
-        """The folders seen on this machine."""
-        return self._mirror.roots(since)
 
     def health(self) -> dict[str, JsonValue]:
         """Facts for the doctor: what is kept here, and how the server answers."""

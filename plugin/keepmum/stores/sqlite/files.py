@@ -12,6 +12,7 @@ from keepmum.core.errors import StoreError
 from keepmum.system import private_files
 
 __all__ = [
+    "VECTORS_PREFIX",
     "back_up",
     "backup_is_due",
     "backups",
@@ -21,6 +22,7 @@ __all__ = [
     "set_aside",
 ]
 
+VECTORS_PREFIX = "vectors-"  # starts the name of every folder of a vector index
 _KEPT_BACKUPS = 7
 _BACKUP_EVERY = 24 * 3600  # seconds
 _SIDE_FILES = ("", "-wal", "-shm")

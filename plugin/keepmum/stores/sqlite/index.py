@@ -16,9 +16,8 @@ import numpy as np
 
 from keepmum.core.errors import StoreBusy, StoreError
 from keepmum.core.memory import Embedding
-from keepmum.stores.sqlite import rows, sessions
+from keepmum.stores.sqlite import files, rows, sessions
 from keepmum.stores.sqlite.lock import WriterLock
-from keepmum.stores.sqlite.meaning import PREFIX
 from keepmum.stores.vectors import ALL_OF_IT, Damaged, Matrix, Row, point, unit, unpack
 from keepmum.system import private_files
 
@@ -72,7 +71,7 @@ class Index:
         self._is_damaged = False
         identity = self._one("SELECT value FROM counters WHERE name = 'identity'")
         name = f"{identity} {model} {_AROUND}"
-        own = os.path.join(folder, PREFIX + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
+        own = os.path.join(folder, files.VECTORS_PREFIX + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
         try:
             private_files.make_folder(own)
             self._lock = WriterLock(os.path.join(own, "lock"))

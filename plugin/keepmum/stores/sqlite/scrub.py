@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 
-from keepmum.stores.base import Clean
+from keepmum.stores.base import Redact
 from keepmum.stores.sqlite import files
 
 __all__ = ["remove_copies", "rewrite_past"]
@@ -15,16 +15,16 @@ __all__ = ["remove_copies", "rewrite_past"]
 _TOLD = ("agent", "key", "project", "detail")
 
 
-def rewrite_past(db: sqlite3.Connection, clean: Clean) -> None:
-    """Put history and activity through `clean`, forget folders that it would change; in the caller's transaction."""
+def rewrite_past(db: sqlite3.Connection, redact: Redact) -> None:
+    """Put history and activity through `redact`, forget folders that it would change; in the caller's transaction."""
     for row in db.execute("SELECT seq, memory, before FROM history").fetchall():
         before = json.loads(row["before"])
-        after = json.dumps(clean(row["memory"], before), ensure_ascii=False)
+        after = json.dumps(redact(row["memory"], before), ensure_ascii=False)
         if after != json.dumps(before, ensure_ascii=False):
             db.execute("UPDATE history SET before = ? WHERE seq = ?", (after, row["seq"]))
     for row in db.execute("SELECT * FROM activity").fetchall():
         said = {name: row[name] for name in _TOLD}
-        after_all = clean(row["memory"], said)
+        after_all = redact(row["memory"], said)
         if after_all != said:
             db.execute(
                 "UPDATE activity SET agent = :agent, key = :key, project = :project, detail = :detail WHERE seq = :seq",
@@ -32,7 +32,7 @@ def rewrite_past(db: sqlite3.Connection, clean: Clean) -> None:
             )
     for row in db.execute("SELECT root, project, name FROM roots").fetchall():
         folder = dict(row)
-        if clean(None, folder) != folder:
+        if redact(None, folder) != folder:
             db.execute("DELETE FROM roots WHERE root = ?", (row["root"],))
 
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import STORED, Capabilities, Clean, Receipt
+from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact
 from keepmum.stores.sqlite import edits, files, rows, schema, scrub
 from keepmum.stores.sqlite.connection import BUSY_MS, connect, connect_current
 from keepmum.stores.sqlite.faults import FAILURES, is_damage, is_full, store_error
+from keepmum.stores.sqlite.lexical import LexicalSearch
 from keepmum.stores.sqlite.lock import WriterLock
-from keepmum.stores.sqlite.meaning import SqliteMeaning
 from keepmum.stores.sqlite.salvage import salvage
-from keepmum.stores.sqlite.words import SqliteWords
+from keepmum.stores.sqlite.vector_search import SqliteVectorSearch
 from keepmum.stores.transactions import transaction
 from keepmum.system import private_files
 
@@ -63,9 +63,16 @@ class SqliteStore:
         self._capabilities = Capabilities()
         self._db = self._open()
         cache = os.path.join(os.path.dirname(self.path), "cache")
-        self._words = SqliteWords(self._rows)
-        self._meaning = SqliteMeaning(self._rows, self._writing, self._words, cache)
-        self._has_vectors = schema.version_of(self._db) >= schema.WITH_VECTORS  # an old one that cannot be written
+        self._lexical = LexicalSearch(self._rows)
+        self._vectors = SqliteVectorSearch(self._rows, self._writing, self._lexical, cache)
+        has_vectors = schema.version_of(self._db) >= schema.WITH_VECTORS  # an older file that cannot be written has none
+        self.features = Features(
+            vector_search=self._vectors if has_vectors else None,
+            aging=self,
+            maintenance=self,
+            erasure=self,
+            local_state=self,
+        )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -73,26 +80,11 @@ class SqliteStore:
         return self._capabilities
 
     @property
-    def meaning(self) -> SqliteMeaning | None:
-        """What searches this store by meaning."""
-        return self._meaning if self._has_vectors else None
-
-    @property
     def notice(self) -> str:
         """What happened lately that the user should know."""
         return self._notice
 
     # -- writing
-
-    @property
-    def caveat(self) -> str:
-        """Nothing: what a file says is so."""
-        return ""
-
-    @property
-    def at_hand(self) -> SqliteStore:
-        """The store itself: nobody waits for a file."""
-        return self
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply all changes with their history and the activity, or nothing."""
@@ -102,11 +94,11 @@ class SqliteStore:
             self._checkpoint(at=0)  # the file is overwritten now, not when the WAL is next folded in
         return STORED
 
-    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
         """Apply changes, clean the past with them, and leave nothing of before in file, WAL, index or backups."""
         with self._writing() as db:
             edits.write(db, changes, activity)
-            scrub.rewrite_past(db, clean)
+            scrub.rewrite_past(db, redact)
         with self._thread, self._guarded("rewrite"), contextlib.ExitStack() as stack:
             if self._lock is not None:
                 stack.enter_context(self._lock.hold())
@@ -115,7 +107,7 @@ class SqliteStore:
             if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise StoreBusy("another process is reading, so the old words are still in the file; run it again")
             removed = scrub.remove_copies(self.path)
-            self._meaning.discard()
+            self._vectors.discard()
             files.back_up(self._db, self.path, time.time())
         return removed
 
@@ -197,7 +189,7 @@ class SqliteStore:
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first by BM25."""
-        return [(rows.from_row(row), fit) for row, fit in self._words.best(_FIELDS, words, wanted, limit)]
+        return [(rows.from_row(row), fit) for row, fit in self._lexical.best(_FIELDS, words, wanted, limit)]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
@@ -278,7 +270,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Leave everything on disk and let go."""
-        self._meaning.close()
+        self._vectors.close()
         with self._thread:
             # The last connection to close checkpoints by itself, so it too must hold the writers' lock.
             # When another process holds it, that process is open as well and ours is not the last.

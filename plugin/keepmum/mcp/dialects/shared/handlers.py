@@ -151,7 +151,7 @@ class SharedHandlers(MemoryHandlers):
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
         path = resolve(os.environ).settings.store.path or ""
-        return "this machine", os.path.basename(path), self._service.store.meaning is not None
+        return "this machine", os.path.basename(path), self._service.store.features.vector_search is not None
 
 
 def _where(project: str | None) -> dict[str, Any]:

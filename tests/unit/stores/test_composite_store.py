@@ -14,12 +14,12 @@ from contract.stores import NOW, a_memory, an_event, wanted
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Change, Memory
 from keepmum.stores import STORED, STORES, Receipt, StaleWrite, Store
-from keepmum.stores.joined import JoinedStore
-from keepmum.stores.joined.meaning import JoinedMeaning
+from keepmum.stores.composite import CompositeStore
+from keepmum.stores.composite.vector_search import CompositeVectorSearch
 
 
 @pytest.fixture
-def joined(tmp_path: Path) -> Iterator[JoinedStore]:
+def joined(tmp_path: Path) -> Iterator[CompositeStore]:
     everywhere = {
         "cache": str(tmp_path / "cache"),
         "user_home": str(tmp_path),
@@ -33,12 +33,12 @@ def joined(tmp_path: Path) -> Iterator[JoinedStore]:
         routes={"project": "markdown"},
         files={"root": str(tmp_path / "one"), "project": "alpha", "everywhere": everywhere},
     )
-    assert isinstance(store, JoinedStore)
+    assert isinstance(store, CompositeStore)
     with contextlib.closing(store):
         yield store
 
 
-def part(store: JoinedStore, name: str) -> Store:
+def part(store: CompositeStore, name: str) -> Store:
     found = store.part(name)
     assert found is not None
     return found
@@ -51,14 +51,14 @@ def put(store: Store, *memories: Memory) -> None:
 @pytest.mark.parametrize(
     ("scope", "home"), [("project", "markdown"), ("global", "sqlite"), ("session", "sqlite"), ("shared", "sqlite")]
 )
-def test_a_new_memory_goes_where_its_scope_is_routed(joined: JoinedStore, scope: str, home: str) -> None:
+def test_a_new_memory_goes_where_its_scope_is_routed(joined: CompositeStore, scope: str, home: str) -> None:
     memory = a_memory(scope=scope, project=None if scope == "global" else "alpha")
     put(joined, memory)
     assert joined.home_of(memory) == home
     assert joined.get([memory.id]) == [memory]
 
 
-def test_reads_join_what_lies_in_either(joined: JoinedStore) -> None:
+def test_reads_join_what_lies_in_either(joined: CompositeStore) -> None:
     put(joined, a_memory("a zebra here", at=NOW - 1), a_memory("a zebra everywhere", scope="global", project=None))
     found = joined.search(["zebra"], wanted(), 9)
     assert sorted(memory.text for memory, _ in found) == ["a zebra everywhere", "a zebra here"]
@@ -66,14 +66,14 @@ def test_reads_join_what_lies_in_either(joined: JoinedStore) -> None:
     assert joined.count(wanted()) == 2
 
 
-def test_what_lies_in_the_database_already_is_changed_there(joined: JoinedStore) -> None:
+def test_what_lies_in_the_database_already_is_changed_there(joined: CompositeStore) -> None:
     memory = a_memory("old")
     put(part(joined, "sqlite"), memory)
     joined.commit([Change(memory, replace(memory, text="new", revision=2))])
     assert joined.home_of(memory) == "sqlite"
 
 
-def test_a_change_of_scope_moves_a_memory(joined: JoinedStore) -> None:
+def test_a_change_of_scope_moves_a_memory(joined: CompositeStore) -> None:
     memory = a_memory("a zebra")
     put(joined, memory)
     joined.commit([Change(memory, replace(memory, scope="global", project=None, revision=2))])
@@ -82,13 +82,13 @@ def test_a_change_of_scope_moves_a_memory(joined: JoinedStore) -> None:
     assert [found.text for found, _ in joined.search(["zebra"], wanted(), 9)] == ["a zebra"]
 
 
-def test_a_key_is_known_wherever_it_is_held(joined: JoinedStore) -> None:
+def test_a_key_is_known_wherever_it_is_held(joined: CompositeStore) -> None:
     memory = a_memory(key="k")
     put(part(joined, "sqlite"), memory)
     assert joined.by_key(memory.space, "k") == memory
 
 
-def test_when_the_second_store_refuses_the_first_takes_its_part_back(joined: JoinedStore) -> None:
+def test_when_the_second_store_refuses_the_first_takes_its_part_back(joined: CompositeStore) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
     put(joined, row)
     stale = replace(row, revision=7)
@@ -97,7 +97,7 @@ def test_when_the_second_store_refuses_the_first_takes_its_part_back(joined: Joi
     assert joined.get([file.id, row.id]) == [row]
 
 
-def test_a_failure_in_the_second_store_undoes_the_first(joined: JoinedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_in_the_second_store_undoes_the_first(joined: CompositeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
 
     def refuse(*_: object) -> None:
@@ -109,7 +109,7 @@ def test_a_failure_in_the_second_store_undoes_the_first(joined: JoinedStore, mon
     assert joined.get([file.id, row.id]) == []
 
 
-def test_what_is_removed_stays_until_what_is_new_is_there(joined: JoinedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_removed_stays_until_what_is_new_is_there(joined: CompositeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
     put(joined, file)
     done: list[str] = []
@@ -127,7 +127,7 @@ def test_what_is_removed_stays_until_what_is_new_is_there(joined: JoinedStore, m
     assert done == ["sqlite", "markdown"]
 
 
-def test_a_change_that_comes_too_late_touches_no_store(joined: JoinedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_comes_too_late_touches_no_store(joined: CompositeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
     put(joined, row)
     stale = replace(row, revision=7)
@@ -136,14 +136,14 @@ def test_a_change_that_comes_too_late_touches_no_store(joined: JoinedStore, monk
         joined.commit([Change(None, file), Change(stale, replace(stale, text="changed", revision=8))])
 
 
-def test_activity_is_told_once_with_the_memory_it_is_about(joined: JoinedStore) -> None:
+def test_activity_is_told_once_with_the_memory_it_is_about(joined: CompositeStore) -> None:
     memory = a_memory()
     joined.commit([Change(None, memory)], [an_event(memory)])
     joined.log([an_event(action="recalled", at=NOW + 1)])
     assert [event.action for event in joined.activity(9)] == ["recalled", "created"]
 
 
-def test_a_session_that_moves_has_the_files_of_the_other_folder(joined: JoinedStore, tmp_path: Path) -> None:
+def test_a_session_that_moves_has_the_files_of_the_other_folder(joined: CompositeStore, tmp_path: Path) -> None:
     put(joined, a_memory("in one"))
     joined.go(str(tmp_path / "two"), "beta")
     put(joined, a_memory("in two", project="beta"))
@@ -153,7 +153,7 @@ def test_a_session_that_moves_has_the_files_of_the_other_folder(joined: JoinedSt
     assert [memory.text for memory in joined.browse(wanted())] == ["in one"]
 
 
-def test_where_there_is_no_project_nothing_is_written_into_a_folder(joined: JoinedStore, tmp_path: Path) -> None:
+def test_where_there_is_no_project_nothing_is_written_into_a_folder(joined: CompositeStore, tmp_path: Path) -> None:
     joined.go("", "path:unplaced")
     memory = a_memory(project="path:unplaced")
     put(joined, memory)
@@ -161,7 +161,7 @@ def test_where_there_is_no_project_nothing_is_written_into_a_folder(joined: Join
     assert list(tmp_path.rglob("*.md")) == []
 
 
-def test_every_project_can_be_asked_and_what_is_found_there_loaded(joined: JoinedStore, tmp_path: Path) -> None:
+def test_every_project_can_be_asked_and_what_is_found_there_loaded(joined: CompositeStore, tmp_path: Path) -> None:
     memory = a_memory("a zebra in one")
     put(joined, memory)
     joined.go(str(tmp_path / "two"), "beta")
@@ -171,14 +171,14 @@ def test_every_project_can_be_asked_and_what_is_found_there_loaded(joined: Joine
     assert [each.text for each in joined.get([memory.id])] == ["a zebra in one"]
 
 
-def test_an_id_of_another_project_is_found_without_a_search_before(joined: JoinedStore, tmp_path: Path) -> None:
+def test_an_id_of_another_project_is_found_without_a_search_before(joined: CompositeStore, tmp_path: Path) -> None:
     memory = a_memory("a zebra in one")
     put(joined, memory)
     joined.go(str(tmp_path / "two"), "beta")
     assert [each.text for each in joined.between(memory.id, memory.id, 2)] == ["a zebra in one"]
 
 
-def test_what_one_store_cannot_promise_is_said_with_its_name(joined: JoinedStore) -> None:
+def test_what_one_store_cannot_promise_is_said_with_its_name(joined: CompositeStore) -> None:
     assert joined.capabilities.cannot["fading"].startswith("markdown: ")
 
 
@@ -186,7 +186,7 @@ def test_what_one_store_cannot_promise_is_said_with_its_name(joined: JoinedStore
 
 
 @pytest.fixture
-def copied(joined: JoinedStore) -> Memory:
+def copied(joined: CompositeStore) -> Memory:
     """A memory that lies in the database and in a file."""
     memory = a_memory("a zebra", key="animal", tier="mid", at=NOW - 10)
     for name in ("sqlite", "markdown"):
@@ -194,15 +194,15 @@ def copied(joined: JoinedStore) -> Memory:
     return memory
 
 
-def changed(joined: JoinedStore, memory: Memory, **fields: Any) -> Memory:
+def changed(joined: CompositeStore, memory: Memory, **fields: Any) -> Memory:
     after = replace(memory, updated_at=NOW, revision=memory.revision + 1, **fields)
     joined.commit([Change(memory, after)])
     return after
 
 
-def found_in(joined: JoinedStore, memory: Memory) -> dict[str, object]:
+def found_in(joined: CompositeStore, memory: Memory) -> dict[str, object]:
     """What each read gives for a memory."""
-    by_meaning = JoinedMeaning(
+    by_meaning = CompositeVectorSearch(
         [(part(joined, name), None) for name in joined.names], lambda: (), joined._members.outdated
     )
     return {
@@ -214,27 +214,27 @@ def found_in(joined: JoinedStore, memory: Memory) -> dict[str, object]:
     }
 
 
-def test_of_two_copies_every_read_gives_one(joined: JoinedStore, copied: Memory) -> None:
+def test_of_two_copies_every_read_gives_one(joined: CompositeStore, copied: Memory) -> None:
     once = [copied.id]
     assert found_in(joined, copied) == {
         "search": once, "find": once, "browse": once, "by key": copied, "same text": copied,
     }  # fmt: skip
 
 
-def test_what_is_in_the_trash_is_not_found_by_its_older_copy(joined: JoinedStore, copied: Memory) -> None:
+def test_what_is_in_the_trash_is_not_found_by_its_older_copy(joined: CompositeStore, copied: Memory) -> None:
     changed(joined, copied, status="trashed", trashed_at=NOW)
     assert part(joined, "sqlite").get([copied.id]) == [copied]
     assert found_in(joined, copied) == {"search": [], "find": [], "browse": [], "by key": None, "same text": None}
 
 
-def test_what_a_memory_said_before_does_not_find_it(joined: JoinedStore, copied: Memory) -> None:
+def test_what_a_memory_said_before_does_not_find_it(joined: CompositeStore, copied: Memory) -> None:
     changed(joined, copied, title="a gnu", text="a gnu", key=None)
     found = found_in(joined, copied)
     assert (found["search"], found["find"], found["by key"], found["same text"]) == ([], [], None, None)
     assert [one.text for one in joined.browse(wanted())] == ["a gnu"]
 
 
-def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(joined: JoinedStore) -> None:
+def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(joined: CompositeStore) -> None:
     old = [a_memory(f"zebra {number}", at=NOW - 9 - number) for number in range(4)]
     put(part(joined, "sqlite"), *old, a_memory("a gnu", at=NOW - 99))
     put(part(joined, "markdown"), *old)
@@ -243,12 +243,12 @@ def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(joined:
     assert [one.text for one in joined.browse(wanted(), limit=2)] == ["a gnu"]
 
 
-def test_a_memory_that_goes_for_good_leaves_no_copy(joined: JoinedStore, copied: Memory) -> None:
+def test_a_memory_that_goes_for_good_leaves_no_copy(joined: CompositeStore, copied: Memory) -> None:
     joined.commit([Change(copied, None)])
     assert [part(joined, name).get([copied.id]) for name in joined.names] == [[], []]
 
 
-def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(joined: JoinedStore, copied: Memory) -> None:
+def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(joined: CompositeStore, copied: Memory) -> None:
     after = changed(joined, copied, text="a gnu")
     with pytest.raises(StaleWrite):
         joined.commit([Change(replace(copied, updated_at=NOW - 5), None)])
@@ -256,28 +256,28 @@ def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(joined: JoinedS
     assert part(joined, "sqlite").get([copied.id]) == [copied]
 
 
-def test_two_copies_are_changed_each_where_it_lies(joined: JoinedStore, copied: Memory) -> None:
+def test_two_copies_are_changed_each_where_it_lies(joined: CompositeStore, copied: Memory) -> None:
     after = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     joined.commit([Change(copied, after), Change(copied, after)])
     assert [part(joined, name).get([copied.id]) for name in joined.names] == [[after], [after]]
 
 
-def test_two_copies_that_go_are_gone_once(joined: JoinedStore, copied: Memory) -> None:
+def test_two_copies_that_go_are_gone_once(joined: CompositeStore, copied: Memory) -> None:
     joined.commit([Change(copied, None), Change(copied, None)])
     assert [part(joined, name).get([copied.id]) for name in joined.names] == [[], []]
 
 
-def test_a_change_of_scope_moves_a_memory_onto_its_copy(joined: JoinedStore, copied: Memory) -> None:
+def test_a_change_of_scope_moves_a_memory_onto_its_copy(joined: CompositeStore, copied: Memory) -> None:
     after = changed(joined, copied, scope="global", project=None)
     assert [part(joined, name).get([copied.id]) for name in joined.names] == [[after], []]
 
 
-def test_a_copy_of_what_lies_in_files_does_not_age(joined: JoinedStore, copied: Memory) -> None:
+def test_a_copy_of_what_lies_in_files_does_not_age(joined: CompositeStore, copied: Memory) -> None:
     assert [one.id for one in part(joined, "sqlite").fading(NOW, NOW, 9)] == [copied.id]
     assert joined.fading(NOW, NOW, 9) == []
 
 
-def test_a_memory_is_at_home_where_it_changed_last(joined: JoinedStore, copied: Memory) -> None:
+def test_a_memory_is_at_home_where_it_changed_last(joined: CompositeStore, copied: Memory) -> None:
     there = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     part(joined, "sqlite").commit([Change(copied, there)])
     assert joined.home_of(copied) == "sqlite"

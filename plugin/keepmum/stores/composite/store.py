@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
-from keepmum.stores.base import Capabilities, Clean, Filed, Meaning, Receipt, Store
-from keepmum.stores.joined import writing
-from keepmum.stores.joined.fusion import has_own_scores, worth
-from keepmum.stores.joined.meaning import JoinedMeaning
-from keepmum.stores.joined.members import Member, Members, Placed, Reach, age, newest
+from keepmum.stores.base import Capabilities, Features, FileBacked, Receipt, Redact, Store, caveat, local
+from keepmum.stores.composite import writing
+from keepmum.stores.composite.fusion import has_own_scores, worth
+from keepmum.stores.composite.members import Member, Members, OpenFolder, Reach, age, newest
+from keepmum.stores.composite.vector_search import CompositeVectorSearch
 
-__all__ = ["JoinedStore"]
+__all__ = ["CompositeStore"]
 
 
-class JoinedStore:
+class CompositeStore:
     """A `Store` over several (see `keepmum.stores.base.Store` for what each method gives)."""
 
     def __init__(
@@ -30,14 +30,36 @@ class JoinedStore:
         routes: Mapping[Scope, str],
         *,
         reach: Reach | None = None,
-        placed: tuple[str, Placed] | None = None,
+        follows: tuple[str, OpenFolder] | None = None,
     ) -> None:
-        """The first of `stores` keeps what belongs to no memory; a scope without a route is its own too.
+        """The first of `stores` keeps whatever belongs to no memory, and new memories of scopes without a route.
 
-        `placed` is the name of the store that belongs to one folder, and what opens it for another.
+        `follows` is the name of the store that belongs to one folder, and what opens it for another folder.
         """
         self._members = Members(stores, routes, reach)
-        self._placed = placed
+        self._follows = follows
+        self.features = self._features()
+
+    def _features(self) -> Features:
+        features = [member.store.features for member in self._members.near]
+        has_files = self._members.reach is not None or any(each.files for each in features)
+        return Features(
+            vector_search=self._vector_search(),
+            files=self if has_files else None,
+            composite=self,
+            folder=self if self._follows is not None else None,
+            remote=self if any(each.remote for each in features) else None,
+            aging=self if any(each.aging for each in features) else None,
+            maintenance=self if any(each.maintenance for each in features) else None,
+            erasure=self if all(each.erasure for each in features) else None,
+            local_state=features[0].local_state,
+        )
+
+    def _vector_search(self) -> CompositeVectorSearch | None:
+        each = [(member.store, member.store.features.vector_search) for member in self._members.near]
+        if not any(search for _, search in each):
+            return None
+        return CompositeVectorSearch(each, self._members.far, self._members.outdated)
 
     # -- the parts
 
@@ -54,15 +76,15 @@ class JoinedStore:
         """The name of the store that holds a memory; of two copies the one that changed last."""
         return self._members.home_of(memory)
 
-    def go(self, root: str, project: str) -> None:
-        """Follow the session to another folder: the store that belongs to one is opened anew there, if it is one.
+    def follow(self, root: str, project: str) -> None:
+        """Replace the store that belongs to a folder by the one of `root`; by none when `root` is empty.
 
-        Raises: StoreError; the store of the folder before is then still there.
+        Raises: StoreError; the store of the former folder then stays.
         """
-        if self._placed is None:
+        if self._follows is None:
             return
-        name, opener = self._placed
-        found = opener(root, project) if root else None
+        name, open_folder = self._follows
+        found = open_folder(root, project) if root else None
         former = self.part(name)
         members = self._members
         members.near = [member for member in members.near if member.name != name]
@@ -72,17 +94,20 @@ class JoinedStore:
         if found is not None:
             members.near.append(Member(name, found[0]))
             members.reach = found[1]
+        self.features = self._features()
         if former is not None:
             former.close()
 
     def file_of(self, memory: str) -> tuple[str, str] | None:
-        """Id and path that a memory has in a repository's files; None where it lies in none."""
-        found = (store.file_of(memory) for store in self._members.all if isinstance(store, Filed))
-        return next(filter(None, found), None)
+        """Id in the file, and path, of a memory; None when it is in no file."""
+        return next(filter(None, (files.file_of(memory) for files in self._files())), None)
 
-    def called(self, name: str) -> list[str]:
-        """The memories whose files give this id."""
-        return [memory for store in self._members.all if isinstance(store, Filed) for memory in store.called(name)]
+    def with_file_id(self, name: str) -> list[str]:
+        """Ids of the memories whose files have this id."""
+        return [memory for files in self._files() for memory in files.with_file_id(name)]
+
+    def _files(self) -> Iterator[FileBacked]:
+        return filter(None, (store.features.files for store in self._members.all))
 
     # -- facts
 
@@ -105,23 +130,14 @@ class JoinedStore:
 
     @property
     def caveat(self) -> str:
-        """What has to be said beside the last answer, by any of the stores."""
-        return "; ".join(filter(None, (member.store.caveat for member in self._members.near)))
+        """What must be said with the last answer, by any of the stores."""
+        return "; ".join(filter(None, (caveat(member.store) for member in self._members.near)))
 
     @property
-    def at_hand(self) -> Store:
-        """The same, as far as it can be read without waiting."""
-        near = {member.name: member.store.at_hand for member in self._members.near}
-        if all(near[member.name] is member.store for member in self._members.near):
-            return self
-        return JoinedStore(near, self._members.routes, reach=self._members.reach)
-
-    @property
-    def meaning(self) -> Meaning | None:
-        """What searches by meaning where a store can, and by words in the others."""
-        each = [(member.store, member.store.meaning) for member in self._members.near]
-        knows = any(meaning is not None for _, meaning in each)
-        return JoinedMeaning(each, self._members.far, self._members.outdated) if knows else None
+    def local(self) -> Store:
+        """The same stores, with the mirror in place of each remote one."""
+        near = {member.name: local(member.store) for member in self._members.near}
+        return CompositeStore(near, self._members.routes, reach=self._members.reach)
 
     # -- writing
 
@@ -129,9 +145,9 @@ class JoinedStore:
         """Apply all changes, each in the store that it belongs to, or nothing."""
         return writing.commit(self._members, changes, activity)
 
-    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
-        """Apply changes in their stores, and put all that each keeps of the past through `clean`."""
-        return writing.cleanse(self._members, changes, activity, clean)
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
+        """Apply changes in their stores and redact the history and activity of each."""
+        return writing.cleanse(self._members, changes, activity, redact)
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
         """Note that these memories were loaded at `now`, each where it lies."""
@@ -146,20 +162,15 @@ class JoinedStore:
         """Append to the activity log of the first store."""
         self._members.first.log(activity)
 
-    def remember_root(self, root: str, project: str, name: str, now: int) -> None:
-        """Note that `root` is a folder of `project`."""
-        self._members.first.remember_root(root, project, name, now)
-
-    def tick(self, now: int) -> int:
-        """The time of the tick before this one."""
-        return self._members.first.tick(now)
-
     def upkeep(self, now: int) -> None:
-        """What each store does now and then; one that fails keeps none of the others from it."""
+        """Run the maintenance of every store; a failure does not stop the others.
+
+        Raises: StoreError, the first of the failures.
+        """
         failures = []
-        for member in self._members.near:
+        for maintenance in filter(None, (member.store.features.maintenance for member in self._members.near)):
             try:
-                member.store.upkeep(now)
+                maintenance.upkeep(now)
             except StoreError as error:
                 failures.append(error)
         if failures:
@@ -211,7 +222,7 @@ class JoinedStore:
         ours = [relevance for _, relevance in found]
         for store in filter(has_own_scores, asked):
             theirs = self._members.current_pairs(store, store.search(words, wanted, limit))
-            here = {memory.id: relevance for memory, relevance in store.at_hand.search(words, wanted, limit)}
+            here = {memory.id: relevance for memory, relevance in local(store).search(words, wanted, limit)}
             found += [
                 (memory, worth(place, here.get(memory.id, 0.0), ours)) for place, (memory, _) in enumerate(theirs)
             ]
@@ -235,9 +246,10 @@ class JoinedStore:
         return sum(store.count(wanted) for store in self._asked(wanted))
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
-        """Memories that time may have changed, of every store in turn."""
-        aging = [(member.store, member.store.fading(now, trashed_by, limit)) for member in self._members.near]
-        return [memory for store, found in aging for memory in self._members.current(store, found, alike=True)][:limit]
+        """Memories whose status may be due for a change, store by store."""
+        aging = [(member.store, member.store.features.aging) for member in self._members.near]
+        found = [(store, its.fading(now, trashed_by, limit)) for store, its in aging if its is not None]
+        return [memory for store, each in found for memory in self._members.current(store, each, alike=True)][:limit]
 
     def history(self, memory: str) -> list[Revision]:
         """What a memory was before each change, latest first, whichever store it lay in then."""
@@ -248,10 +260,6 @@ class JoinedStore:
         """The latest activity of all stores, latest first."""
         found = [event for member in self._members.near for event in member.store.activity(limit, project)]
         return sorted(found, key=lambda event: event.at, reverse=True)[:limit]
-
-    def roots(self, since: int) -> list[tuple[str, str, str]]:
-        """`(root, project, name)` of the folders seen since then."""
-        return self._members.first.roots(since)
 
     def health(self) -> dict[str, JsonValue]:
         """Facts of the first store with the counts of all, and under `stores` those of each."""

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Change, Memory
-from keepmum.stores.base import STORED, Clean, Receipt, StaleWrite, Store
-from keepmum.stores.joined.members import Members, age
+from keepmum.stores.base import STORED, Receipt, Redact, StaleWrite, Store
+from keepmum.stores.composite.members import Members, age
 
 __all__ = ["cleanse", "commit"]
 
@@ -50,8 +50,8 @@ def commit(members: Members, changes: Sequence[Change], activity: Sequence[Activ
     return Receipt(ids, queued) if ids or queued else STORED
 
 
-def cleanse(members: Members, changes: Sequence[Change], activity: Sequence[Activity], clean: Clean) -> list[str]:
-    """Apply changes in their stores, and put all that each keeps of the past through `clean`; the copies removed.
+def cleanse(members: Members, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
+    """Apply changes in their stores and redact the history and activity of each; names of the copies removed.
 
     Raises: StaleWrite, StoreError.
     """
@@ -59,8 +59,10 @@ def cleanse(members: Members, changes: Sequence[Change], activity: Sequence[Acti
     told = _told(members, steps, activity)
     removed = []
     for member in members.near:
-        own = [step for at, step in steps if at == member.name]
-        removed += member.store.cleanse(own, told.get(member.name, ()), clean)
+        erasure = member.store.features.erasure
+        if erasure is not None:  # a composite offers erasure only when all its stores do
+            own = [step for at, step in steps if at == member.name]
+            removed += erasure.cleanse(own, told.get(member.name, ()), redact)
     return removed
 
 

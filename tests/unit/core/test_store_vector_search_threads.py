@@ -16,7 +16,7 @@ from keepmum.embedding.fake import FakeEmbedder
 from keepmum.stores.sqlite import SqliteStore, open_store
 from keepmum.stores.sqlite import index as index_module
 from keepmum.stores.sqlite.index import Index
-from keepmum.stores.sqlite.words import SqliteWords
+from keepmum.stores.sqlite.lexical import LexicalSearch
 from keepmum.stores.vectors import pack
 
 EMBEDDER, OTHER = FakeEmbedder(), FakeEmbedder(model="other")
@@ -59,7 +59,7 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found(store, TEXTS[0])  # the first tells which index it is
-    searched, nearest, best = threading.Event(), Index.nearest, SqliteWords.best
+    searched, nearest, best = threading.Event(), Index.nearest, LexicalSearch.best
 
     def announced(*given: Any) -> Any:
         searched.set()
@@ -70,7 +70,7 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
         return best(*given)
 
     monkeypatch.setattr(Index, "nearest", announced)
-    monkeypatch.setattr(SqliteWords, "best", patient)
+    monkeypatch.setattr(LexicalSearch, "best", patient)
     assert max(found(store, TEXTS[3]), key=lambda one: one.cosine or 0.0).cosine == pytest.approx(1.0, abs=1e-3)
 
 

@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from keepmum.core.memory import Candidate, Embedding, Filter, Memory
-from keepmum.stores.base import Meaning, Question
+from keepmum.stores.base import QueryVector, VectorSearch
 
-__all__ = ["FiledMeaning"]
+__all__ = ["FileVectorSearch"]
 
 
-class FiledMeaning:
-    """A `Meaning` that is brought into step with the files where that may change its answer, and only there."""
+class FileVectorSearch:
+    """A `VectorSearch` that is brought into step with the files where that may change its answer, and only there."""
 
-    def __init__(self, index: Meaning, follow: Callable[[], object]) -> None:
+    def __init__(self, index: VectorSearch, follow: Callable[[], object]) -> None:
         self._index = index
         self._follow = follow
 
-    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
-        """Memories that hold any of `words`, and those that are nearest to `question`."""
+    def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
+        """Memories that hold any of `words`, and those that are nearest to `vector`."""
         self._follow()
-        return self._index.find(words, question, wanted, limit)
+        return self._index.search(words, vector, wanted, limit)
 
-    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+    def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, nearest first."""
         self._follow()
-        return self._index.alike(embedding, wanted, limit)
+        return self._index.similar(embedding, wanted, limit)
 
-    def awaiting(self, model: str, limit: int) -> list[Memory]:
+    def pending(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
         self._follow()
-        return self._index.awaiting(model, limit)
+        return self._index.pending(model, limit)
 
-    def count_awaiting(self, model: str) -> int:
+    def count_pending(self, model: str) -> int:
         """How many these are."""
         self._follow()
-        return self._index.count_awaiting(model)
+        return self._index.count_pending(model)
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
+    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories, which were just found, say nearly the same as one before them."""
-        return self._index.repeats(ids, cosine)
+        return self._index.duplicates(ids, cosine)
 
     @property
     def problem(self) -> str:
@@ -54,10 +54,10 @@ class FiledMeaning:
         """Whether nothing is left to embed of what the index has by now."""
         return self._index.is_ready(model)
 
-    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+    def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said; how many these were."""
-        return self._index.keep(embedded)
+        return self._index.save(embedded)
 
-    def prepare(self, model: str) -> None:
+    def update_index(self, model: str) -> None:
         """Bring the index of vectors up to date."""
-        self._index.prepare(model)
+        self._index.update_index(model)

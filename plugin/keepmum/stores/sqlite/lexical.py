@@ -13,7 +13,7 @@ from keepmum.core.memory import Filter
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.sqlite.spelling import Spelling
 
-__all__ = ["Found", "Query", "SqliteWords", "passing"]
+__all__ = ["Found", "Query", "LexicalSearch", "passing"]
 
 Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
 Found = list[tuple[sqlite3.Row, float]]  # rows with how well they fit, best first
@@ -33,7 +33,7 @@ _MATCHING = (
 )
 
 
-class SqliteWords:
+class LexicalSearch:
     """The full-text leg of the embedded store."""
 
     def __init__(self, query: Query) -> None:

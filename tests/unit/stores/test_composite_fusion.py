@@ -12,8 +12,8 @@ import pytest
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Filter, Memory
 from keepmum.stores import Capabilities, Store
-from keepmum.stores.joined import JoinedStore
-from keepmum.stores.joined.fusion import as_ours, has_own_scores, worth
+from keepmum.stores.composite import CompositeStore
+from keepmum.stores.composite.fusion import as_ours, has_own_scores, worth
 from keepmum.stores.sqlite import SqliteStore, open_store
 
 
@@ -38,7 +38,7 @@ OURS = {"ours, best": "zebra zebra zebra", "ours, last": "a zebra among so many 
 
 
 @pytest.fixture(params=[1e-3, 1e3], ids=["tiny scores", "huge scores"])
-def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JoinedStore]:
+def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CompositeStore]:
     """Two memories of ours and two of a server, whose scores are of another size."""
     scores = {"theirs, best": 2 * request.param, "theirs, last": request.param}
     with contextlib.ExitStack() as stack:
@@ -48,16 +48,16 @@ def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JoinedSto
         ours.commit([Change(None, a_memory(text, title=title)) for title, text in OURS.items()])
         theirs.commit([Change(None, a_memory("zebra", title=title)) for title in scores])
         server = cast(Store, Server(theirs, empty, scores))
-        yield JoinedStore({"sqlite": ours, "rest": server}, {})
+        yield CompositeStore({"sqlite": ours, "rest": server}, {})
 
 
-def test_the_size_of_a_servers_scores_says_nothing(joined: JoinedStore) -> None:
+def test_the_size_of_a_servers_scores_says_nothing(joined: CompositeStore) -> None:
     titles = [memory.title for memory, _ in joined.search(["zebra"], wanted(), 10)]
     assert titles[0] == "ours, best"
     assert titles.index("theirs, best") < titles.index("theirs, last")
 
 
-def test_meaning_is_joined_as_words_are(joined: JoinedStore) -> None:
+def test_meaning_is_joined_as_words_are(joined: CompositeStore) -> None:
     meaning = joined.meaning
     assert meaning is not None
     by_title = {memory.id: memory.title for memory in joined.browse(wanted(), limit=10)}
@@ -88,5 +88,5 @@ def test_a_cosine_that_is_known_here_counts_before_that_of_the_place() -> None:
     assert [each.cosine for each in fused] == [0.5, 0.9]
 
 
-def test_a_server_says_that_its_scores_are_its_own(joined: JoinedStore) -> None:
+def test_a_server_says_that_its_scores_are_its_own(joined: CompositeStore) -> None:
     assert [name for name in joined.names if has_own_scores(cast(Store, joined.part(name)))] == ["rest"]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from keepmum.core.memory import Candidate, Memory, Scope
-from keepmum.stores.base import Filed, Store
+from keepmum.stores.base import Store
 
-__all__ = ["Member", "Members", "Placed", "Reach", "age", "newest"]
+__all__ = ["Member", "Members", "OpenFolder", "Reach", "age", "newest"]
 
 
 class Reach(Protocol):
@@ -33,8 +33,8 @@ class Reach(Protocol):
         """Let go of all."""
 
 
-# A store that belongs to one folder and project, made anew when the session moves to another.
-Placed = Callable[[str, str], tuple[Store, Reach]]
+# Opens the store of a folder and its project, and the stores of other projects.
+OpenFolder = Callable[[str, str], tuple[Store, Reach | None]]
 
 
 class Member(NamedTuple):
@@ -143,5 +143,6 @@ def newest(found: Iterable[Memory]) -> list[Memory]:
 
 
 def _likely(store: Store, ids: Iterable[str]) -> list[str]:
-    """Those of these memories that a store may have; of files that is known without a look at them."""
-    return [one for one in ids if store.file_of(one)] if isinstance(store, Filed) else list(ids)
+    """The ids that a store may have; a file-backed store knows that without reading a file."""
+    files = store.features.files
+    return list(ids) if files is None else [one for one in ids if files.file_of(one)]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from keepmum.core.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
-from keepmum.stores.base import Question
-from keepmum.stores.sqlite import edits, embeddings, rows
-from keepmum.stores.sqlite.words import Found, Query, SqliteWords, passing
+from keepmum.stores.base import QueryVector
+from keepmum.stores.sqlite import edits, embeddings, files, rows
+from keepmum.stores.sqlite.lexical import Found, Query, LexicalSearch, passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     _Begun = tuple[Embedding | None, Index | None, _Nearest | None]
     Writing = Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]]
 
-__all__ = ["PREFIX", "SqliteMeaning"]
+__all__ = ["SqliteVectorSearch"]
 
 _BROAD = 4  # times as many rows as are wanted come from the matrix, where not all of these pass the filter
 _FACTS = ", ".join(f"m.{name}" for name in Candidate._fields[:-2])
@@ -44,7 +44,6 @@ _AWAITED = """FROM (
 _PATIENCE = 0.1  # seconds that a search waits for the index, which may be in the making
 _HALF = 2  # bytes a dimension
 _NOW = "SELECT value FROM counters WHERE name IN ('change', 'identity') ORDER BY name"
-PREFIX = "vectors-"  # of the folders of copies
 
 
 class _Standing(NamedTuple):
@@ -56,10 +55,10 @@ class _Standing(NamedTuple):
     awaited: bool  # whether a memory has none of this model
 
 
-class SqliteMeaning:
-    """What the embedded store finds by meaning (see `keepmum.stores.base.Meaning` for what each method gives)."""
+class SqliteVectorSearch:
+    """What the embedded store finds by meaning (see `keepmum.stores.base.VectorSearch` for what each method gives)."""
 
-    def __init__(self, query: Query, writing: Writing, words: SqliteWords, folder: str) -> None:
+    def __init__(self, query: Query, writing: Writing, words: LexicalSearch, folder: str) -> None:
         """`query`, `writing` and `words` are the store's; copies of vectors lie in `folder`."""
         self._query = query
         self._writing = writing
@@ -77,9 +76,9 @@ class SqliteMeaning:
         """Why no meaning is searched, where that will not mend itself."""
         return next((index.problem for index in self._indexes.values() if index.problem), "")
 
-    def find(self, words: Sequence[str], question: Question, wanted: Filter, limit: int) -> list[Candidate]:
+    def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both legs; each has its cosine where it has a vector, whichever leg found it."""
-        begun = self._begun(question, wanted, limit)
+        begun = self._begun(vector, wanted, limit)
         by_words = self._words.best(_FACTS, words, wanted, limit)
         known = {row[0]: row for row, _ in by_words}  # and are not looked up again
         asked, index, nearest = begun()
@@ -98,7 +97,7 @@ class SqliteMeaning:
         of_meaning = [(*row[1:], 0.0, cosine) for row, cosine in near if row[0] not in known]
         return list(map(Candidate._make, of_words + of_meaning))
 
-    def alike(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+    def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by what each says alone."""
         index = self._followed(embedding.model)
         if index is None:
@@ -111,7 +110,7 @@ class SqliteMeaning:
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         return [(rows.from_row(found[number]), cosines[number]) for number in best]
 
-    def repeats(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
+    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Which of these memories say nearly the same as one before them."""
         import numpy as np
 
@@ -141,13 +140,13 @@ class SqliteMeaning:
         """Another model that vectors of this store are of."""
         return self._standing(model).other
 
-    def awaiting(self, model: str, limit: int) -> list[Memory]:
+    def pending(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
         number = self._number(model)
         found = self._query(f"SELECT {_MEMORY} {_AWAITED} LIMIT ?", (number, number, limit))
         return [rows.from_row(row) for row in found]
 
-    def count_awaiting(self, model: str) -> int:
+    def count_pending(self, model: str) -> int:
         """How many these are."""
         number = self._number(model)
         return int(self._query(f"SELECT count(*) {_AWAITED}", (number, number))[0][0])
@@ -161,13 +160,13 @@ class SqliteMeaning:
         self._followed(model)
         return not self._behind
 
-    def keep(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+    def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
         """Keep vectors of memories that say still what they said."""
         with self._writing() as db:
             number = edits.next_number(db)
             return sum(embeddings.keep(db, memory, embedding, number, instead=True) for memory, embedding in embedded)
 
-    def prepare(self, model: str) -> None:
+    def update_index(self, model: str) -> None:
         """Bring the index of a model's vectors up to date, whatever time that takes."""
         with self._thread:
             index = self._index(model)
@@ -182,7 +181,7 @@ class SqliteMeaning:
         with self._thread:
             self.close()
             for name in os.listdir(self._folder) if os.path.isdir(self._folder) else ():
-                if name.startswith(PREFIX):
+                if name.startswith(files.VECTORS_PREFIX):
                     shutil.rmtree(os.path.join(self._folder, name), ignore_errors=True)
 
     def close(self) -> None:
@@ -194,14 +193,14 @@ class SqliteMeaning:
             index.close()
         self._indexes.clear()
 
-    def _begun(self, question: Question, wanted: Filter, limit: int) -> Callable[[], _Begun]:
+    def _begun(self, vector: QueryVector, wanted: Filter, limit: int) -> Callable[[], _Begun]:
         """What waits for a question, and for what is nearest to it in a large index, looked for beside the words.
 
         The index is that of the last search, if there is one and it is of the same model, as it nearly always is.
         """
         index = self._followed(self._searched) if self._searched else None
         if index is None or not index.is_large:
-            return lambda: (question(), index, None)
+            return lambda: (vector(), index, None)
         if self._beside is None:
             from keepmum.system.background import BackgroundTask
 
@@ -211,7 +210,7 @@ class SqliteMeaning:
         groups = _groups(wanted)
 
         def nearest() -> _Begun:
-            asked = question()
+            asked = vector()
             if asked is None or asked.model != index.model:
                 return asked, None, None
             with native_call():

@@ -1,0 +1,103 @@
+"""Vector search over several stores, some of which search by words only."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from keepmum.core.memory import Candidate, Embedding, Filter, Memory
+from keepmum.stores.base import QueryVector, Store, VectorSearch, local
+from keepmum.stores.composite.fusion import as_ours, has_own_scores
+
+__all__ = ["CompositeVectorSearch"]
+
+# Ids of a store's memories that were changed later in another store.
+Outdated = Callable[[Store, Iterable[Memory | Candidate]], Collection[str]]
+
+
+class CompositeVectorSearch:
+    """A `VectorSearch` over the stores of a composite."""
+
+    def __init__(
+        self, each: Sequence[tuple[Store, VectorSearch | None]], far: Callable[[], Sequence[Store]], outdated: Outdated
+    ) -> None:
+        """`each` are the stores of this project, `far` opens those of all others."""
+        self._each = each
+        self._far = far
+        self._outdated = outdated
+
+    def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
+        """The results of every store, each memory once; lexical for a store without vectors."""
+        vector = functools.cache(vector)  # each store asks for it; it is computed once
+        far = self._far() if wanted.everywhere else ()
+        asked = [*self._each, *((store, store.features.vector_search) for store in far)]
+        ours: dict[str, Candidate] = {}
+        for store, vectors in (pair for pair in asked if not has_own_scores(pair[0])):
+            own = vectors.search(words, vector, wanted, limit) if vectors else _lexical(store, words, wanted, limit)
+            ours = self._current(store, own) | ours
+        found = ours
+        for store in (store for store, _ in asked if has_own_scores(store)):
+            theirs = _lexical(store, words, wanted, limit)  # before the mirror is searched: it learns from the answer
+            mirror = local(store).features.vector_search
+            here = _by_id(mirror.search(words, vector, wanted, limit) if mirror is not None else ())
+            found = self._current(store, as_ours(theirs, here, list(ours.values()), wanted)) | found
+        return list(found.values())
+
+    def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest to a text in all stores with vectors, nearest first."""
+        found: dict[str, tuple[Memory, float]] = {}
+        for store, vectors in self._each:
+            own = [] if vectors is None else vectors.similar(embedding, wanted, limit)
+            outdated = self._outdated(store, (memory for memory, _ in own))
+            found |= {pair[0].id: pair for pair in own if pair[0].id not in outdated}
+        return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
+
+    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
+        """Memories at least `cosine` similar to an earlier one in the same store: id to (earlier id, cosine)."""
+        return {each: first for vectors in self._searches for each, first in vectors.duplicates(ids, cosine).items()}
+
+    @property
+    def problem(self) -> str:
+        """Why vector search is off in one of the stores; empty when it works in all."""
+        return next(filter(None, (vectors.problem for vectors in self._searches)), "")
+
+    def other_model(self, model: str) -> str | None:
+        """Another model whose vectors one of the stores holds, if any."""
+        return next(filter(None, (vectors.other_model(model) for vectors in self._searches)), None)
+
+    def pending(self, model: str, limit: int) -> list[Memory]:
+        """Memories that have no vector of `model` yet."""
+        return [memory for vectors in self._searches for memory in vectors.pending(model, limit)][:limit]
+
+    def count_pending(self, model: str) -> int:
+        """Number of memories that have no vector of `model` yet."""
+        return sum(vectors.count_pending(model) for vectors in self._searches)
+
+    def is_ready(self, model: str) -> bool:
+        """Whether every store with vectors is ready."""
+        return all(vectors.is_ready(model) for vectors in self._searches)
+
+    def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
+        """Store vectors where their memories are; returns how many were stored."""
+        return sum(vectors.save(embedded) for vectors in self._searches)
+
+    def update_index(self, model: str) -> None:
+        """Bring every vector index up to date."""
+        for vectors in self._searches:
+            vectors.update_index(model)
+
+    def _current(self, store: Store, found: Sequence[Candidate]) -> dict[str, Candidate]:
+        outdated = self._outdated(store, found)
+        return _by_id(candidate for candidate in found if candidate.id not in outdated)
+
+    @property
+    def _searches(self) -> list[VectorSearch]:
+        return [vectors for _, vectors in self._each if vectors is not None]
+
+
+def _by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+    return {candidate.id: candidate for candidate in candidates}
+
+
+def _lexical(store: Store, words: Sequence[str], wanted: Filter, limit: int) -> list[Candidate]:
+    return [Candidate.lexical_only(*pair) for pair in store.search(words, wanted, limit)]

@@ -1,0 +1,55 @@
+"""How to open a store: one frozen value per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.core.memory import Scope
+    from keepmum.workspace.credentials import Server
+
+__all__ = ["CompositeSpec", "MarkdownSpec", "RestSpec", "SqliteSpec", "StoreSpec"]
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteSpec:
+    """One SQLite file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestSpec:
+    """A memory server, with a mirror on this machine."""
+
+    server: Server
+    mirror: SqliteSpec
+    home: str  # folder of the outbox
+    drains: bool = False  # whether queued writes are sent in the background
+    trailer: bool = False  # whether fields that the first API cannot hold are appended to the text
+    projects: Mapping[str, str] = field(default_factory=dict)  # project id to the name that the server knows
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownSpec:
+    """The Markdown files of one repository."""
+
+    root: str  # empty when the session is in no project's folder
+    cache: str  # folder below which the index is kept
+    project: str | None = None  # the project of memories whose file names none
+    user_home: str | None = None  # the home of the registry of all repositories; None for no registry
+    project_of: Callable[[str, str], str] = lambda _, name: name  # project id of another repository, by root and name
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeSpec:
+    """Several stores in one."""
+
+    stores: Mapping[str, SqliteSpec | RestSpec]  # the first keeps whatever belongs to no memory
+    routes: Mapping[Scope, str]  # the store of new memories by scope; the first store for scopes that are not listed
+    markdown: MarkdownSpec | None = None  # opened again when the session moves to another folder
+
+
+StoreSpec = SqliteSpec | RestSpec | MarkdownSpec | CompositeSpec
