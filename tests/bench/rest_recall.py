@@ -79,12 +79,13 @@ def rows(*, quick: bool) -> Iterator[Row]:
 def _both(port: int, folder: str, rounds: int) -> tuple[list[float], list[float]]:
     """The times of a recall and of the bare request, taken in turns."""
     from keepmum.service import Place, open_service
+    from keepmum.stores import RestSpec, SqliteSpec
     from keepmum.workspace.credentials import Server
     from keepmum_scanner import scan
 
     server = Server(f"http://127.0.0.1:{port}", "a-key")
     service = open_service(
-        f"{folder}/mirror.db", scan, backend="rest", options={"server": server, "home": folder},
+        RestSpec(server, SqliteSpec(f"{folder}/mirror.db"), folder), scan,
         place=Place(project="alpha", name="alpha"), agent="bench", home=folder,
     )  # fmt: skip
     bare = http.client.HTTPConnection("127.0.0.1", port)

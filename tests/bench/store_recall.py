@@ -23,7 +23,7 @@ from bench.server_start import HANDSHAKE
 from bench.store_corpus import memories, questions
 from bench.store_figures import ROOT, Row, environment, is_quick, percentile, print_table
 from keepmum.core.memory import Change
-from keepmum.stores import STORES
+from keepmum.stores import SqliteSpec, open_store
 
 __all__ = ["rows"]
 
@@ -88,7 +88,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
 def fill(path: Path, size: int) -> None:
     """A store of so many memories."""
     path.parent.mkdir()
-    with closing(STORES["sqlite"](str(path))) as store:
+    with closing(open_store(SqliteSpec(str(path)))) as store:
         now = time.time_ns() // 1_000_000
         changes = (Change(None, memory) for memory in memories(size, now))
         while some := list(islice(changes, BATCH)):

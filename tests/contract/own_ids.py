@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepmum.core.memory import Activity, Change, Filter, Memory, Order
-from keepmum.stores import Receipt, Store
+from keepmum.stores import Features, Receipt, Store
 
 __all__ = ["OwnIds"]
 
@@ -24,6 +24,11 @@ class OwnIds:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+    @property
+    def features(self) -> Features:
+        features = self._store.features
+        return replace(features, aging=features.aging and self)
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         asked = [Change(self._theirs(change.before), self._theirs(change.after)) for change in changes]
@@ -55,7 +60,9 @@ class OwnIds:
         return self._back(self._store.browse(wanted, order=order, limit=limit, offset=offset))
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
-        return self._back(self._store.fading(now, trashed_by, limit))
+        aging = self._store.features.aging
+        assert aging is not None
+        return self._back(aging.fading(now, trashed_by, limit))
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
         events = self._store.activity(limit, project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,9 +11,10 @@ from contract.stores import NOW, wanted
 from keepmum.core.memory import Change, Memory
 from keepmum.stores import Store
 
-__all__ = ["FIELDS", "PASSES", "Opener", "found", "put", "texts"]
+__all__ = ["FIELDS", "PASSES", "Opener", "found", "put", "required", "texts"]
 
 Opener = Callable[[], Store]
+_Feature = TypeVar("_Feature")
 
 # What a filter leaves out, and what it lets through: the filter, and how a memory differs from the usual one.
 FIELDS: list[Any] = [
@@ -50,6 +51,12 @@ PASSES: list[Any] = [
     pytest.param({"statuses": ("trashed",)}, {"status": "trashed", "expires_at": NOW - 1}, id="in the trash"),
     pytest.param({}, {"expires_at": NOW + 1}, id="about to expire"),
 ]
+
+
+def required(feature: _Feature | None) -> _Feature:
+    """A feature that the store of a test must have."""
+    assert feature is not None
+    return feature
 
 
 def put(store: Store, *memories: Memory) -> None:

@@ -39,7 +39,7 @@ def _open_second(folder: Path) -> Store:
 
 
 STORES: Mapping[str, OpenStore] = {
-    "joined": lambda folder: CompositeStore(
+    "composite": lambda folder: CompositeStore(
         {
             "sqlite": sqlite.open_store(str(folder / "memory.db")),
             "markdown": markdown.open_store(str(folder), str(folder / "cache"), "alpha"),
@@ -80,7 +80,7 @@ _SERVER = {
     "test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else": "archive",
 }
 EXCUSED: Mapping[str, Mapping[str, str]] = {
-    "joined": _FADING,
+    "composite": _FADING,
     "markdown": _FADING,
     "rest": {**_SERVER, "test_ids_in_a_range_come_in_order": "ids"},
     "rest-second": _SERVER,

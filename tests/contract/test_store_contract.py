@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contract.store_parts import Opener, found, put, texts
+from contract.store_parts import Opener, found, put, required, texts
 from contract.stores import EXCUSED, NOW, a_memory, an_event, wanted
 from keepmum.core.memory import Change, Filter
 from keepmum.core.retention import DAY_MS
@@ -215,9 +215,9 @@ def test_activity_comes_back_as_it_was_given(store: Store) -> None:
 
 def test_a_tick_gives_the_tick_before_it_in_whatever_process(opener: Opener) -> None:
     here, there = opener(), opener()
-    assert here.tick(NOW) == 0
-    assert there.tick(NOW + 7) == NOW
-    assert here.tick(NOW - 9) == NOW + 7
+    assert required(here.features.local_state).tick(NOW) == 0
+    assert required(there.features.local_state).tick(NOW + 7) == NOW
+    assert required(here.features.local_state).tick(NOW - 9) == NOW + 7
 
 
 def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Store) -> None:
@@ -235,7 +235,7 @@ def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Sto
         a_memory("archived", status="archived"),
         a_memory("just trashed", tier="long", status="trashed", trashed_at=NOW),
     )
-    due = store.fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=10)
+    due = required(store.features.aging).fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=10)
     assert sorted(texts(due)) == ["expired", "may fade", "trashed"]
 
 
@@ -243,7 +243,7 @@ def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
     put(store, *(a_memory(f"old {number}", at=NOW - 9 * DAY_MS) for number in range(5)))
     put(store, a_memory("expired", expires_at=NOW))
     put(store, a_memory("trashed", status="trashed", trashed_at=NOW - 40 * DAY_MS))
-    due = store.fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=2)
+    due = required(store.features.aging).fading(NOW, trashed_by=NOW - 30 * DAY_MS, limit=2)
     assert sorted(texts(due)) == ["expired", "trashed"]
 
 
@@ -251,16 +251,16 @@ def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
 
 
 def test_folders_of_projects_are_told_latest_first(store: Store) -> None:
-    store.remember_root("/a", "alpha", "Alpha", NOW - 5)
-    store.remember_root("/b", "beta", "Beta", NOW)
-    assert store.roots(NOW - 9) == [("/b", "beta", "Beta"), ("/a", "alpha", "Alpha")]
-    assert store.roots(NOW - 1) == [("/b", "beta", "Beta")]
+    required(store.features.local_state).remember_root("/a", "alpha", "Alpha", NOW - 5)
+    required(store.features.local_state).remember_root("/b", "beta", "Beta", NOW)
+    assert required(store.features.local_state).roots(NOW - 9) == [("/b", "beta", "Beta"), ("/a", "alpha", "Alpha")]
+    assert required(store.features.local_state).roots(NOW - 1) == [("/b", "beta", "Beta")]
 
 
 def test_a_folder_that_changed_hands_belongs_to_the_latest_project(store: Store) -> None:
-    store.remember_root("/a", "alpha", "Alpha", NOW)
-    store.remember_root("/a", "beta", "Beta", NOW + 1)
-    assert store.roots(0) == [("/a", "beta", "Beta")]
+    required(store.features.local_state).remember_root("/a", "alpha", "Alpha", NOW)
+    required(store.features.local_state).remember_root("/a", "beta", "Beta", NOW + 1)
+    assert required(store.features.local_state).roots(0) == [("/a", "beta", "Beta")]
 
 
 def test_health_counts_what_is_kept_and_what_can_be_found(store: Store) -> None:
@@ -273,13 +273,13 @@ def test_health_counts_what_is_kept_and_what_can_be_found(store: Store) -> None:
 def test_upkeep_changes_no_memory(store: Store) -> None:
     memory = a_memory()
     put(store, memory)
-    store.upkeep(NOW)
+    required(store.features.maintenance).upkeep(NOW)
     assert store.get([memory.id]) == [memory]
 
 
 def test_upkeep_forgets_activity_of_long_ago(store: Store) -> None:
     store.log([an_event(at=NOW - 91 * DAY_MS, detail="old"), an_event(at=NOW, detail="new")])
-    store.upkeep(NOW)
+    required(store.features.maintenance).upkeep(NOW)
     assert [event.detail for event in store.activity(9)] == ["new"]
 
 

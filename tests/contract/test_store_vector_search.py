@@ -1,4 +1,4 @@
-"""What every store promises that searches by meaning (`keepmum.stores.base.Meaning`)."""
+"""What every store promises that searches by meaning (`keepmum.stores.base.VectorSearch`)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from contract.store_parts import FIELDS, PASSES, Opener
+from contract.store_parts import FIELDS, PASSES, Opener, required
 from contract.stores import STORES, a_memory, wanted
 from keepmum.core import ranking
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Change, Embedding, Memory
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.stores import Store
-from keepmum.stores.base import Meaning
+from keepmum.stores.base import VectorSearch
 from keepmum.stores.vectors import pack
 
 EMBEDDER = FakeEmbedder()
@@ -32,7 +32,7 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
         def open_again() -> Store:
             store = STORES[request.param](tmp_path)
             stack.callback(store.close)
-            if store.meaning is None:
+            if store.features.vector_search is None:
                 pytest.skip(f"the {request.param} store goes by words alone, and says so")
             return store
 
@@ -44,9 +44,8 @@ def store(opener: Opener) -> Store:
     return opener()
 
 
-def of(store: Store) -> Meaning:
-    assert store.meaning is not None
-    return store.meaning
+def of(store: Store) -> VectorSearch:
+    return required(store.features.vector_search)
 
 
 def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
@@ -60,7 +59,7 @@ def put(store: Store, *memories: Memory) -> None:
 
 def meant(store: Store, text: str, **asked: Any) -> list[str]:
     """The ids of what is found by meaning alone, nearest first."""
-    found = of(store).find([], lambda: embedded(text), wanted(**asked), 50)
+    found = of(store).search([], lambda: embedded(text), wanted(**asked), 50)
     return [one.id for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
 
 
@@ -76,14 +75,14 @@ def test_the_nearest_are_found_whatever_their_words(store: Store) -> None:
 def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
     both = a_memory("the database is slow")
     put(store, both)
-    found = of(store).find(["database"], lambda: embedded("the database is slow"), wanted(), 5)
+    found = of(store).search(["database"], lambda: embedded("the database is slow"), wanted(), 5)
     assert [(one.id, one.lexical > 0) for one in found] == [(both.id, True)]
     assert found[0].cosine == pytest.approx(1.0, abs=0.002)
 
 
 def test_without_a_question_words_alone_count(store: Store) -> None:
     put(store, a_memory("the database is slow"))
-    assert [one.cosine for one in of(store).find(["database"], lambda: None, wanted(), 5)] == [None]
+    assert [one.cosine for one in of(store).search(["database"], lambda: None, wanted(), 5)] == [None]
 
 
 def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None:
@@ -103,7 +102,7 @@ def test_a_memory_is_not_found_by_what_it_said_before(store: Store, field: str) 
     new = replace(old, **changed, revision=2)
     store.commit([Change(old, new)])
     assert meant(store, "database slow") == []
-    assert [memory.id for memory in of(store).awaiting(EMBEDDER.model, 5)] == [old.id]
+    assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [old.id]
 
 
 def test_a_purged_memory_leaves_no_vector_for_the_next(store: Store) -> None:
@@ -133,7 +132,7 @@ def test_meaning_lets_through_what_words_let_through(
 def test_what_the_filter_lets_through_is_found_however_much_is_nearer(store: Store) -> None:
     rare = a_memory("a zebra and other words that lead away from it", kind="decision")
     put(store, rare, *(a_memory(f"a zebra {number}") for number in range(60)))
-    found = of(store).find([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
+    found = of(store).search([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
     assert [one.id for one in found] == [rare.id]
 
 
@@ -144,7 +143,7 @@ def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     put(store, ask, answer, a_memory("the third one", session="s2"))
     assert meant(store, "which database is slow?")[:2] == [ask.id, answer.id]
-    assert {one.id for one in of(store).find(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
+    assert {one.id for one in of(store).search(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
 def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: Store) -> None:
@@ -155,7 +154,7 @@ def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: St
         alone.id
     )
     store.commit([Change(ask, None)])
-    near = {one.id: one.cosine for one in of(store).find([], lambda: embedded("database slow"), wanted(), 5)}
+    near = {one.id: one.cosine for one in of(store).search([], lambda: embedded("database slow"), wanted(), 5)}
     assert near[answer.id] == pytest.approx(near[alone.id], abs=0.01)
 
 
@@ -169,14 +168,14 @@ def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: St
 )
 def test_words_of_elsewhere_lead_to_no_memory(store: Store, other: dict[str, Any]) -> None:
     put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
-    assert of(store).find(["database"], lambda: None, wanted(), 5) == []
+    assert of(store).search(["database"], lambda: None, wanted(), 5) == []
 
 
 def test_a_purge_takes_the_words_out_of_what_was_said_around_it(store: Store) -> None:
     old = a_memory("a zebra", session="s1")
     put(store, a_memory("before", session="s1"), old, a_memory("after", session="s1"))
     store.commit([Change(old, None)])
-    assert of(store).find(["zebra"], lambda: None, wanted(), 5) == []
+    assert of(store).search(["zebra"], lambda: None, wanted(), 5) == []
 
 
 # -- vectors that come later, or from another model
@@ -185,9 +184,9 @@ def test_a_purge_takes_the_words_out_of_what_was_said_around_it(store: Store) ->
 def test_what_was_kept_without_a_vector_awaits_one(store: Store) -> None:
     memory = a_memory("the database is slow")
     store.commit([Change(None, memory)])
-    assert of(store).count_awaiting(EMBEDDER.model) == 1
-    assert of(store).keep([(memory, embedded(memory.text))]) == 1
-    assert of(store).count_awaiting(EMBEDDER.model) == 0
+    assert of(store).count_pending(EMBEDDER.model) == 1
+    assert of(store).save([(memory, embedded(memory.text))]) == 1
+    assert of(store).count_pending(EMBEDDER.model) == 0
     assert meant(store, "database slow") == [memory.id]
 
 
@@ -195,15 +194,15 @@ def test_a_vector_of_what_a_memory_said_before_is_not_kept(store: Store) -> None
     old = a_memory("the database is slow")
     put(store, old)
     store.commit([Change(old, replace(old, text="a zebra runs", revision=2))])
-    assert of(store).keep([(old, embedded(old.text))]) == 0
-    assert of(store).count_awaiting(EMBEDDER.model) == 1
+    assert of(store).save([(old, embedded(old.text))]) == 0
+    assert of(store).count_pending(EMBEDDER.model) == 1
 
 
 def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -> None:
     put(store, a_memory("the database is slow"))
     assert of(store).other_model(EMBEDDER.model) is None
     assert of(store).other_model(OTHER.model) == EMBEDDER.model
-    found = of(store).find(["database"], lambda: embedded("database", OTHER), wanted(), 5)
+    found = of(store).search(["database"], lambda: embedded("database", OTHER), wanted(), 5)
     assert [one.cosine for one in found] == [None]
 
 
@@ -211,7 +210,7 @@ def test_a_vector_of_another_length_is_told_of_and_not_compared(store: Store) ->
     put(store, a_memory("the database is slow"))
     longer = replace(embedded("database", FakeEmbedder(2 * EMBEDDER.dimensions)), model=EMBEDDER.model)
     with pytest.raises(StoreError, match=r"dimensions here, and \d+ were given"):
-        of(store).find(["database"], lambda: longer, wanted(), 5)
+        of(store).search(["database"], lambda: longer, wanted(), 5)
 
 
 def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:
@@ -219,16 +218,16 @@ def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:
     late = a_memory("a zebra runs")
     store.commit([Change(None, late, embedded(late.text, OTHER))])
     assert of(store).other_model(EMBEDDER.model) is None
-    assert [memory.id for memory in of(store).awaiting(EMBEDDER.model, 5)] == [late.id]
+    assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [late.id]
 
 
 def test_every_memory_can_be_embedded_anew_by_another_model(store: Store) -> None:
     memories = [a_memory("the database is slow"), a_memory("a zebra runs")]
     put(store, *memories)
     for done in range(len(memories)):
-        assert of(store).count_awaiting(OTHER.model) == len(memories) - done
-        memory = of(store).awaiting(OTHER.model, 1)[0]
-        of(store).keep([(memory, embedded(memory.text, OTHER))])
+        assert of(store).count_pending(OTHER.model) == len(memories) - done
+        memory = of(store).pending(OTHER.model, 1)[0]
+        of(store).save([(memory, embedded(memory.text, OTHER))])
     assert of(store).other_model(OTHER.model) is None
 
 
@@ -238,7 +237,7 @@ def test_every_memory_can_be_embedded_anew_by_another_model(store: Store) -> Non
 def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> None:
     near, far = a_memory("the database is slow", session="s1"), a_memory("a zebra runs", session="s1")
     put(store, near, far)
-    found = of(store).alike(embedded("the database is slow"), wanted(), 5)
+    found = of(store).similar(embedded("the database is slow"), wanted(), 5)
     assert [memory.id for memory, _ in found] == [near.id, far.id]
     assert found[0][1] == pytest.approx(1.0, abs=0.002)
 
@@ -246,7 +245,7 @@ def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> N
 def test_repeats_are_told_with_what_they_repeat(store: Store) -> None:
     first, other, again = a_memory("one two three"), a_memory("a zebra"), a_memory("three two one")
     put(store, first, other, again)
-    ((later, (earlier, cosine)),) = of(store).repeats([first.id, other.id, again.id], 0.95).items()
+    ((later, (earlier, cosine)),) = of(store).duplicates([first.id, other.id, again.id], 0.95).items()
     assert (later, earlier) == (again.id, first.id)
     assert cosine == pytest.approx(1.0, abs=0.002)
-    assert of(store).repeats([first.id], 0.95) == {}
+    assert of(store).duplicates([first.id], 0.95) == {}

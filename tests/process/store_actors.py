@@ -15,6 +15,7 @@ if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
 
 from keepmum.core.errors import KeepmumError
 from keepmum.service import MemoryService, Place, open_service
+from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan
 
 __all__ = ["open_at", "start_writer", "write"]
@@ -24,7 +25,8 @@ _EVERY_KEY = 5  # one write in so many goes to a key that all writers share
 
 def open_at(path: str, name: str) -> MemoryService:
     """The memory at `path`, for an agent `name`."""
-    return open_service(path, scan, place=Place(project="alpha", name="Alpha"), agent=name, briefing_tokens=0)
+    place = Place(project="alpha", name="Alpha")
+    return open_service(SqliteSpec(path), scan, place=place, agent=name, briefing_tokens=0)
 
 
 def write(path: str, name: str, count: int) -> int:

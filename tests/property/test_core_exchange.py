@@ -16,6 +16,7 @@ from keepmum.core import serialization, validation
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, Memory
 from keepmum.service import MemoryService, Place, open_service
+from keepmum.stores import SqliteSpec
 
 # Each example opens stores of its own, which takes the disk's time, not ours.
 settings.register_profile("stores", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,7 +45,8 @@ writes = st.fixed_dictionaries(
 
 def open_at(folder: str, name: str) -> contextlib.closing[MemoryService]:
     place = Place(project="alpha", session="s1", user="ada")
-    return contextlib.closing(open_service(str(Path(folder) / name), lambda _: [], place=place, agent="tester"))
+    spec = SqliteSpec(str(Path(folder) / name))
+    return contextlib.closing(open_service(spec, lambda _: [], place=place, agent="tester"))
 
 
 @stores

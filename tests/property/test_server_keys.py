@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from contract.stores import wanted
 from keepmum.core.errors import SettingsError
-from keepmum.stores import Store, sqlite
+from keepmum.stores import sqlite
+from keepmum.stores.base import LocalStore
 from keepmum.stores.outbox import Outbox
 from keepmum.stores.outbox.drainer import Turn
 from keepmum.stores.rest.api import Api
@@ -66,7 +67,7 @@ VARIABLES = st.dictionaries(
 )  # fmt: skip
 
 Sent = list[tuple[str, str]]
-Place = tuple[Path, Path, Store, Outbox, Turn]
+Place = tuple[Path, Path, LocalStore, Outbox, Turn]
 
 
 class Recorder:

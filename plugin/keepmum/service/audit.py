@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepmum.core import masking, serialization, validation
-from keepmum.core.memory import Activity, Change, JsonValue, Memory
 from keepmum.core.errors import StoreError
+from keepmum.core.memory import Activity, Change, JsonValue, Memory
 from keepmum.stores import Store
 from keepmum.stores.base import known_folders
 

@@ -19,7 +19,9 @@ _AT_ONCE = 8
 _ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
 
 Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
-Fitting = Callable[[], tuple[VectorSearch, Embedder] | None]  # what is to be embedded by what; None where they do not fit
+Fitting = Callable[
+    [], tuple[VectorSearch, Embedder] | None
+]  # what is to be embedded by what; None where they do not fit
 
 
 class Backlog:
@@ -91,12 +93,12 @@ class Backlog:
             self.work_off_beside(fitting)
 
     def _embed(self, vectors: VectorSearch, embedder: Embedder, progress: Progress) -> int:
-        from keepmum.stores import vectors
+        from keepmum.stores.vectors import pack
 
         done, total = 0, vectors.count_pending(embedder.model)
         while not self._closing.is_set() and (batch := vectors.pending(embedder.model, _AT_ONCE)):
             texts = [ranking.embedding_text(memory) for memory in batch]
-            made = [Embedding(embedder.model, vectors.pack(row)) for row in embedder.embed(texts)]
+            made = [Embedding(embedder.model, pack(row)) for row in embedder.embed(texts)]
             vectors.save(list(zip(batch, made, strict=True)))
             self._tell(dict(zip(texts, made, strict=True)))
             done += len(batch)

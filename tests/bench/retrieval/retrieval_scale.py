@@ -30,7 +30,7 @@ from bench.store_corpus import memories, questions
 from keepmum import open_memory
 from keepmum.core.memory import Change, Embedding, Filter
 from keepmum.embedding.minilm import MiniLm
-from keepmum.stores import STORES
+from keepmum.stores import SqliteSpec, open_store
 from keepmum.stores.vectors import pack, unit
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def rows(sizes: Sequence[int], questioned: MadeUp, kept: Path | None = None) -> 
 
 def fill(path: Path, size: int, embedder: MadeUp) -> bool:
     """Make a store of so many memories where there is none yet; whether it was made."""
-    with closing(STORES["sqlite"](str(path))) as store:
+    with closing(open_store(SqliteSpec(str(path)))) as store:
         now = time.time_ns() // 1_000_000
         if store.count(Filter(now=now, everywhere=True)) == size:
             return False

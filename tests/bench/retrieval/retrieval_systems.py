@@ -19,7 +19,7 @@ from keepmum.core.errors import SecretFound
 from keepmum.core.memory import Activity, Change, Filter, Memory
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.service import MemoryService, Place
-from keepmum.stores import Capabilities, Receipt, Store, sqlite
+from keepmum.stores import Capabilities, Features, Receipt, Store, sqlite
 from keepmum.stores.composite import CompositeStore
 from keepmum.stores.sqlite import SqliteStore
 
@@ -135,18 +135,19 @@ class Split(Keepmum):
 class _Server:
     """A store that finds as a server does: in an order of its own, by scores that only tell that order.
 
-    Of its memories `at_hand` knows the titles, in ten words, or with `texts` everything.
+    Of its memories `local` knows the titles, in ten words, or with `texts` everything.
     """
 
-    meaning = None
+    caveat = ""
 
     def __init__(self, store: SqliteStore, *, texts: bool) -> None:
         self._store = store
         self._here = store if texts else sqlite.open_store(f"{store.path}.titles")
         self.capabilities = Capabilities(cannot={"search": "in its own way"})
+        self.features = Features(remote=self)
 
     @property
-    def at_hand(self) -> Store:
+    def local(self) -> Store:
         return self._here
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:

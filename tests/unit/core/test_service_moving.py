@@ -15,7 +15,7 @@ from hidden import assert_hidden
 from keepmum.core.errors import InvalidInput, SecretFound, StoreError
 from keepmum.core.memory import Change
 from keepmum.service import MemoryService, Place, open_service
-from keepmum.stores import Parts, Store
+from keepmum.stores import CompositeSpec, MarkdownSpec, SqliteSpec, Store
 from keepmum_scanner import scan
 
 ALL: dict[str, Any] = {"dry_run": False, "progress": lambda _: None}
@@ -25,14 +25,10 @@ ALL: dict[str, Any] = {"dry_run": False, "progress": lambda _: None}
 def service(tmp_path: Path) -> Iterator[MemoryService]:
     root = tmp_path / "project"
     root.mkdir()
-    everywhere = {
-        "cache": str(tmp_path / "cache"), "user_home": str(tmp_path), "project_of": lambda _, name: name,
-    }  # fmt: skip
-    options = {
-        "parts": {}, "routes": {}, "files": {"root": str(root), "project": "alpha", "everywhere": everywhere},
-    }  # fmt: skip
+    database = SqliteSpec(str(tmp_path / "home" / "memory.db"))
+    files = MarkdownSpec(str(root), str(tmp_path / "cache"), "alpha", user_home=str(tmp_path))
     opened = open_service(
-        str(tmp_path / "home" / "memory.db"), scan, backend="joined", options=options, agent="claude-code",
+        CompositeSpec({"sqlite": database}, {}, markdown=files), scan, agent="claude-code",
         place=Place(project="alpha", name="Alpha", root=str(root)), home=str(tmp_path / "home"),
     )  # fmt: skip
     with contextlib.closing(opened):
@@ -40,8 +36,8 @@ def service(tmp_path: Path) -> Iterator[MemoryService]:
 
 
 def part(service: MemoryService, name: str) -> Store:
-    assert isinstance(service.store, Parts)
-    found = service.store.part(name)
+    assert service.store.features.composite is not None
+    found = service.store.features.composite.part(name)
     assert found is not None
     return found
 

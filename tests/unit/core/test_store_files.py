@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from contract.store_parts import required
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.core.memory import Change, Embedding
@@ -269,8 +270,7 @@ def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_memories_of_the_first_version_are_found_in_every_way(first_version: Path) -> None:
     with contextlib.closing(open_store(str(first_version))) as store:
-        assert store.meaning is not None
-        assert store.meaning.count_awaiting("any") == 1
+        assert required(store.features.vector_search).count_pending("any") == 1
         for words in (["user"], ["数据"], ["getusername"]):
             assert len(store.search(words, wanted(), 5)) == 1
         store.upkeep(NOW)
@@ -282,7 +282,7 @@ def test_a_store_of_the_first_version_that_cannot_be_written_is_searched_by_word
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     with contextlib.closing(open_store(str(first_version))) as store:
-        assert store.meaning is None
+        assert store.features.vector_search is None
         assert len(store.search(["user"], wanted(), 5)) == 1
 
 
@@ -438,11 +438,9 @@ def test_a_cleansed_store_leaves_no_copy_of_a_vector(store: SqliteStore, path: P
     embedder = FakeEmbedder()
     embedding = Embedding(embedder.model, pack(embedder.embed([memory.text])[0]))
     store.commit([Change(None, memory, embedding)])
-    assert store.meaning is not None
-    store.meaning.find([], lambda: embedding, wanted(), 5)
+    required(store.features.vector_search).search([], lambda: embedding, wanted(), 5)
     assert list((path.parent / "cache").iterdir())
     store.cleanse([Change(memory, None)], (), lambda _, told: told)
     assert list((path.parent / "cache").iterdir()) == []
     put(store, "and it goes on")
-    assert store.meaning is not None
-    assert store.meaning.find([], lambda: embedding, wanted(), 5) == []
+    assert required(store.features.vector_search).search([], lambda: embedding, wanted(), 5) == []

@@ -12,9 +12,8 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change, Filter
-from keepmum.stores.sqlite import SqliteStore, open_store, rows
+from keepmum.stores.sqlite import SqliteStore, lexical, open_store, rows
 from keepmum.stores.sqlite import store as store_module
-from keepmum.stores.sqlite import lexical
 
 MANY = 60
 WIDE, NARROW = wanted(everywhere=True), wanted()  # the second leaves out four in five

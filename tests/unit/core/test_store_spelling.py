@@ -10,8 +10,7 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
-from keepmum.stores.sqlite import SqliteStore, open_store
-from keepmum.stores.sqlite import lexical
+from keepmum.stores.sqlite import SqliteStore, lexical, open_store
 from keepmum.stores.sqlite.spelling import is_slip
 
 TEXTS = (

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from contract.store_parts import required
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
@@ -36,8 +37,8 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def found(store: SqliteStore, text: str, embedder: FakeEmbedder = EMBEDDER, **asked: Any) -> set[Candidate]:
-    assert store.meaning is not None
-    return set(store.meaning.find(["zebra"], lambda: embedded(text, embedder), wanted(**asked), 5))
+    vectors = required(store.features.vector_search)
+    return set(vectors.search(["zebra"], lambda: embedded(text, embedder), wanted(**asked), 5))
 
 
 @pytest.fixture
@@ -95,9 +96,8 @@ def test_a_question_that_cannot_be_embedded_says_so_to_who_searches(store: Sqlit
     def fails() -> Embedding:
         raise LookupError("no vector")
 
-    assert store.meaning is not None
     with pytest.raises(LookupError, match="no vector"):
-        store.meaning.find(["zebra"], fails, wanted(), 5)
+        required(store.features.vector_search).search(["zebra"], fails, wanted(), 5)
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")

@@ -167,8 +167,8 @@ def test_a_full_disk_leaves_files_and_index_as_they_were(store: MarkdownStore, m
 
 
 def test_a_search_by_meaning_knows_what_a_hand_has_just_written(store: MarkdownStore, folder: Path) -> None:
-    meaning = store.meaning
-    assert meaning is not None
+    vectors = store.features.vector_search
+    assert vectors is not None
     put(folder, SEED)
-    seen = meaning.find(["oauth2"], lambda: None, Filter(now=NOW, project="alpha"), 5)
-    assert [one.id for one in seen] == store.called("mem_a1b2c3d4e5f6")
+    seen = vectors.search(["oauth2"], lambda: None, Filter(now=NOW, project="alpha"), 5)
+    assert [one.id for one in seen] == store.with_file_id("mem_a1b2c3d4e5f6")

@@ -47,7 +47,7 @@ def test_a_timestamp_is_read_in_every_form(store: MarkdownStore, folder: Path, o
 def test_an_id_of_any_form_names_its_memory(store: MarkdownStore, folder: Path, name: str) -> None:
     put(folder, SEED.replace("mem_a1b2c3d4e5f6", name))
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
-    assert store.called(name) == [memory.id]
+    assert store.with_file_id(name) == [memory.id]
     assert (store.file_of(memory.id) or ("",))[0] == name
 
 
@@ -65,7 +65,7 @@ def test_an_id_that_two_files_give_is_told_with_the_ids_that_tell_them_apart(
     put(folder, SEED.replace("OAuth2", "OAuth3"), "143053_a1b2.md")
     with pytest.raises(Ambiguous) as told:
         MemoryService(store, scan).load(["mem_a1b2c3d4e5f6"])
-    assert all(memory in str(told.value) for memory in store.called("mem_a1b2c3d4e5f6"))
+    assert all(memory in str(told.value) for memory in store.with_file_id("mem_a1b2c3d4e5f6"))
 
 
 def test_the_old_name_of_the_changed_files_is_read(store: MarkdownStore, folder: Path) -> None:

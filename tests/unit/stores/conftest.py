@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from keepmum.service import MemoryService, Place, open_service
+from keepmum.stores import RestSpec, SqliteSpec
 from keepmum.workspace.credentials import Server
 from keepmum_scanner import scan
 from rest_server import KEY
@@ -47,10 +48,8 @@ def open_memory(origin: str, tmp_path: Path) -> Iterator[OpenService]:
             server = Server(where, key, no_key="" if key else "there is no key for it")
             known = {"github.com/acme/alpha": "alpha"}
             service = open_service(
-                f"{home}/servers/mirror.db",
+                RestSpec(server, SqliteSpec(f"{home}/servers/mirror.db"), home, projects=known, **options),
                 scan,
-                backend="rest",
-                options={"server": server, "home": home, "projects": known, **options},
                 place=Place(project="github.com/acme/alpha", name="alpha", root=str(tmp_path)),
                 agent=agent,
                 home=home,

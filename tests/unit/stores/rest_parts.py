@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keepmum.core.memory import Change, Memory
-from keepmum.stores import Receipt, Store, sqlite
+from keepmum.stores import Receipt, RestSpec, SqliteSpec, Store, sqlite
 from keepmum.stores.rest import RestStore, open_store
 from keepmum.workspace.credentials import Server
 from rest_server import KEY
@@ -23,7 +23,8 @@ Opener = Callable[..., RestStore]
 def open_at(origin: str, folder: Path, *, key: str | None = KEY, **options: Any) -> RestStore:
     """The store at `origin`, with what is known of it in `folder`."""
     server = Server(origin, key, no_key="" if key else "there is no key for it")
-    return open_store(sqlite.open_store(str(folder / "mirror.db")), server=server, home=str(folder), **options)
+    mirror = SqliteSpec(str(folder / "mirror.db"))
+    return open_store(RestSpec(server, mirror, str(folder), **options), sqlite.open_store(mirror.path))
 
 
 def put(store: Store, *memories: Memory) -> Receipt:

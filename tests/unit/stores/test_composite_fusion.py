@@ -11,7 +11,7 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Filter, Memory
-from keepmum.stores import Capabilities, Store
+from keepmum.stores import Capabilities, Features, Store
 from keepmum.stores.composite import CompositeStore
 from keepmum.stores.composite.fusion import as_ours, has_own_scores, worth
 from keepmum.stores.sqlite import SqliteStore, open_store
@@ -20,11 +20,13 @@ from keepmum.stores.sqlite import SqliteStore, open_store
 class Server:
     """A store whose scores are its own, and of which this machine knows nothing."""
 
-    meaning = None
+    caveat = ""
     capabilities = Capabilities(cannot={"search": "in its own way"})
 
     def __init__(self, store: SqliteStore, empty: SqliteStore, scores: Mapping[str, float]) -> None:
-        self._store, self.at_hand, self._scores = store, empty, scores
+        self._store, self._scores = store, scores
+        self.local: Store = empty
+        self.features = Features(remote=self)
 
     def search(self, _: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         found = [(memory, self._scores[memory.title]) for memory in self._store.browse(wanted, limit=limit)]
@@ -38,7 +40,7 @@ OURS = {"ours, best": "zebra zebra zebra", "ours, last": "a zebra among so many 
 
 
 @pytest.fixture(params=[1e-3, 1e3], ids=["tiny scores", "huge scores"])
-def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CompositeStore]:
+def composite(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CompositeStore]:
     """Two memories of ours and two of a server, whose scores are of another size."""
     scores = {"theirs, best": 2 * request.param, "theirs, last": request.param}
     with contextlib.ExitStack() as stack:
@@ -51,17 +53,17 @@ def joined(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Composite
         yield CompositeStore({"sqlite": ours, "rest": server}, {})
 
 
-def test_the_size_of_a_servers_scores_says_nothing(joined: CompositeStore) -> None:
-    titles = [memory.title for memory, _ in joined.search(["zebra"], wanted(), 10)]
+def test_the_size_of_a_servers_scores_says_nothing(composite: CompositeStore) -> None:
+    titles = [memory.title for memory, _ in composite.search(["zebra"], wanted(), 10)]
     assert titles[0] == "ours, best"
     assert titles.index("theirs, best") < titles.index("theirs, last")
 
 
-def test_meaning_is_joined_as_words_are(joined: CompositeStore) -> None:
-    meaning = joined.meaning
-    assert meaning is not None
-    by_title = {memory.id: memory.title for memory in joined.browse(wanted(), limit=10)}
-    found = sorted(meaning.find(["zebra"], lambda: None, wanted(), 10), key=lambda candidate: -candidate.lexical)
+def test_meaning_is_joined_as_words_are(composite: CompositeStore) -> None:
+    vectors = composite.features.vector_search
+    assert vectors is not None
+    by_title = {memory.id: memory.title for memory in composite.browse(wanted(), limit=10)}
+    found = sorted(vectors.search(["zebra"], lambda: None, wanted(), 10), key=lambda candidate: -candidate.lexical)
     assert by_title[found[0].id] == "ours, best"
     assert {by_title[candidate.id] for candidate in found} == {*OURS, "theirs, best", "theirs, last"}
 
@@ -88,5 +90,5 @@ def test_a_cosine_that_is_known_here_counts_before_that_of_the_place() -> None:
     assert [each.cosine for each in fused] == [0.5, 0.9]
 
 
-def test_a_server_says_that_its_scores_are_its_own(joined: CompositeStore) -> None:
-    assert [name for name in joined.names if has_own_scores(cast(Store, joined.part(name)))] == ["rest"]
+def test_a_server_says_that_its_scores_are_its_own(composite: CompositeStore) -> None:
+    assert [name for name in composite.names if has_own_scores(cast(Store, composite.part(name)))] == ["rest"]

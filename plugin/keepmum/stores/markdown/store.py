@@ -24,8 +24,8 @@ from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.catalogue import Catalogue, digest_of
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, Unreadable
-from keepmum.stores.markdown.vector_search import FileVectorSearch
 from keepmum.stores.markdown.registry import Registry
+from keepmum.stores.markdown.vector_search import FileVectorSearch
 from keepmum.stores.sqlite import open_store as open_index
 from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock

@@ -13,7 +13,7 @@ from keepmum.core.memory import Filter
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.sqlite.spelling import Spelling
 
-__all__ = ["Found", "Query", "LexicalSearch", "passing"]
+__all__ = ["Found", "LexicalSearch", "Query", "passing"]
 
 Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
 Found = list[tuple[sqlite3.Row, float]]  # rows with how well they fit, best first

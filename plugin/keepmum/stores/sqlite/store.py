@@ -65,7 +65,9 @@ class SqliteStore:
         cache = os.path.join(os.path.dirname(self.path), "cache")
         self._lexical = LexicalSearch(self._rows)
         self._vectors = SqliteVectorSearch(self._rows, self._writing, self._lexical, cache)
-        has_vectors = schema.version_of(self._db) >= schema.WITH_VECTORS  # an older file that cannot be written has none
+        has_vectors = (
+            schema.version_of(self._db) >= schema.WITH_VECTORS
+        )  # an older file that cannot be written has none
         self.features = Features(
             vector_search=self._vectors if has_vectors else None,
             aging=self,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from keepmum.core.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
 from keepmum.stores.base import QueryVector
 from keepmum.stores.sqlite import edits, embeddings, files, rows
-from keepmum.stores.sqlite.lexical import Found, Query, LexicalSearch, passing
+from keepmum.stores.sqlite.lexical import Found, LexicalSearch, Query, passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
