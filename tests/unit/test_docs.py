@@ -100,7 +100,7 @@ def test_every_command_line_parses(root: Path, document: str) -> None:
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
 def test_every_option_exists(root: Path, document: str) -> None:
-    from keepmum.guard.options import USAGE
+    from keepmum.guard.main import USAGE
 
     readme = (root / document).read_text(encoding="utf-8")
     reference = (root / "docs" / "reference.md").read_text(encoding="utf-8")

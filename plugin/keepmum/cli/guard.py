@@ -9,7 +9,7 @@ import argparse
 
 from keepmum.cli import console
 from keepmum.core.errors import InvalidInput
-from keepmum.guard.options import USAGE
+from keepmum.guard.main import USAGE
 
 __all__ = ["register"]
 

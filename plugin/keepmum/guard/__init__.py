@@ -1,19 +1,20 @@
-"""The guard in front of another memory server: every byte passes, a tool call that holds a secret does not.
+"""A proxy in front of another MCP server: it forwards every byte, except tool calls that contain a secret.
 
-options   the command line
-lines     a stream, cut at its line feeds
-message   JSON as it was sent: every member, also one that is named twice
-judging   the scanner, without what a person has allowed
-fields    every string of a call, and the secrets in them
-refusal   what the client is told
-gate      what becomes of one line from the client
-calls     what becomes of one that may be a tool call
-pending   the requests that the server still owes an answer to
-results   answers with their secrets masked
-output    the way to the client, shared by the server and the guard
-child     the server as a process
-proxy     the two directions, and the end
-remote    the same in front of a server that is reached over HTTP
+main      the command line
+proxy     a local server: one thread per direction, and shutdown
+remote    a server over Streamable HTTP
+child     the local server as a process
+lines     splits a stream into lines
+gate      decides on one line from the client
+calls     decides on a line that may be a tool call
+verdict   the result of both
+message   JSON with duplicate members preserved
+fields    the strings of a call, and the secrets in them
+scanning  the scanner without allowed findings
+refusal   error messages for the client
+results   masks secrets in responses
+pending   requests without a response yet
+output    writes of server and guard to the client
 
-Nothing is imported here, so that a module costs what it needs and no more.
+Nothing is imported here, to keep each module's import cost low.
 """

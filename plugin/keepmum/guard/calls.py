@@ -1,7 +1,7 @@
-"""The verdict on what may be a tool call.
+"""Decides on a line that may be a tool call.
 
-Only the server decides what it makes of a line: what some server could take for a call is one, and what cannot be read
-as every server would read it does not pass.
+Servers parse JSON differently: a message counts as a call if some server could take it for one, and a line that servers
+could parse differently is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["judge"]
 
 
 def judge(line: bytes) -> Verdict:
-    """The verdict; never raises, since whatever breaks the scanner, an unchecked call must not pass."""
+    """The verdict. Never raises: if the scanner fails, the call is refused."""
     if len(line) > jsonrpc.MAX_LINE:
         limit = LONGEST if len(line) > LONGEST else jsonrpc.MAX_LINE
         return _unreadable(line, f"has more than {limit:,} bytes")
@@ -27,11 +27,11 @@ def judge(line: bytes) -> Verdict:
         value = message.decode(text)
     except (ValueError, RecursionError):
         return _unreadable(line, "is not plain JSON on one line")
-    if "\r" in text.rstrip("\r\n"):  # some servers end lines there too, and would read other messages than we did
-        return _unreadable(line, "has a carriage return in it")
+    if "\r" in text.rstrip("\r\n"):  # some servers also end lines there
+        return _unreadable(line, "contains a carriage return")
     try:
         return _batch(line, text) if isinstance(value, list) else _single(line, value)
-    except Exception as error:  # noqa: BLE001 - as the first line says
+    except Exception as error:  # noqa: BLE001 - an unscanned call must not pass
         faults.report("the guard", error)
         return _unreadable(line, "broke the scanner")
 
@@ -42,7 +42,7 @@ def _single(line: bytes, value: object) -> Verdict:
 
 
 def _batch(line: bytes, text: str) -> Verdict:
-    """The verdict on a batch: what is refused is cut out, the others pass in their own spelling."""
+    """The verdict on a batch: refused messages are removed, the others pass unchanged."""
     places = list(message.elements(text))
     answers = [_refused(value) for _, _, value in places]
     kept = [place for place, answer in zip(places, answers, strict=True) if answer is None]
@@ -57,10 +57,10 @@ def _batch(line: bytes, text: str) -> Verdict:
 
 
 def _refused(value: object) -> Json | None:
-    """The answer to a call that is refused, empty when it wants none; None for a message that passes."""
+    """The response to a refused call, empty for a notification; None for a message that passes."""
     if not isinstance(value, message.Members) or not message.is_call(value):
         return None
-    from keepmum.guard.fields import secrets  # here, where a scanner that is missing or damaged means a refusal
+    from keepmum.guard.fields import secrets  # imported here: a damaged scanner then refuses the call
 
     places = secrets(value)
     if not places:

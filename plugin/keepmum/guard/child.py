@@ -1,6 +1,6 @@
-"""The server as a process: two pipes, the signals that reach it, and how it ended.
+"""The local server as a process: two pipes, forwarded signals, and the exit status.
 
-It stays in our process group and keeps our standard error, so that it stands to the client as it would without us.
+It stays in our process group and keeps our standard error, so that the client sees it as it would without the guard.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from typing import Any, Final, NoReturn, Protocol
 
     class Child(Protocol):
-        """A running server: `into` is written to, `out` is read."""
+        """A running server: write to `into`, read from `out` (descriptors)."""
 
         into: int
         out: int
 
         def wait(self) -> int:
-            """Its exit status, as a shell would tell it; until it ends, it is handed the signals that we are sent."""
+            """Wait for its end, forwarding signals; return the exit status in a shell's form."""
 else:
-    import _signal as signal  # without the enumerations of `signal`, which take as long as the interpreter's own start
+    import _signal as signal  # importing `signal` takes as long as starting Python
 
 __all__ = ["NOT_EXECUTABLE", "NOT_FOUND", "start"]
 
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses, as shells have them
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses, as in shells
 _FORWARDED = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _PR_SET_PDEATHSIG = 1  # Source: https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html, read 2026-11-21
 
 
 def start(command: Sequence[str]) -> Child:
-    """The server, started. One that cannot be started ends at once, with the status that a shell would give it.
+    """Start the server. One that cannot be started ends at once with a shell's exit status.
 
-    To be called on the main thread, before there is another.
+    Call it on the main thread, before starting others.
     """
     _occupy_standard_descriptors()
     return _start_windows(command) if os.name == "nt" else _start_posix(command)
 
 
 def _occupy_standard_descriptors() -> None:
-    """Lead standard descriptors that we were started without to nothing, so that no pipe takes their numbers."""
+    """Open closed standard descriptors on the null device, so that no pipe gets their numbers."""
     nothing = os.open(os.devnull, os.O_RDWR)
     while nothing <= 2:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -52,17 +52,17 @@ def _occupy_standard_descriptors() -> None:
 
 
 class _PosixChild:
-    """A process that we forked. Its end and our signals are blocked and waited for in one place, so none is missed."""
+    """A forked process. SIGCHLD and forwarded signals are blocked and awaited in one place, so that none is lost."""
 
-    def __init__(self, pid: int, into: int, out: int, heard: AbstractSet[int]) -> None:
+    def __init__(self, pid: int, into: int, out: int, signals: AbstractSet[int]) -> None:
         self._pid: Final = pid
-        self._heard: Final = heard
+        self._signals: Final = signals
         self.into = into
         self.out = out
 
     def wait(self) -> int:
         while True:
-            number = signal.sigwait(self._heard)
+            number = signal.sigwait(self._signals)
             if number != signal.SIGCHLD:
                 os.kill(self._pid, number)
                 continue
@@ -76,15 +76,15 @@ def _start_posix(command: Sequence[str]) -> Child:
     source, into = os.pipe()
     out, sink = os.pipe()
     parent = os.getpid()
-    heard = {signal.SIGCHLD, *(getattr(signal, name) for name in _FORWARDED)}
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # what is ignored cannot be waited for
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
-    pid = os.fork()  # what subprocess would import takes longer than many a server's start
+    signals = {signal.SIGCHLD, *(getattr(signal, name) for name in _FORWARDED)}
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # ignored signals cannot be awaited
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    pid = os.fork()  # importing subprocess takes longer than many servers take to start
     if pid == 0:
         _become(command, source, sink, parent, before)
     os.close(source)
     os.close(sink)
-    return _PosixChild(pid, into, out, heard)
+    return _PosixChild(pid, into, out, signals)
 
 
 def _become(command: Sequence[str], source: int, sink: int, parent: int, mask: AbstractSet[int]) -> NoReturn:
@@ -106,29 +106,29 @@ def _become(command: Sequence[str], source: int, sink: int, parent: int, mask: A
 
 
 def _not_started(program: str, error: OSError) -> str:
-    """What is said of a program that is none; it may be `NAME=KEY`, where somebody thought of a shell."""
+    """The error message; masks secrets, because the name may be `NAME=KEY`, meant for a shell."""
     from keepmum_scanner import redact, scan
 
     return f"keepmum guard: could not start {redact(program, scan(program))}: {error.strerror}\n"
 
 
 def _end_with_parent(parent: int) -> None:
-    """Have Linux end this process when the guard is killed; elsewhere the end of its input has to tell it."""
+    """On Linux, end this process when the guard is killed; elsewhere it sees the end of its input."""
     if sys.platform != "linux":
         return
     try:
-        import _ctypes  # what ctypes calls; the module around it would take half of a small server's start
+        import _ctypes  # importing ctypes itself would take half as long as a small server's start
     except ImportError:
         return
-    everything: Any = None  # every library that is loaded, which the stub of dlopen does not know
+    everything: Any = None  # all loaded libraries; the type stub of dlopen lacks this case
     prctl = _ctypes.dlsym(_ctypes.dlopen(everything, 0), "prctl")
     _ctypes.call_function(prctl, (_PR_SET_PDEATHSIG, int(signal.SIGKILL)))
     if os.getppid() != parent:
-        os._exit(1)  # it was killed in between
+        os._exit(1)  # the guard was killed in between
 
 
 class _WindowsChild:
-    """A process by its handle; Ctrl-C reaches it by itself, and there are no other signals."""
+    """A Windows process: Ctrl-C reaches it directly, and there are no other signals."""
 
     def __init__(self, process: subprocess.Popen[bytes], into: int, out: int) -> None:
         self._process: Final = process
@@ -144,7 +144,7 @@ def _start_windows(command: Sequence[str]) -> Child:
     import shutil
     import subprocess
 
-    program = shutil.which(command[0]) or command[0]  # npx is npx.cmd there
+    program = shutil.which(command[0]) or command[0]  # npx is npx.cmd on Windows
     source, into = os.pipe()
     out, sink = os.pipe()
     try:

@@ -1,30 +1,30 @@
-"""Every string of a tool call, whatever its field is called, and the secrets in them by place."""
+"""Every string of a tool call, in any field, and the secrets in them."""
 
 from __future__ import annotations
 
-from keepmum.guard.judging import scan
 from keepmum.guard.message import Members, decode
+from keepmum.guard.scanning import scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Step = str | int | None  # a name, a place in a list, or None: the string before it was read as JSON
+    Step = str | int | None  # a name, an index, or None: the string before it was parsed as JSON
     Path = tuple[Step, ...]
 
-__all__ = ["Place", "secrets"]
+__all__ = ["FieldFinding", "secrets"]
 
-Place = tuple[str, str, int, str]  # rule, field, line, fingerprint or ""
+FieldFinding = tuple[str, str, int, str]  # rule, field, line, fingerprint or ""
 
 _ENVELOPE = ("jsonrpc", "id", "method")
-_SHORT, _FEW = 256, 4  # characters and words: a name tells what a value is, and nothing of a sentence
+_MAX_VALUE, _MAX_WORDS = 256, 4  # characters, words: a field name describes a value this short, but not a sentence
 _LONGEST_NAME = 40
-_DEEPEST = 8  # JSON in JSON: each level is scanned whole, and nobody writes more than two or three
+_DEEPEST = 8  # levels of JSON in JSON; each level is scanned as a whole
 
 
-def secrets(call: Members) -> list[Place]:
-    """Rule, field, line and fingerprint of every secret in the message of a call, each once, in order."""
-    known: dict[tuple[str, str], list[tuple[str, int, str]]] = {}  # graphs name the same things again and again
+def secrets(call: Members) -> list[FieldFinding]:
+    """Rule, field, line and fingerprint of every secret in a call, without duplicates, in order."""
+    known: dict[tuple[str, str], list[tuple[str, int, str]]] = {}  # graph calls repeat names
     places = []
     for path, name, text in _strings(call):
         if (name, text) not in known:
@@ -34,10 +34,10 @@ def secrets(call: Members) -> list[Place]:
 
 
 def _strings(call: Members) -> Iterator[tuple[Path, str, str]]:
-    """Path, governing name and text of every string and number; names by themselves too.
+    """Path, field name and text of every string and number, and of every field name.
 
-    A string that is JSON comes as it is and, with its escapes undone, by its parts. No recursion: what the decoder
-    accepted may be nested deeper than Python's stack.
+    A string that is JSON yields itself and its parts. Iterative, because the value may be nested deeper than
+    Python's stack allows.
     """
     seen = set()
     waiting = [(_relative((key,)), key, value) for key, value in call if key.lower() not in _ENVELOPE]
@@ -47,7 +47,7 @@ def _strings(call: Members) -> Iterator[tuple[Path, str, str]]:
             seen.add(name)
             yield path, "", name
         if isinstance(value, Members):
-            # What is in _meta is between the client and the protocol: tokens of progress and traces, by design random.
+            # _meta belongs to the protocol: progress tokens and trace ids, which look random.
             inner = [(key, item) for key, item in value if (path, key) != (_PARAMS, "_meta")]
             waiting += [(_relative((*path, key)), key, item) for key, item in reversed(inner)]
         elif isinstance(value, list):
@@ -65,12 +65,12 @@ _PARAMS: Path = ("params",)
 
 
 def _relative(path: Path) -> Path:
-    """The path as whoever filled in the arguments knows it."""
+    """The path relative to the tool's arguments."""
     return () if path == ("params", "arguments") else path
 
 
 def _as_json(text: str) -> object:
-    """The value of a string that is JSON and holds strings itself; None for any other."""
+    """The value of a string that is a JSON object, list or string; None for any other."""
     if text.lstrip()[:1] not in {"{", "[", '"'}:
         return None
     try:
@@ -80,11 +80,11 @@ def _as_json(text: str) -> object:
 
 
 def _found(name: str, text: str) -> Iterator[tuple[str, int, str]]:
-    """Rule, line and fingerprint of each secret in a text; a value of few words is looked at below its name as well."""
+    """Rule, line and fingerprint of each secret in a text; a short value is also scanned after its field name."""
     whole = f"{text}\n{name}: {text}" if name and _is_value(text) else text
     line, counted = 1, 0
     for finding in scan(whole):
-        if finding.start > len(text):  # below its name: on the same line as in the text, which has few
+        if finding.start > len(text):  # found after the name; counts the same lines as in the text
             below = text.count("\n", 0, max(0, finding.start - len(whole) + len(text))) + 1
             yield finding.rule, below, finding.fingerprint
             continue
@@ -93,11 +93,11 @@ def _found(name: str, text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _is_value(text: str) -> bool:
-    return len(text) <= _SHORT and len(text.split(None, _FEW)) <= _FEW
+    return len(text) <= _MAX_VALUE and len(text.split(None, _MAX_WORDS)) <= _MAX_WORDS
 
 
 def _shown(path: Path) -> str:
-    """The path in words. A name that could be a secret itself is not repeated."""
+    """The path as text; a name that could itself be a secret is not shown."""
     shown = ""
     for step in path:
         if step is None:
@@ -110,7 +110,7 @@ def _shown(path: Path) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is surely the name of a field: short, of letters without a digit, and no finding."""
+    """Whether a name can be shown: short, letters without digits, and no finding."""
     return (
         len(name) <= _LONGEST_NAME
         and name.isascii()

@@ -1,6 +1,6 @@
-"""What becomes of one line from the client: it passes as it is, in part, or not at all. No I/O.
+"""Decides whether a line from the client passes as it is, in part, or not at all. No I/O.
 
-Only what may be a tool call is read, and only for that is anything loaded: the handshake passes at once.
+Only a line that may be a tool call is parsed, and only then more is imported: the handshake passes at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _BEYOND_ASCII = bytes(range(0x80, 0x100))
 
 
 def judge(line: bytes) -> Verdict:
-    """The verdict on a line, which comes with its line feed. Never raises: what may be a call and is not read stays."""
+    """The verdict on a line with its line feed. Never raises: a possible call that cannot be parsed is refused."""
     if len(line) <= LONGEST and not may_call(line):
         return Verdict(line)
     from keepmum.guard import calls
@@ -23,16 +23,16 @@ def judge(line: bytes) -> Verdict:
 
 
 def may_call(line: bytes) -> bool:
-    """Whether the line could be a tool call for any reader, however it spells that; cheap, and never wrongly False."""
+    """Whether any reader could take the line for a tool call, however it is escaped; fast, no false negatives."""
     if _CALL in line:
         return True
-    if not line.isascii():  # a reader that drops bytes that are no text would join what stands around them
+    if not line.isascii():  # a reader that drops invalid bytes would join the bytes around them
         line = line.translate(None, _BEYOND_ASCII)
     return _CALL in (_unescaped(line) if b"\\" in line else line)
 
 
 def _unescaped(line: bytes) -> bytes:
-    """The line with its ASCII characters plainly written."""
+    """The line with escaped ASCII characters decoded."""
     import re
 
     escaped = re.compile(rb"\\(?:/|u00([0-7][0-9A-Fa-f]))")

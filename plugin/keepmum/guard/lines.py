@@ -1,4 +1,4 @@
-"""A stream, cut at its line feeds, with every byte kept."""
+"""Splits a byte stream into lines, without changing a byte."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ __all__ = ["Lines"]
 
 
 class Lines:
-    """Cuts what it is fed into lines, each with its line feed.
+    """Collects chunks into lines, each with its line feed.
 
-    Of a line of more than `limit` bytes only the first `limit + 1` are kept, so that it shows as too long.
+    Only the first `limit + 1` bytes of a longer line are kept, so that the caller sees that it is too long.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit: Final = limit
-        self._kept: list[bytes] = []
+        self._parts: list[bytes] = []
         self._size = 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that end in this chunk; to be used up before the next."""
+        """The lines that end in this chunk; consume them before the next call."""
         *ended, rest = chunk.split(b"\n")
         for part in ended:
-            self._keep(part + b"\n")
+            self._append(part + b"\n")
             yield self._take()
-        self._keep(rest)
+        self._append(rest)
 
     def rest(self) -> bytes:
-        """What came after the last line feed; empty when nothing did."""
+        """The bytes after the last line feed."""
         return self._take()
 
-    def _keep(self, part: bytes) -> None:
+    def _append(self, part: bytes) -> None:
         room = self._limit + 1 - self._size
         if part and room > 0:
-            self._kept.append(part[:room])
-            self._size += len(self._kept[-1])
+            self._parts.append(part[:room])
+            self._size += len(self._parts[-1])
 
     def _take(self) -> bytes:
-        line = b"".join(self._kept)
-        self._kept, self._size = [], 0
+        line = b"".join(self._parts)
+        self._parts, self._size = [], 0
         return line

@@ -1,7 +1,7 @@
-"""JSON as it was sent: every member in its order, also one that is named twice, and where a batch has each message.
+"""JSON with duplicate members preserved, and the position of each message in a batch.
 
-Servers differ in which of two members of one name they take, and some take names in any case. What stands in front of
-all of them has to see what each could see.
+Servers differ in which of two members with one name they use, and some ignore the case of names. The guard must see
+what each of them could see.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     RequestId = str | int | float
 
-__all__ = ["Members", "answers", "decode", "elements", "is_call", "named", "request_id", "requests"]
+__all__ = ["Members", "decode", "elements", "is_call", "named", "request_id", "requests", "responses"]
 
 _CALL = "tools/call"
 
 
 class Members(tuple[tuple[str, object], ...]):
-    """An object of JSON: its names and values as they stood."""
+    """A JSON object: its names and values in order."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=Members)
 
 
 def decode(text: str) -> object:
-    """The JSON value of a text, its objects as `Members`.
+    """The JSON value of a text, with objects as `Members`.
 
     Raises: ValueError when it is not JSON, RecursionError when it is nested too deeply.
     """
@@ -38,7 +38,7 @@ def decode(text: str) -> object:
 
 
 def elements(text: str) -> Iterator[tuple[int, int, object]]:
-    """Start, end and value of each element of the array that a valid JSON text holds."""
+    """Start, end and value of each element of an array in valid JSON."""
     at = _skip(text, _skip(text, 0) + 1)
     while text[at] != "]":
         value, end = _DECODER.raw_decode(text, at)
@@ -49,7 +49,7 @@ def elements(text: str) -> Iterator[tuple[int, int, object]]:
 
 
 def named(message: object, name: str) -> list[object]:
-    """The values of every member that some server would take for `name`."""
+    """The values of all members that some server would take for `name`."""
     return [value for key, value in message if key.lower() == name] if isinstance(message, Members) else []
 
 
@@ -59,7 +59,7 @@ def is_call(message: object) -> bool:
 
 
 def request_id(message: object) -> RequestId | None:
-    """The id under which the message is to be answered; None when it wants no answer."""
+    """The request id of the message; None for a notification."""
     for value in reversed(named(message, "id")):
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
             return value
@@ -67,12 +67,12 @@ def request_id(message: object) -> RequestId | None:
 
 
 def requests(line: bytes) -> list[RequestId]:
-    """The ids of the requests in a line; none where it cannot be read."""
+    """The ids of the requests in a line; empty if it cannot be parsed."""
     return _ids(line, requests=True)
 
 
-def answers(line: bytes) -> list[RequestId]:
-    """The ids that the answers in a line are for; none where it cannot be read."""
+def responses(line: bytes) -> list[RequestId]:
+    """The ids of the responses in a line; empty if it cannot be parsed."""
     return _ids(line, requests=False)
 
 

@@ -1,4 +1,4 @@
-"""The way to the client: what the server says as it says it, and between its lines what the guard says."""
+"""Writes to the client: the server's bytes as they come, and the guard's messages between its lines."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ __all__ = ["Output"]
 
 
 class Output:
-    """A descriptor that two threads write to without cutting into each other's lines."""
+    """A descriptor for two threads that never interleaves their lines."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: Final = descriptor
         self._lock: Final = _thread.allocate_lock()
         self._between_lines = True
-        self._waiting: list[bytes] = []
+        self._queued: list[bytes] = []
         self._closed = False
 
     def write(self, chunk: bytes) -> None:
-        """Pass on bytes of the server; answers that waited for the end of its line go out there.
+        """Forward bytes of the server; send the guard's messages at the end of a line.
 
-        Raises: OSError when nobody reads any more.
+        Raises: OSError when the client has closed its end.
         """
         with self._lock:
-            if self._waiting and b"\n" in chunk:
+            if self._queued and b"\n" in chunk:
                 whole, _, chunk = chunk.rpartition(b"\n")
-                self._put(b"".join([whole, b"\n", *self._waiting]))
-                self._waiting = []
-            self._put(chunk)
+                self._write_all(b"".join([whole, b"\n", *self._queued]))
+                self._queued = []
+            self._write_all(chunk)
 
-    def answer(self, message: Json | list[Json]) -> None:
-        """Say something of the guard's own, as soon as the server is between two lines.
+    def send(self, message: Json | list[Json]) -> None:
+        """Send a message of the guard, as soon as the server is between two lines.
 
-        Raises: OSError when nobody reads any more.
+        Raises: OSError when the client has closed its end.
         """
-        from keepmum.core import jsonrpc  # with it comes json, and the handshake needs none of it
+        from keepmum.core import jsonrpc  # imports json, which the handshake does not need
 
         line = jsonrpc.encode(message)
         with self._lock:
             if self._between_lines:
-                self._put(line)
+                self._write_all(line)
             else:
-                self._waiting.append(line)
+                self._queued.append(line)
 
     def finish(self) -> None:
-        """Say what still waits; a line that the server left open is ended for it.
+        """Flush queued messages; ends a line that the server left unfinished.
 
-        Raises: OSError when nobody reads any more.
+        Raises: OSError when the client has closed its end.
         """
         with self._lock:
-            if self._waiting:
-                self._put(b"".join([b"\n", *self._waiting]))
-                self._waiting = []
+            if self._queued:
+                self._write_all(b"".join([b"\n", *self._queued]))
+                self._queued = []
 
     def close(self) -> None:
-        """Let the client see the end; what is said later is dropped."""
+        """Close the descriptor; later writes are dropped."""
         with self._lock:
             if not self._closed:
                 self._closed = True
                 os.close(self._descriptor)
 
-    def _put(self, data: bytes) -> None:
+    def _write_all(self, data: bytes) -> None:
         if self._closed or not data:
             return
         self._between_lines = data.endswith(b"\n")

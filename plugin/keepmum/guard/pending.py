@@ -1,6 +1,6 @@
-"""The requests that a server still owes an answer to; needed only when it dies.
+"""Requests without a response yet, needed only when the server ends.
 
-So lines are kept as they are, and read once there are enough of them: no message waits for that.
+Lines are buffered and parsed in batches, so that no message waits for parsing.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 
 __all__ = ["Pending"]
 
-_LONGEST = 4 * 1024 * 1024  # bytes of a line that is read
-_UNREAD = 256 * 1024  # bytes of lines that are kept before they are read
+_LONGEST = 4 * 1024 * 1024  # bytes; longer lines are not parsed
+_UNREAD = 256 * 1024  # bytes buffered before parsing
 
 
 class Pending:
-    """What was asked and not answered; both directions tell it what they pass on.
+    """Tracks requests and responses; both directions report the lines they forward.
 
-    An answer too long to be read leaves its request here. Should the server die later, the client hears of that
-    request a second time, and drops what it hears.
+    A response too long to be parsed leaves its request pending. If the server ends later, the client gets a second
+    response to that request, which clients ignore.
     """
 
     def __init__(self) -> None:
         self._lock: Final = _thread.allocate_lock()
-        self._unread: list[tuple[bytes, bool]] = []  # in their order, with whether the client said it
+        self._unread: list[tuple[bytes, bool]] = []  # (line, whether it came from the client)
         self._size = 0
         self._asked: Final[dict[RequestId, None]] = {}
         self._lines: Final = Lines(_LONGEST)
 
-    def ask(self, line: bytes) -> None:
-        """Take note of what the client says, before it is passed on."""
+    def add_requests(self, line: bytes) -> None:
+        """Record a line from the client; call before forwarding it."""
         self._note(line, asks=True)
 
-    def hear(self, chunk: bytes) -> None:
-        """Take note of what the server said."""
+    def add_responses(self, chunk: bytes) -> None:
+        """Record a chunk from the server."""
         for line in self._lines.feed(chunk):
             self._note(line, asks=False)
 
-    def left(self) -> list[RequestId]:
-        """What was never answered, in the order in which it was asked."""
+    def unanswered(self) -> list[RequestId]:
+        """The ids of unanswered requests, in order."""
         with self._lock:
             self._read()
             return list(self._asked)
@@ -63,7 +63,7 @@ class Pending:
         from keepmum.guard import message
 
         for line, asks in self._unread:
-            for request_id in message.requests(line) if asks else message.answers(line):
+            for request_id in message.requests(line) if asks else message.responses(line):
                 if asks:
                     self._asked[request_id] = None
                 else:

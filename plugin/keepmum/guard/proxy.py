@@ -1,7 +1,7 @@
-"""The two directions, a thread for each, and the end. The main thread waits for the server and hears the signals.
+"""The guard of a local server: one thread per direction; the main thread waits for the server and handles signals.
 
-Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio, read 2026-11-21: a message is
-a line.
+One message is one line.
+Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio, read 2026-11-21.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_CHUNK = 64 * 1024  # the capacity of a pipe on Linux: one read takes what is there
+_CHUNK = 64 * 1024  # bytes; the capacity of a pipe on Linux
 _STACK = 16 * 1024 * 1024  # bytes for each thread; deep JSON recurses in C, and some systems give threads 128 KiB
-_SWITCH = 0.0005  # seconds that one thread may keep another waiting: loading the scanner must not slow down a message
-_HALF_CLOSED = 0.2  # seconds after the end of its output in which a server is taken to be ending, not just silent
-_DRAIN = 1.0  # seconds for the last words of a server that has ended; a child of its own may hold the pipe open
+_SWITCH = 0.0005  # seconds until a thread yields: loading the scanner must not delay a message
+_HALF_CLOSED = 0.2  # seconds after the end of its output, in which the server may still be exiting
+_DRAIN = 1.0  # seconds to read remaining output after the server ended; a grandchild may keep the pipe open
 
 
 def run(command: Sequence[str], *, mask_results: bool) -> int:
-    """Exit status of the server, once it has ended and all it said was passed on.
+    """Run the server and forward both directions; return its exit status.
 
-    To be called on the main thread, once a process: it takes descriptors 0 and 1.
+    Call it on the main thread, once per process: it uses descriptors 0 and 1.
     """
     server = processes.start(command)
-    # Only now, while the server starts on its own.
+    # Imported while the server starts.
     from keepmum.guard.output import Output
     from keepmum.guard.pending import Pending
 
@@ -45,8 +45,8 @@ def run(command: Sequence[str], *, mask_results: bool) -> int:
     proxy = _Proxy(server, Output(1), Pending(), mask_results=mask_results)
     sys.setswitchinterval(_SWITCH)
     before = _thread.stack_size(_STACK)
-    _thread.start_new_thread(proxy.carry_in, ())
-    _thread.start_new_thread(proxy.carry_out, ())
+    _thread.start_new_thread(proxy.forward_input, ())
+    _thread.start_new_thread(proxy.forward_output, ())
     _thread.stack_size(before)
     return proxy.wait()
 
@@ -62,11 +62,11 @@ class _Proxy:
         self._input_ended = False
         self._ended: Final = _locked()
         self._drained: Final = _locked()
-        self._heard = 0  # chunks of the server's output
-        self._at_work = True  # whether the last of them is still being passed on; at first, what does that is loaded
+        self._chunks = 0  # read from the server
+        self._forwarding = True  # whether the last chunk is still being forwarded; True until the modules are loaded
 
-    def carry_in(self) -> None:
-        """From the client to the server: line by line, since only a whole line can be judged."""
+    def forward_input(self) -> None:
+        """Client to server, line by line, because only a whole line can be checked."""
         from keepmum.guard.lines import Lines
         from keepmum.guard.verdict import LONGEST
 
@@ -74,22 +74,22 @@ class _Proxy:
         try:
             while chunk := _read(0):
                 for line in lines.feed(chunk):
-                    self._pass_in(line)
+                    self._forward_line(line)
             rest = lines.rest()
             if rest:
-                self._pass_in(rest)
+                self._forward_line(rest)
             self._input_ended = True
         except OSError:
-            os.close(0)  # the server reads no more, so the client is to see that nobody does
+            os.close(0)  # the server has closed its input: show that to the client
         finally:
             os.close(self._server.into)
 
-    def carry_out(self) -> None:
-        """From the server to the client: as it comes, or by lines where they are masked first."""
+    def forward_output(self) -> None:
+        """Server to client: as it comes, or by lines when they are masked."""
         try:
-            self._pass_out()
+            self._forward_chunks()
         except OSError:
-            pass  # the client reads no more, and the server is to see that
+            pass  # the client has closed its input: show that to the server
         finally:
             os.close(self._server.out)
             self._drained.release()
@@ -97,7 +97,7 @@ class _Proxy:
             self._output.close()
 
     def wait(self) -> int:
-        """The server's exit status; whoever still waits for an answer of it is told that it ended."""
+        """Wait for the server; answer pending requests with an error; return the exit status."""
         status = self._server.wait()
         self._ended.release()
         self._drain()
@@ -106,44 +106,44 @@ class _Proxy:
                 self._answer_for(status)
             self._output.finish()
         except OSError:
-            pass  # the client went first
+            pass  # the client has exited
         return status
 
     def _drain(self) -> None:
-        """Return when all is passed on, or when nothing more came for a while; masking may take longer than that."""
-        heard = -1
-        while not self._drained.acquire(timeout=_DRAIN) and (self._at_work or self._heard != heard):
-            heard = self._heard
+        """Wait until all output is forwarded, or no chunk came for `_DRAIN` seconds while none was being masked."""
+        chunks = -1
+        while not self._drained.acquire(timeout=_DRAIN) and (self._forwarding or self._chunks != chunks):
+            chunks = self._chunks
 
-    def _pass_in(self, line: bytes) -> None:
+    def _forward_line(self, line: bytes) -> None:
         from keepmum.guard.gate import judge
 
         verdict = judge(line)
         if verdict.answer is not None:
-            self._output.answer(verdict.answer)
-        self._pending.ask(verdict.forward)
+            self._output.send(verdict.answer)
+        self._pending.add_requests(verdict.forward)
         _write(self._server.into, verdict.forward)
 
-    def _pass_out(self) -> None:
+    def _forward_chunks(self) -> None:
         write = self._masking() if self._mask else self._output.write
-        warmed = False
+        preloading = False
         while chunk := self._next():
             write(chunk)
-            self._pending.hear(chunk)
-            if not warmed:
-                warmed = True
-                _thread.start_new_thread(_warm, ())
+            self._pending.add_responses(chunk)
+            if not preloading:
+                preloading = True
+                _thread.start_new_thread(_preload, ())
         write(b"")
 
     def _next(self) -> bytes:
-        self._at_work = False
+        self._forwarding = False
         chunk = _read(self._server.out)
-        self._heard += 1
-        self._at_work = True
+        self._chunks += 1
+        self._forwarding = True
         return chunk
 
     def _masking(self) -> Callable[[bytes], None]:
-        """A way to write that holds a line back until it is whole, and clean; no bytes stand for the end."""
+        """A write function that buffers and masks whole lines; empty bytes mark the end."""
         from keepmum.guard.lines import Lines
         from keepmum.guard.results import masked
 
@@ -161,15 +161,15 @@ class _Proxy:
         from keepmum.guard import refusal
 
         how = f"ended with status {status} before it answered; start a new session, or see its own log"
-        for request_id in self._pending.left():
-            self._output.answer(refusal.server_ended(request_id, how))
+        for request_id in self._pending.unanswered():
+            self._output.send(refusal.server_ended(request_id, how))
 
 
-def _warm() -> None:
-    """Load the scanner once the server is there, so that neither its start nor the first call waits for it."""
+def _preload() -> None:
+    """Load the scanner after the server's first output, so that neither its start nor the first call waits."""
     try:  # noqa: SIM105 - contextlib would be imported for this alone
-        import keepmum.guard.fields  # noqa: F401 - for its effect
-    except Exception:  # noqa: BLE001, S110 - each call will find out, and be refused
+        import keepmum.guard.fields  # noqa: F401 - imported for its side effect
+    except Exception:  # noqa: BLE001, S110 - each call then refuses by itself
         pass
 
 
@@ -181,11 +181,11 @@ def _locked() -> _thread.LockType:
 
 def _make_blocking(descriptor: int) -> None:
     if os.name == "posix":
-        os.set_blocking(descriptor, True)  # some parents hand on pipes that do not block
+        os.set_blocking(descriptor, True)  # some parents pass non-blocking pipes
 
 
 def _read(descriptor: int) -> bytes:
-    """What is there to read, at least a byte; nothing at the end, also where the other side went without closing."""
+    """The available bytes, at least one; empty at the end of the stream or when the peer is gone."""
     try:
         return os.read(descriptor, _CHUNK)
     except OSError:

@@ -1,4 +1,4 @@
-"""Answers with their secrets masked, for a server whose store may hold some from before the guard."""
+"""Masks secrets in responses, for servers whose store contains some from before the guard."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ if TYPE_CHECKING:
 
 __all__ = ["masked"]
 
-# Where results carry what a model reads: of tools, of resources, of prompts. A cursor looks like a key and is none.
+# The members of results that models read. Others are left alone: a cursor can look like a key.
 _READ_BY_MODELS = ("content", "structuredContent", "contents", "messages")
-# One of them is in the line of every answer, however its letters are escaped.
+# Every response contains one of these, however its letters are escaped.
 _ANSWERS = (b'"result"', b'"error"', b"\\u")
 
 
 def masked(line: bytes) -> bytes:
-    """The line with each secret in its answers replaced by the name of its rule; the very same bytes without any.
+    """The line with each secret in its responses replaced by the name of its rule; the same bytes if there is none.
 
-    What is no answer, or no JSON, comes back as it is.
+    A line that is not a response, or not JSON, is returned unchanged.
     """
     if not any(word in line for word in _ANSWERS):
         return line
-    text = line.decode("utf-8", "replace")  # as clients read it
-    twice: list[Pairs] = []
+    text = line.decode("utf-8", "replace")  # as clients decode it
+    repeated: list[Pairs] = []
 
     def as_object(pairs: Pairs) -> dict[str, object]:
         one = dict(pairs)
         if len(one) < len(pairs):
-            twice.append(pairs)
+            repeated.append(pairs)
         return one
 
     try:
         value = json.loads(text, object_pairs_hook=as_object)
         clean = [_answer(one) for one in value] if isinstance(value, list) else _answer(value)
-        if clean == value and all(map(_is_clean, twice)):
+        if clean == value and all(map(_is_clean, repeated)):
             return line
-        return json.dumps(clean, separators=(",", ":")).encode("ascii") + b"\n"  # with one value for each name
+        return json.dumps(clean, separators=(",", ":")).encode("ascii") + b"\n"  # each name once
     except ValueError:
         return line
-    except RecursionError:  # too deep for us, perhaps not for the client
+    except RecursionError:  # nested too deeply here, perhaps not for the client
         return _redacted(text).encode("utf-8")
 
 
@@ -72,7 +72,7 @@ def _clean(value: object) -> object:
 
 
 def _redacted(text: str) -> str:
-    from keepmum.guard.judging import scan
+    from keepmum.guard.scanning import scan
     from keepmum_scanner import redact
 
     return redact(text, scan(text))

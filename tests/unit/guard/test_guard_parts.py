@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from keepmum.guard import options
+from keepmum.guard import main as command
 from keepmum.guard.lines import Lines
 from keepmum.guard.output import Output
 from keepmum.guard.pending import Pending
@@ -27,12 +27,12 @@ def test_of_a_line_past_the_limit_just_so_much_is_kept_that_it_shows() -> None:
 
 
 def test_options_take_everything_behind_the_dashes_as_the_command() -> None:
-    chosen = options.parse(["--results", "--", "npx", "--url", "--", "x"])
+    chosen = command.parse(["--results", "--", "npx", "--url", "--", "x"])
     assert (chosen.command, chosen.results) == (("npx", "--url", "--", "x"), True)
 
 
 def test_options_name_headers_by_variable() -> None:
-    chosen = options.parse(["--url=https://x.example/mcp", "--header-env", "Authorization=TOKEN"])
+    chosen = command.parse(["--url=https://x.example/mcp", "--header-env", "Authorization=TOKEN"])
     assert (chosen.url, chosen.headers) == ("https://x.example/mcp", (("Authorization", "TOKEN"),))
 
 
@@ -49,8 +49,8 @@ def test_options_name_headers_by_variable() -> None:
     ],
 )
 def test_wrong_options_are_told_without_repeating_them(words: list[str]) -> None:
-    with pytest.raises(options.UsageError) as raised:
-        options.parse(words)
+    with pytest.raises(command.UsageError) as raised:
+        command.parse(words)
     assert "Bearer" not in str(raised.value)
 
 
@@ -59,16 +59,16 @@ def test_wrong_options_are_told_without_repeating_them(words: list[str]) -> None
     [(["--", "x"], True), (["--url", "x"], True), (["add", "--"], False), (["--help"], False), ([], False)],
 )
 def test_only_options_start_the_proxy(words: list[str], *, starts: bool) -> None:
-    assert options.is_proxy(words) is starts
+    assert command.is_proxy(words) is starts
 
 
 def test_an_answer_settles_its_request() -> None:
     pending = Pending()
-    pending.ask(b'{"id":1,"method":"ping"}\n')
-    pending.ask(b'[{"id":"1","method":"ping"},{"id":2,"method":"ping"}]\n')
-    pending.hear(b'{"id":1,"result"')
-    pending.hear(b':{}}\n[{"id":2,"error":{}}]\n')
-    assert pending.left() == ["1"]
+    pending.add_requests(b'{"id":1,"method":"ping"}\n')
+    pending.add_requests(b'[{"id":"1","method":"ping"},{"id":2,"method":"ping"}]\n')
+    pending.add_responses(b'{"id":1,"result"')
+    pending.add_responses(b':{}}\n[{"id":2,"error":{}}]\n')
+    assert pending.unanswered() == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -81,25 +81,25 @@ def test_an_answer_settles_its_request() -> None:
 )
 def test_only_requests_are_owed_an_answer(line: bytes) -> None:
     pending = Pending()
-    pending.ask(line)
-    assert pending.left() == []
+    pending.add_requests(line)
+    assert pending.unanswered() == []
 
 
 def test_a_request_of_the_server_settles_nothing() -> None:
     pending = Pending()
-    pending.ask(b'{"id":1,"method":"ping"}\n')
-    pending.hear(b'{"id":1,"method":"roots/list"}\nnot JSON "id"\n')
-    assert pending.left() == [1]
+    pending.add_requests(b'{"id":1,"method":"ping"}\n')
+    pending.add_responses(b'{"id":1,"method":"roots/list"}\nnot JSON "id"\n')
+    assert pending.unanswered() == [1]
 
 
 def test_what_is_pending_takes_no_more_room_than_it_must() -> None:
     pending = Pending()
     filler = b"x" * 1000
     for number in range(1000):
-        pending.ask(b'{"id":%d,"method":"%s"}\n' % (number, filler))
-        pending.hear(b'{"id":%d,"result":"%s"}\n' % (number, filler))
+        pending.add_requests(b'{"id":%d,"method":"%s"}\n' % (number, filler))
+        pending.add_responses(b'{"id":%d,"result":"%s"}\n' % (number, filler))
     assert sum(len(line) for line, _ in pending._unread) < 300_000
-    assert pending.left() == []
+    assert pending.unanswered() == []
 
 
 def test_results_are_masked_where_a_model_reads_them(token: str) -> None:
@@ -127,9 +127,9 @@ def test_the_guards_words_wait_for_the_end_of_the_servers_line() -> None:
     source, sink = os.pipe()
     output = Output(sink)
     output.write(b'{"half":')
-    output.answer({"id": 1})
+    output.send({"id": 1})
     output.write(b'2}\n{"next"')
-    output.answer({"id": 2})
+    output.send({"id": 2})
     output.finish()
     output.close()
     with open(source, "rb") as read:

@@ -1,4 +1,4 @@
-"""The scanner as the guard uses it: what a person has allowed is no finding."""
+"""The scanner without the findings that the user has allowed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["scan"]
 
 
 def scan(text: str) -> Sequence[Finding]:
-    """Findings in `text` that nobody has allowed, with fingerprints where there can be any; a clean text costs no more.
+    """Findings in `text` that are not allowed, with fingerprints.
 
-    Key and list are read when something was found, so that a guard that runs for days obeys a change at once.
+    The allowlist is read only when something was found, and each time: a running guard follows a change at once.
     """
     found = _scan(text)
     if not found:
