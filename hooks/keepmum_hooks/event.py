@@ -1,8 +1,12 @@
-"""What happened in a client, in one value that the hooks understand."""
+"""What a client reports, in the same form for every client: an event, or a tool call that it is about to make."""
 
 from __future__ import annotations
 
-__all__ = ["GUARD", "KINDS", "SESSION_START", "STOP", "Event"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["GUARD", "KINDS", "SESSION_START", "STOP", "Event", "ToolCall"]
 
 STOP = "stop"
 SESSION_START = "session-start"
@@ -11,7 +15,7 @@ KINDS = (STOP, SESSION_START, GUARD)
 
 
 class Event:
-    """What happened in a client; a value."""
+    """A session that starts, or a turn that ends; a value."""
 
     __slots__ = (
         "attended",
@@ -27,7 +31,7 @@ class Event:
         "version",
     )
 
-    def __init__(  # noqa: PLR0913 - one value with many facts; a dataclass would triple the hook's time
+    def __init__(  # noqa: PLR0913 - a value with many fields; importing dataclasses would triple the hook's run time
         self,
         *,
         kind: str,
@@ -44,12 +48,37 @@ class Event:
     ) -> None:
         self.kind = kind  # STOP or SESSION_START
         self.session = session  # the client's id of the conversation, as sent
-        self.cwd = cwd  # the folder that the session works in, or ""
+        self.cwd = cwd  # the session's working folder, or ""
         self.source = source  # why a session starts: "startup", "resume", "clear", "compact", "fork"
         self.prompt = prompt  # the id of the prompt that the turn answers, or ""
         self.ends_turn = ends_turn  # False for a continuation that a hook asked for, and inside a subagent
-        self.attended = attended  # False when the last answer goes to a program, which must not get ours instead
-        self.reporting = reporting  # ids of running tasks that will come back with a result: subagents
+        self.attended = attended  # False when a program reads the last answer, which our reminder must not replace
+        self.reporting = reporting  # ids of running tasks that will return a result: subagents
         self.lasting = lasting  # ids of running tasks that may never end: shells, monitors
-        self.version = version  # the client's, or () when it does not say
-        self.once = once  # True where only the first of several hooks that tell of it in a session may answer
+        self.version = version  # the client's version, or () when unknown
+        self.once = once  # True when several hooks may report the event and only the first may answer
+
+
+class ToolCall:
+    """A tool call before it is made; a value."""
+
+    __slots__ = ("command", "cwd", "existing", "input", "paths", "session", "tool")
+
+    def __init__(  # noqa: PLR0913 - as above
+        self,
+        *,
+        tool: str,
+        input: dict[str, Any],  # noqa: A002 - the name that every client uses
+        session: str = "",
+        cwd: str = "",
+        paths: tuple[str, ...] = (),
+        command: str = "",
+        existing: tuple[str, ...] = (),
+    ) -> None:
+        self.tool = tool  # the client's name of the tool; tools of MCP servers are `mcp__<server>__<tool>`
+        self.input = input  # the tool's input, as parsed JSON
+        self.session = session  # the client's id of the conversation, or ""
+        self.cwd = cwd  # the folder that relative paths start from, or ""
+        self.paths = paths  # files that the tool writes
+        self.command = command  # text for a shell, or ""
+        self.existing = existing  # names of input fields that repeat text from the file, such as `old_string`

@@ -1,29 +1,28 @@
-"""The guard before a tool is used: a secret reaches no memory of another server, and no file that agents remember by.
+"""The guard hook: blocks tool calls that would write a secret to another memory server or to a file of memories.
 
-What is not guarded is let through before the scanner is even imported. What is guarded and cannot be checked is
-forbidden: clients take a hook that fails for one that has no objection.
+Calls that are not guarded are let through before the scanner is imported. A guarded call that cannot be checked is
+blocked by an explicit answer, because clients run the tool when a hook fails.
 """
 
 from __future__ import annotations
 
-from keepmum_hooks import clients, deadline, event, files, module_cache, payload, personal, places, switches
-from keepmum_hooks.guarded import Guarded
+import _signal  # type: ignore[import-not-found]  # private, no stub; `signal` alone would cost a third of a hook
+
+from keepmum_hooks import clients, event, files, payload, places, switches
+from keepmum_hooks.guard_rules import ALLOWLIST_REFUSAL, GuardRules, changes_allowlist
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from keepmum_hooks.call import Call
-    from keepmum_hooks.clients import Client
+__all__ = ["DeadlineError", "answer", "cancel_deadline", "guard", "set_deadline"]
 
-__all__ = ["answer", "guard"]
-
-_SECONDS = 2.0  # of the five after which the client stops waiting, and lets the tool run
-_MOST_FINDINGS = 5  # told of in one answer
+_SECONDS = 2.0  # of the five after which the client stops waiting and runs the tool
+_MOST_FINDINGS = 5  # named in one answer
 
 _REFUSED = (
-    "Keepmum refused this write to memory, and nothing was written: it holds a secret. {places}. "
+    "Keepmum refused this write to memory, and nothing was written: it holds a secret. {findings}. "
     "Write it again without the secret: say instead where it is kept, such as a password manager or the name of an "
     "environment variable.{allowing}"
 )
@@ -37,52 +36,76 @@ _UNCHECKED = (
 )
 
 
+class DeadlineError(BaseException):
+    """The time is up. Not an `Exception`, so that no code in between handles it as an error of its own."""
+
+
 def guard(hint: str, environ: Mapping[str, str]) -> str:
-    """The JSON that forbids the tool call on standard input, or "" when it may be made."""
-    deadline.set_to(_SECONDS)
+    """The JSON that blocks the tool call on standard input, or "" to allow it."""
+    set_deadline(_SECONDS)
     raw = b""
     try:
         raw = payload.read_head(payload.STDIN_LIMIT + 1)
         if len(raw) > payload.STDIN_LIMIT:
             payload.drain_stdin()
         return answer(hint, raw, environ)
-    except deadline.DeadlineError:
-        return _unless_off(hint, raw, environ, "it took too long")
+    except DeadlineError:
+        return _refuse_unchecked(hint, raw, environ, "it took too long")
     finally:
-        deadline.lift()
+        cancel_deadline()
 
 
 def answer(hint: str, raw: bytes, environ: Mapping[str, str]) -> str:
-    """The JSON that forbids the call in the payload `raw`, or ""."""
+    """The JSON that blocks the call in the payload `raw`, or ""."""
     content = payload.parse(raw) if len(raw) <= payload.STDIN_LIMIT else None
     if content is None:
         why = "it is too long" if len(raw) > payload.STDIN_LIMIT else "it could not be read"
-        return _unless_off(hint, raw, environ, why)
+        return _refuse_unchecked(hint, raw, environ, why)
     name = clients.detect(hint, content, environ)
     if name not in clients.CLIENTS:
-        return ""  # another client's hook ran our file; what it would read as an answer is not ours to guess
+        return ""  # another client ran our hook file, and we do not know what it would accept as an answer
     try:
         return _judge(clients.CLIENTS[name](), name, content, environ)
-    except Exception as error:  # noqa: BLE001 - whatever it is, a memory must not be written unchecked
-        return _unless_off(name, raw, environ, f"the guard failed ({type(error).__name__})")
+    except Exception as error:  # noqa: BLE001 - no error may let a memory be written unchecked
+        return _refuse_unchecked(name, raw, environ, f"the guard failed ({type(error).__name__})")
 
 
-def _judge(client: Client, name: str, content: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """The answer to a call that could be read.
+def set_deadline(seconds: float) -> None:
+    """Raise `DeadlineError` in the main thread after this time: a hook that the client has to kill blocks nothing.
 
-    Raises: whatever goes wrong before the call is known to concern a memory.
+    On Windows, which has no such timer, do nothing.
+    """
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _raise_deadline)
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def cancel_deadline() -> None:
+    """Raise no `DeadlineError` any more."""
+    if hasattr(_signal, "setitimer"):
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+def _raise_deadline(_number: int, _frame: object) -> None:
+    raise DeadlineError
+
+
+def _judge(client: clients.Client, name: str, content: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """The answer to a payload that could be parsed.
+
+    Raises: any error that occurs before it is clear whether the call is guarded.
     """
     call = client.read_call(content, environ)
     if call is None:
         return ""
     home = places.home(environ)
-    chosen = switches.read(home, call.session, call.cwd, environ)
-    if not chosen.guard:
+    settings = switches.read(home, call.session, call.cwd, environ)
+    if not settings.guard:
         return ""
-    guarded = Guarded(environ, chosen.guard_paths, chosen.guard_tools)
-    if home is not None and personal.decides(call, home, guarded):
-        return client.refuse(personal.REASON)
-    if not guarded.concerns(call):
+    rules = GuardRules(environ, settings.guard_paths, settings.guard_tools)
+    if home is not None and changes_allowlist(call, home, rules):
+        return client.refuse(ALLOWLIST_REFUSAL)
+    if not rules.apply_to(call):
         return ""
     if home is not None:
         files.mark(places.heartbeat_file(home, name, event.GUARD))
@@ -90,53 +113,36 @@ def _judge(client: Client, name: str, content: Mapping[str, Any], environ: Mappi
     return client.refuse(reason) if reason else ""
 
 
-def _objection(call: Call, home: str | None) -> str:
+def _objection(call: event.ToolCall, home: str | None) -> str:
     """Why the call must not be made, or ""."""
     try:
-        found, fingerprints = _places(call, home)
-    except deadline.DeadlineError:
+        from keepmum_hooks.call_scan import find_secrets
+
+        findings, fingerprints = find_secrets(call, home)
+    except DeadlineError:
         return _UNCHECKED.format(why="it took too long")
     except ImportError:
         return _UNCHECKED.format(why="the scanner could not be loaded")
-    except BaseException as error:  # noqa: BLE001 - a broken scanner may do anything, and must not clear the call
+    except BaseException as error:  # noqa: BLE001 - a broken scanner may raise anything, and must not allow the call
         return _UNCHECKED.format(why=f"the scanner failed ({type(error).__name__})")
-    if not found:
+    if not findings:
         return ""
-    told = [*found[:_MOST_FINDINGS], *(["and more"] if len(found) > _MOST_FINDINGS else [])]
+    shown = [*findings[:_MOST_FINDINGS], *(["and more"] if len(findings) > _MOST_FINDINGS else [])]
     allowing = _ALLOWING.format(fingerprints=", ".join(fingerprints[:_MOST_FINDINGS])) if fingerprints else ""
-    return _REFUSED.format(places="; ".join(told), allowing=allowing)
+    return _REFUSED.format(findings="; ".join(shown), allowing=allowing)
 
 
-def _places(call: Call, home: str | None) -> tuple[list[str], list[str]]:
-    """Each finding by rule, field and line, and their fingerprints: each once and in order, never by its text."""
-    if home is not None:
-        module_cache.load(home)
-    from keepmum_hooks.allowed import Judge
-    from keepmum_hooks.texts import texts
-
-    judge = Judge(home)
-    found: dict[str, None] = {}
-    fingerprints: dict[str, None] = {}
-    for text in texts(call.input, call.standing):
-        for finding in judge(text.text):
-            place = text.place(lambda name: not judge(name))
-            found[f"{finding.rule} in {place}, line {text.line(finding.start)}"] = None
-            if finding.fingerprint:
-                fingerprints[finding.fingerprint] = None
-    return list(found), list(fingerprints)
-
-
-def _unless_off(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> str:
-    """The answer to a call that could not be judged: forbidden when it names a memory and the guard is on."""
-    deadline.lift()
+def _refuse_unchecked(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> str:
+    """The answer to a call that could not be checked: blocked if it names a memory and the guard is on."""
+    cancel_deadline()
     if hint not in clients.CLIENTS:
         return ""
     try:
-        chosen = switches.read(places.home(environ), "", "", environ)
-        guarded = Guarded(environ, chosen.guard_paths, chosen.guard_tools)
-        is_on = chosen.guard
-    except Exception:  # noqa: BLE001 - settings that cannot be read switch nothing off
-        guarded, is_on = Guarded(environ), True
-    if not is_on or not guarded.are_named_in(raw):
+        settings = switches.read(places.home(environ), "", "", environ)
+        rules = GuardRules(environ, settings.guard_paths, settings.guard_tools)
+        is_on = settings.guard
+    except Exception:  # noqa: BLE001 - settings that cannot be read do not switch the guard off
+        rules, is_on = GuardRules(environ), True
+    if not is_on or not rules.are_named_in(raw):
         return ""
     return clients.CLIENTS[hint]().refuse(_UNCHECKED.format(why=why))

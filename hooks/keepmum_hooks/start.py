@@ -1,4 +1,4 @@
-"""SessionStart: hand the model the briefing that the server rendered ahead."""
+"""SessionStart: give the model the briefing that the server rendered in advance, and remove old state."""
 
 from __future__ import annotations
 
@@ -10,47 +10,48 @@ if TYPE_CHECKING:
     from keepmum_hooks.event import Event
     from keepmum_hooks.switches import Switches
 
-__all__ = ["start"]
+__all__ = ["remove_old_state", "start"]
 
-# Claude Code 2.1.329 puts a longer context in a file and shows the model its first 2 KB.
+# Claude Code 2.1.329 writes a longer context to a file and shows the model its first 2 KB.
 _LONGEST = 10_000  # characters
-_FILE_LIMIT = 4 * _LONGEST  # bytes, all that so many characters can take
+_BRIEFING_LIMIT = 4 * _LONGEST  # bytes, the most that this many characters take
 _NOTE_LIMIT = 64 << 10
-_DAY = 86_400  # seconds
 _PROJECT_MARKS = (".git", ".keepmum.toml")
 
+_DAY = 86_400  # seconds
+_KEEP = 60 * _DAY
+_BATCH = 500  # files checked at a time: about 2 ms, once a day
 
-def start(event: Event, switches: Switches, home: str) -> str | None:
-    """The briefing for the model, or None when there is none or the session has it already.
 
-    Leaves the session's note either way: the server reads from it which folder a session works in.
+def start(event: Event, settings: Switches, home: str) -> str | None:
+    """The briefing for the model, or None when there is none or the session already has it.
+
+    Always writes the session's note, from which the server reads the session's working folder.
     """
     has_it = _is_repeated(home, event) if event.once else event.source == "resume" and _was_briefed(home, event.session)
-    briefing = _briefing(home, event.cwd) if switches.briefing and not has_it else None
-    _leave_note(home, event, briefed=has_it or briefing is not None)
+    briefing = _briefing(home, event.cwd) if settings.briefing and not has_it else None
+    _write_note(home, event, briefed=has_it or briefing is not None)
     if files.seconds_since_change(f"{home}/state/swept") > _DAY:
-        from keepmum_hooks import sweep
-
-        sweep.sweep(home)
+        remove_old_state(home)
     return briefing
 
 
 def _is_repeated(home: str, event: Event) -> bool:
-    """Whether another hook was told of this start: our plugin may have come to the client by two ways.
+    """Whether another hook already reported this start: our plugin may be installed in the client in two ways.
 
-    Both run at once, so the first to append to the session's log is the one to answer.
+    Both hooks run at the same time, so the first to append to the session's log answers.
     """
     try:
         log = files.append(places.turns_file(home, event.session), turns.STARTED, turns.LOG_CAP)
     except OSError:
-        return False  # a briefing that is given twice is better than none
+        return False  # giving a briefing twice is better than not at all
     return log.count(turns.STARTED) > 1
 
 
 def _briefing(home: str, cwd: str) -> str | None:
-    """The text of the nearest briefing of the project that `cwd` lies in, cut at a line where it is too long."""
+    """The nearest briefing of the project that contains `cwd`, cut at a line end when it is too long."""
     for folder in _candidates(cwd):
-        raw = files.read(places.briefing_file(home, folder), _FILE_LIMIT)
+        raw = files.read(places.briefing_file(home, folder), _BRIEFING_LIMIT)
         if raw is not None:
             text = raw.decode("utf-8", "ignore").strip("\n")
             return _cut(text) if text.strip() else None
@@ -58,10 +59,10 @@ def _briefing(home: str, cwd: str) -> str | None:
 
 
 def _candidates(cwd: str) -> list[str]:
-    """`cwd` and the folders above it up to the project's top; `cwd` alone when nothing marks a project.
+    """`cwd` and its parents up to the project's root; only `cwd` when nothing marks a project.
 
-    Without that end, a briefing of the home folder would be handed to every new project below it.
-    A project file above the repository makes one project of all repositories below it.
+    Without this limit a briefing of the home folder would be given to every new project below it.
+    A project file above a repository makes all repositories below it one project.
     """
     if not cwd:
         return []
@@ -70,7 +71,7 @@ def _candidates(cwd: str) -> list[str]:
 
 
 def _depth_of(mark: str, folders: list[str]) -> int:
-    """The place of the first folder that has the mark; 0 when none has it."""
+    """The index of the first folder that contains the mark; 0 when none does."""
     return next((depth for depth, folder in enumerate(folders) if system.exists(f"{folder}/{mark}")), 0)
 
 
@@ -87,9 +88,34 @@ def _was_briefed(home: str, session: str) -> bool:
     return note is not None and note.get("briefed") is True
 
 
-def _leave_note(home: str, event: Event, *, briefed: bool) -> None:
+def _write_note(home: str, event: Event, *, briefed: bool) -> None:
     note = f'{{"briefed":{"true" if briefed else "false"},"cwd":{quote(event.cwd)}}}\n'
     try:
         files.replace(places.session_note(home, event.session), note.encode("ascii"))
     except OSError:
         return  # a full or read-only disk is no reason to withhold the briefing
+
+
+def remove_old_state(home: str) -> None:
+    """Remove session files and module caches that were not written for 60 days, and record the time."""
+    try:
+        files.touch(f"{home}/state/swept")
+    except OSError:
+        return
+    for folder in (places.sessions_folder(home), places.module_cache_folder(home)):
+        _remove_old_files(folder)
+
+
+def _remove_old_files(folder: str) -> None:
+    """Remove old files among a batch; with more files than that, each day checks another batch."""
+    import time
+
+    try:
+        names = sorted(system.calls.listdir(folder))
+    except OSError:
+        return
+    first = int(time.time() // _DAY) * _BATCH % max(len(names), 1)
+    for name in (names[first:] + names[:first])[:_BATCH]:
+        path = f"{folder}/{name}"
+        if _KEEP < files.seconds_since_change(path) < float("inf"):
+            files.remove(path)

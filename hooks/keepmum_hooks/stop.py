@@ -1,4 +1,4 @@
-"""Stop: at every fifth turn, ask the model to keep what it learned."""
+"""Stop: at every fifth turn, ask the model to store what it learned."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 __all__ = ["stop"]
 
 
-def stop(event: Event, switches: Switches, home: str) -> str | None:
-    """The reminder for the model when this Stop is the one to carry it, else None.
+def stop(event: Event, settings: Switches, home: str) -> str | None:
+    """The capture prompt when this is the Stop that must give it, else None.
 
-    Raises: OSError when the turn could not be counted; then nobody is reminded.
+    Raises: OSError when the turn could not be recorded; then there is no prompt.
     """
-    if not event.ends_turn or not switches.capture:
+    if not event.ends_turn or not settings.capture:
         return None
-    record = turns.record(event, silent=not (event.attended or switches.unattended))
+    record = turns.record(event, silent=not (event.attended or settings.unattended))
     path = places.turns_file(home, event.session)
-    is_due, checkpoint = turns.replay(files.append(path, record, turns.LOG_CAP), switches.every)
+    is_due, checkpoint = turns.replay(files.append(path, record, turns.LOG_CAP), settings.every)
     if checkpoint:
-        _add(checkpoint, path)
+        _append(checkpoint, path)
     if not is_due:
         return None
-    from keepmum_hooks.prompt import CAPTURE
+    from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 
-    return CAPTURE
+    return CAPTURE_PROMPT
 
 
-def _add(checkpoint: bytes, path: str) -> None:
+def _append(checkpoint: bytes, path: str) -> None:
     try:
         files.append(path, checkpoint, turns.LOG_CAP)
     except OSError:
-        return  # the next reader has more to read, and comes to the same
+        return  # the next run reads more of the log and gets the same result

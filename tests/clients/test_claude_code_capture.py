@@ -12,7 +12,7 @@ from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request, Say
 from clients.samples import DUE
 from keepmum_hooks import places
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 
 pytestmark = pytest.mark.clients
 
@@ -28,7 +28,7 @@ def reminded(user: Claude) -> Claude:
 
 def reminders(model: MockModel) -> list[Request]:
     """The requests in which the reminder is new to the model."""
-    return model.asked(CAPTURE)
+    return model.asked(CAPTURE_PROMPT)
 
 
 def reminded_after(model: MockModel) -> list[int]:
@@ -38,7 +38,7 @@ def reminded_after(model: MockModel) -> list[int]:
     for request in model.requests:
         if request.news.rstrip().rpartition("turn ")[2].isdigit():
             turn = int(request.news.rstrip().rpartition("turn ")[2])
-        if CAPTURE in request.news:
+        if CAPTURE_PROMPT in request.news:
             turns.append(turn)
     return turns
 
@@ -96,7 +96,7 @@ def test_a_run_without_a_person_is_counted(user: Claude, model: MockModel, proje
 
 def test_the_reminder_leads_to_the_skill(reminded: Claude, model: MockModel, project: Path) -> None:
     reminded.environ["KEEPMUM_CAPTURE_EVERY"] = "1"
-    model.whenever(CAPTURE, Call("Skill", {"skill": "keepmum:memory"}))
+    model.whenever(CAPTURE_PROMPT, Call("Skill", {"skill": "keepmum:memory"}))
     reminded.ask("hello", folder=project)
     assert "Search first" in model.requests[-1].news
 
@@ -104,7 +104,7 @@ def test_the_reminder_leads_to_the_skill(reminded: Claude, model: MockModel, pro
 def test_what_the_reminder_leads_to_reminds_no_more(reminded: Claude, model: MockModel, project: Path) -> None:
     reminded.environ["KEEPMUM_CAPTURE_EVERY"] = "1"
     keep = {"text": "Deploys go through the blue pool first."}
-    model.whenever(CAPTURE, Call("mcp__plugin_keepmum_memory__remember", keep))
+    model.whenever(CAPTURE_PROMPT, Call("mcp__plugin_keepmum_memory__remember", keep))
     reminded.ask("hello", folder=project)
     assert len(reminders(model)) == 1
 

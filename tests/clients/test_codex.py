@@ -16,7 +16,7 @@ from clients.samples import DUE
 from hidden import assert_hidden
 from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS
 from keepmum_hooks import places
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.live.model import Call, Say
 
 pytestmark = pytest.mark.clients
@@ -143,7 +143,7 @@ def reminded_after(model: CodexModel) -> list[int]:
         news = model.news(number)
         said = re.findall(r'"turn (\d+)"', news)
         turn = int(said[-1]) if said else turn
-        if CAPTURE in news:
+        if CAPTURE_PROMPT in news:
             turns.append(turn)
     return turns
 
@@ -305,7 +305,7 @@ def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_remi
         terminal.wait_for("done", count=2)  # the answer, and what the reminder led to
         assert terminal.text.count("use its memory skill (keepmum:memory)") == 1
     # The client asks its model for a title meanwhile, so it is not told which request is which.
-    assert sum(CAPTURE in model.news(number) for number in range(len(model.requests))) == 1
+    assert sum(CAPTURE_PROMPT in model.news(number) for number in range(len(model.requests))) == 1
 
 
 def test_a_folder_with_any_name_is_no_obstacle(
@@ -317,7 +317,7 @@ def test_a_folder_with_any_name_is_no_obstacle(
     model.will(Call(REMEMBER, NOTE))
     newcomer.ask("hello", folder=project)
     assert "Kept" in model.news(1)
-    assert CAPTURE in model.news(2)
+    assert CAPTURE_PROMPT in model.news(2)
 
 
 # --- the installer

@@ -12,7 +12,7 @@ from clients.mock_model import Call, MockModel, Say
 from clients.samples import DUE, NOTE, token
 from clients.spoken import from_generate
 from clients.user import User
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.live.generate import Generate
 
 pytestmark = pytest.mark.clients
@@ -79,7 +79,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(
     assert (project / "note.txt").exists()
     kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
     assert kept == []
-    assert not generate.asked(CAPTURE)
+    assert not generate.asked(CAPTURE_PROMPT)
 
     user.run("extensions", "uninstall", "keepmum")
     assert not (user.home / ".gemini" / "extensions" / "keepmum").exists()
@@ -97,8 +97,8 @@ def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, generate: MockM
             else:
                 generate.whenever(f"turn {turn}", Say(f"said {turn}."))
             if turn in DUE:
-                generate.whenever(CAPTURE, Say(f"nothing to keep {turn}."))
+                generate.whenever(CAPTURE_PROMPT, Say(f"nothing to keep {turn}."))
             screen.type(f"turn {turn}")
             screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
-            reminded += [turn for request in generate.requests[seen:] if CAPTURE in request.news]
+            reminded += [turn for request in generate.requests[seen:] if CAPTURE_PROMPT in request.news]
     assert reminded == DUE

@@ -10,7 +10,7 @@ import pytest
 from clients.mock_model import Call, MockModel, Say
 from clients.samples import DUE, NOTE, token
 from clients.user import User
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 
 pytestmark = pytest.mark.clients
 
@@ -74,7 +74,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     assert (project / "note.txt").exists()
     kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
     assert kept == []
-    assert not chat.asked(CAPTURE)
+    assert not chat.asked(CAPTURE_PROMPT)
 
     before = len(chat.requests)
     (user.home / ".config" / "opencode" / "plugins" / "keepmum.js").unlink()
@@ -99,9 +99,9 @@ def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel
             else:
                 chat.whenever(f"turn {turn}", Say(f"said {turn}."))
             if turn in DUE:
-                chat.whenever(CAPTURE, Say(f"nothing to keep {turn}."))
+                chat.whenever(CAPTURE_PROMPT, Say(f"nothing to keep {turn}."))
             screen.type(f"turn {turn}")
             screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
             screen.wait_until(lambda: turns(user) == turn, "end of the turn")  # noqa: B023 - it is called at once
-            reminded += [turn for request in chat.requests[seen:] if CAPTURE in request.news]
+            reminded += [turn for request in chat.requests[seen:] if CAPTURE_PROMPT in request.news]
     assert reminded == DUE

@@ -14,7 +14,7 @@ import pytest
 
 from hidden import assert_hidden
 from interpreters import VERSIONS, wanted
-from keepmum_hooks.guarded import FILES, WORDS
+from keepmum_hooks.guard_rules import FILES, WORDS
 
 LIMIT = 30  # seconds; the guard gives itself two
 
@@ -152,7 +152,7 @@ def test_a_scanner_that_never_ends_is_ended(copy: Path, tmp_path: Path) -> None:
 
 BROKEN = [
     pytest.param("scanner/keepmum_scanner/__init__.py", id="scanner"),
-    pytest.param("hooks/keepmum_hooks/guarded.py", id="rules"),
+    pytest.param("hooks/keepmum_hooks/guard_rules.py", id="rules"),
     pytest.param("hooks/keepmum_hooks/guard.py", id="guard"),
     pytest.param("hooks/keepmum_hooks/main.py", id="every hook"),
 ]

@@ -127,7 +127,7 @@ def test_a_hook_imports_little_on_every_version(any_hooks: Hooks) -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(any_hooks.script.parent)!r});"
         "import keepmum_hooks.main, keepmum_hooks.stop, keepmum_hooks.start, keepmum_hooks.clients.claude_code;"
-        "import keepmum_hooks.prompt, keepmum_hooks.sweep, keepmum_hooks.toml_lines;"
+        "import keepmum_hooks.capture_prompt, keepmum_hooks.toml_lines;"
         "print(*sys.modules)"
     )
     done = subprocess.run(

@@ -10,26 +10,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from keepmum_hooks.call import Call
-    from keepmum_hooks.event import Event
+    from keepmum_hooks.event import Event, ToolCall
 
     class Client(Protocol):
         """What the hooks need of a client."""
 
         def read(self, kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
-            """The event that the payload tells of, or None when it is not one of this kind."""
+            """The event in the payload, or None when it has another kind or no session."""
 
         def render(self, event: Event, text: str) -> str:
-            """The JSON with which the client hands `text` to the model."""
+            """The JSON that makes the client show `text` to the model."""
 
-        def read_call(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | None:
-            """The tool call that the payload announces, or None when it announces none.
+        def read_call(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> ToolCall | None:
+            """The tool call in the payload, or None when the payload is about another event.
 
-            Raises: ValueError when it announces one and does not say which.
+            Raises: ValueError when the call is not in the form that the client sends.
             """
 
         def refuse(self, reason: str) -> str:
-            """The JSON with which the client forbids the call, and tells the model why."""
+            """The JSON that makes the client block the tool call and show `reason` to the model."""
 
 
 __all__ = ["CLIENTS", "SILENCE", "detect"]
@@ -81,29 +80,28 @@ CLIENTS: Mapping[str, Callable[[], Client]] = {
     "opencode": _opencode,
 }
 
-# What a hook says that has nothing to say. Cursor takes an empty answer for a hook that failed.
+# What a hook prints when it has no answer. Cursor treats empty output as a failed hook.
 SILENCE: Mapping[str, str] = {"cursor": "{}"}
 
-
-# Clients whose hook file no other client runs: its word is surer than variables, which may be inherited.
-_OF_THEIR_OWN = ("codex", "gemini-cli", "opencode")
+# Clients whose hook file no other client runs: the name in it is more reliable than variables, which may be inherited.
+_SOLE_USERS = ("codex", "gemini-cli", "opencode")
 
 
 def detect(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """The name of the client that sent the payload; `hint` is what the hook file claims."""
+    """The name of the client that sent the payload; `hint` is the name in the hook file."""
     if hint == "copilot":
         return "copilot-cli" if "COPILOT_CLI" in environ else "vscode"
-    return hint if hint in _OF_THEIR_OWN else _by_signs(hint, payload, environ)
+    return hint if hint in _SOLE_USERS else _detect_by_signs(hint, payload, environ)
 
 
-def _by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def _detect_by_signs(hint: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """The client that runs a hook file made for Claude Code.
 
-    Several clients run hook files made for Claude Code, with its variables set, but read other answers; so their
-    own signs come first. A variable may also be inherited from a client around this one, so before those counts
-    the session that the client itself announces.
+    Several clients run hook files made for Claude Code, with its variables set, but expect other answers, so their own
+    signs are checked first. A client started by another one inherits its variables, so the session id that Claude Code
+    itself announces is checked before any of those.
 
-    Source: what runs of these clients showed in November 2026; for Gemini CLI also
+    Source: runs of these clients in November 2026; for Gemini CLI also
     https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/index.md, read 2026-11-21.
     """
     if "cursor_version" in payload:

@@ -1,7 +1,7 @@
-"""Copilot CLI and Visual Studio Code: their payloads, and the answers they read.
+"""Copilot CLI and Visual Studio Code: their payloads and the answers they accept.
 
-Both take events and payloads from Claude Code's, with tools of their own, and read different parts of an answer: the
-command line what stands at its top, the editor what stands in `hookSpecificOutput`. So each answer says it twice.
+Both use the events and payloads of Claude Code with tools of their own, and read different parts of an answer: the
+command line the top level, the editor `hookSpecificOutput`. So each answer contains its content twice.
 
 Source: https://docs.github.com/en/copilot/reference/hooks-configuration and
 https://code.visualstudio.com/docs/copilot/customization/hooks, read 2026-11-21; and runs of Copilot CLI 1.0.102.
@@ -9,8 +9,7 @@ https://code.visualstudio.com/docs/copilot/customization/hooks, read 2026-11-21;
 
 from __future__ import annotations
 
-from keepmum_hooks.call import Call
-from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.event import SESSION_START, STOP, Event, ToolCall
 from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 from keepmum_hooks.system import has_terminal
 
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["read", "read_call", "refuse", "render"]
 
 _NAMES = {STOP: "Stop", SESSION_START: "SessionStart"}
-# What the file is called that a tool writes, and what the text is called that an edit replaces.
+# The fields for the file that a tool writes, and for the text that an edit replaces.
 _PATH_FIELDS = ("path", "file_path", "filePath")
-_STANDING = ("old_str", "old_string", "oldString")
-_COMMAND_FIELDS = ("command", "input")  # of shells; and of `apply_patch`, whose text names its files as a command does
+_EXISTING = ("old_str", "old_string", "oldString")
+_COMMAND_FIELDS = ("command", "input")  # of shells, and of `apply_patch`, whose text names its files like a command
 
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
-    """The event that the payload tells of, or None when it tells of another one or of no session."""
+    """The event in the payload, or None when it is another event or has no session."""
     session = session_of(payload, _NAMES[kind])
     if not session:
         return None
@@ -38,55 +37,55 @@ def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> E
         session=session,
         cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
         source=text_of(payload.get("source")),
-        # No prompt has an id here. The time of the event tells turns apart, and two hooks of one event not.
+        # Prompts have no id here. The event's time distinguishes turns, and is the same for two hooks of one event.
         prompt=text_of(payload.get("timestamp")),
         ends_turn=not payload.get("stop_hook_active"),
-        # The command line does not say whether anybody reads its answers; without a terminal nobody does.
+        # The command line does not say whether a person reads its answers; without a terminal nobody does.
         attended="COPILOT_CLI" not in environ or has_terminal(),
         once=kind == SESSION_START,
     )
 
 
 def render(event: Event, text: str) -> str:
-    """The JSON with which the client hands `text` to the model."""
-    said = f'"decision":"block","reason":{quote(text)}' if event.kind == STOP else f'"additionalContext":{quote(text)}'
-    return f'{{{said},"hookSpecificOutput":{{"hookEventName":"{_NAMES[event.kind]}",{said}}}}}'
+    """The JSON that makes the client show `text` to the model."""
+    body = f'"decision":"block","reason":{quote(text)}' if event.kind == STOP else f'"additionalContext":{quote(text)}'
+    return f'{{{body},"hookSpecificOutput":{{"hookEventName":"{_NAMES[event.kind]}",{body}}}}}'
 
 
-def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | None:
-    """The tool call that the payload announces, or None when it tells of another event.
+def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> ToolCall | None:
+    """The tool call in the payload, or None when it is another event.
 
-    Raises: ValueError when tool, input, path or command are not what the client sends.
+    Raises: ValueError when tool, input, path or command are not in the form that the client sends.
     """
-    called = tool_call(payload, "PreToolUse")
-    if called is None:
+    call = tool_call(payload, "PreToolUse")
+    if call is None:
         return None
-    tool, given = called
-    paths = tuple(given[name] for name in _PATH_FIELDS if given.get(name))
-    command = next((given[name] for name in _COMMAND_FIELDS if name in given), "")
+    tool, tool_input = call
+    paths = tuple(tool_input[name] for name in _PATH_FIELDS if tool_input.get(name))
+    command = next((tool_input[name] for name in _COMMAND_FIELDS if name in tool_input), "")
     if not isinstance(command, str) or not all(isinstance(path, str) for path in paths):
         raise ValueError("no path, or no command")
-    return Call(
+    return ToolCall(
         tool=_server_tool(tool),
-        input=given,
+        input=tool_input,
         session=text_of(payload.get("session_id")),
         cwd=text_of(payload.get("cwd")) or environ.get("CLAUDE_PROJECT_DIR", ""),
         paths=paths,
         command=command,
-        standing=_STANDING if paths else (),
+        existing=_EXISTING if paths else (),
     )
 
 
 def refuse(reason: str) -> str:
-    """The JSON with which the client forbids a tool call and tells the model why."""
-    said = f'"permissionDecision":"deny","permissionDecisionReason":{quote(reason)}'
-    return f'{{{said},"hookSpecificOutput":{{"hookEventName":"PreToolUse",{said}}}}}'
+    """The JSON that blocks a tool call and shows the reason to the model."""
+    decision = f'"permissionDecision":"deny","permissionDecisionReason":{quote(reason)}'
+    return f'{{{decision},"hookSpecificOutput":{{"hookEventName":"PreToolUse",{decision}}}}}'
 
 
 def _server_tool(tool: str) -> str:
-    """The name in the form that the guard knows, `mcp__<server>__<tool>`, if it is the tool of a server.
+    """The name of a server's tool as `mcp__<server>__<tool>`; any other name unchanged.
 
-    The command line writes `memory-add_note`, the editor `mcp_memory_add_note`; no tool of their own has such a name.
+    The command line sends `memory-add_note`, the editor `mcp_memory_add_note`; no built-in tool has such a name.
     """
     if tool.startswith("mcp_"):
         return f"mcp__{tool[4:].lstrip('_')}"

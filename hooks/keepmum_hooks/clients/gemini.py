@@ -1,4 +1,4 @@
-"""Gemini CLI: its payloads, and the answers it reads.
+"""Gemini CLI: its payloads and the answers it accepts.
 
 Source: https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md, read 2026-11-21; and runs of
 version 0.61.0.
@@ -6,8 +6,7 @@ version 0.61.0.
 
 from __future__ import annotations
 
-from keepmum_hooks.call import Call
-from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.event import SESSION_START, STOP, Event, ToolCall
 from keepmum_hooks.payload import quote, session_of, text_of, tool_call
 from keepmum_hooks.system import has_terminal
 
@@ -20,16 +19,16 @@ __all__ = ["GUARDED_TOOLS", "read", "read_call", "refuse", "render"]
 
 _NAMES = {STOP: "AfterAgent", SESSION_START: "SessionStart"}
 _SHELL = "run_shell_command"
-_SAVE = "save_memory"  # the client's own memory, which it keeps in a file of this name
+_SAVE = "save_memory"  # writes the client's own memory, the file below
 _SAVED_IN = "~/.gemini/GEMINI.md"
-# The tools that write files or run commands, and what those of servers begin with.
+# The tools that write files or run commands, and the prefix of servers' tools.
 GUARDED_TOOLS = ("write_file", "replace", _SHELL, _SAVE, "mcp_")
-# What an edit replaces stands in the file already; to forbid it would forbid taking a secret out.
-_STANDING = ("old_string",)
+# The text that an edit replaces is already in the file; blocking it would prevent the removal of a secret.
+_EXISTING = ("old_string",)
 
 
 def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event | None:
-    """The event that the payload tells of, or None when it tells of another one or of no session."""
+    """The event in the payload, or None when it is another event or has no session."""
     session = session_of(payload, _NAMES[kind])
     if not session:
         return None
@@ -38,52 +37,52 @@ def read(kind: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> E
         session=session,
         cwd=_folder(payload, environ),
         source=text_of(payload.get("source")),
-        # No prompt has an id here. The time of the event tells turns apart.
+        # Prompts have no id here. The event's time distinguishes turns.
         prompt=text_of(payload.get("timestamp")),
         ends_turn=not payload.get("stop_hook_active"),
-        # The client does not say whether anybody reads its answers; without a terminal nobody does.
+        # The client does not say whether a person reads its answers; without a terminal nobody does.
         attended=has_terminal(),
     )
 
 
 def render(event: Event, text: str) -> str:
-    """The JSON with which Gemini CLI hands `text` to the model."""
+    """The JSON that makes Gemini CLI show `text` to the model."""
     if event.kind == STOP:
         return f'{{"decision":"block","reason":{quote(text)}}}'
     return f'{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":{quote(text)}}}}}'
 
 
-def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Call | None:
-    """The tool call that the payload announces, or None when it tells of another event.
+def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> ToolCall | None:
+    """The tool call in the payload, or None when it is another event.
 
-    Raises: ValueError when tool, input, path or command are not what the client sends.
+    Raises: ValueError when tool, input, path or command are not in the form that the client sends.
     """
-    called = tool_call(payload, "BeforeTool")
-    if called is None:
+    call = tool_call(payload, "BeforeTool")
+    if call is None:
         return None
-    tool, given = called
-    path = _SAVED_IN if tool == _SAVE else given.get("file_path", "")
-    command = given.get("command") if tool == _SHELL else ""
+    tool, tool_input = call
+    path = _SAVED_IN if tool == _SAVE else tool_input.get("file_path", "")
+    command = tool_input.get("command") if tool == _SHELL else ""
     if not isinstance(path, str) or not isinstance(command, str):
-        raise ValueError("no path, or no command")  # noqa: TRY004 - the fault of what was sent, not of the caller
-    return Call(
+        raise ValueError("no path, or no command")  # noqa: TRY004 - the payload is wrong, not the caller
+    return ToolCall(
         tool=_server_tool(tool, payload.get("mcp_context")),
-        input=given,
+        input=tool_input,
         session=text_of(payload.get("session_id")),
         cwd=_folder(payload, environ),
         paths=(path,) if path else (),
         command=command,
-        standing=_STANDING if path else (),
+        existing=_EXISTING if path else (),
     )
 
 
 def refuse(reason: str) -> str:
-    """The JSON with which Gemini CLI forbids a tool call and tells the model why."""
+    """The JSON that blocks a tool call and shows the reason to the model."""
     return f'{{"decision":"deny","reason":{quote(reason)}}}'
 
 
 def _server_tool(tool: str, context: object) -> str:
-    """The name in the form that the guard knows, `mcp__<server>__<tool>`, if it is the tool of a server."""
+    """The name of a server's tool as `mcp__<server>__<tool>`; any other name unchanged."""
     if isinstance(context, dict) and isinstance(context.get("server_name"), str):
         return f"mcp__{context['server_name']}__{text_of(context.get('tool_name')) or tool}"
     return f"mcp__{tool[4:].lstrip('_')}" if tool.startswith("mcp_") else tool

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.errors import InstallError
 from keepmum_installers.live.driver import Driver
 from keepmum_installers.live.model import Call, Model
@@ -77,7 +77,7 @@ def prove(driver: Driver, program: str, root: str, machine: Machine) -> Proof:
             day=time.strftime("%Y-%m-%d", time.gmtime()),
             tools=tuple(tool for tool in _TOOLS if _is_offered(tool, model.tools(), asked[0])),
             briefing=_arrival(canary, asked[:1], shown),
-            capture=_arrival(CAPTURE, asked, shown),
+            capture=_arrival(CAPTURE_PROMPT, asked, shown),
             write=_refusal(asked[0:2], key, on.keepmum_home),
             guard=_refusal(asked[1:3], key, memory_file),
             system=platform.system(),

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks.call import Call
 from keepmum_hooks.clients import claude_code
-from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.event import SESSION_START, STOP, Event, ToolCall
 
 STOPPED: dict[str, Any] = {
     "session_id": "38732f8f-b1a0-4bbc-9cc5-352922421dea",
@@ -160,7 +159,7 @@ CALLED: dict[str, Any] = {
 }
 
 
-def called(tool: str, given: dict[str, object]) -> Call:
+def called(tool: str, given: dict[str, object]) -> ToolCall:
     call = claude_code.read_call({**CALLED, "tool_name": tool, "tool_input": given}, {})
     assert call is not None
     return call
@@ -177,18 +176,18 @@ def test_a_call_names_tool_session_and_folder() -> None:
 )
 def test_a_file_tool_names_its_file_and_what_stands_there(tool: str, field: str) -> None:
     call = called(tool, {field: "/a"})
-    assert (call.paths, call.command, call.standing) == (("/a",), "", ("old_string",))
+    assert (call.paths, call.command, call.existing) == (("/a",), "", ("old_string",))
 
 
 @pytest.mark.parametrize("tool", ["Bash", "PowerShell"])
 def test_a_shell_names_its_command(tool: str) -> None:
     call = called(tool, {"command": "ls"})
-    assert (call.paths, call.command, call.standing) == ((), "ls", ())
+    assert (call.paths, call.command, call.existing) == ((), "ls", ())
 
 
 def test_another_tools_fields_say_nothing() -> None:
     call = called("mcp__x__y", {"file_path": "/a", "command": "ls"})
-    assert (call.paths, call.command, call.standing) == ((), "", ())
+    assert (call.paths, call.command, call.existing) == ((), "", ())
 
 
 def test_another_event_announces_no_call() -> None:

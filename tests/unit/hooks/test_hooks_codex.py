@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks.call import Call
 from keepmum_hooks.clients import codex, detect
-from keepmum_hooks.event import SESSION_START, STOP, Event
+from keepmum_hooks.event import SESSION_START, STOP, Event, ToolCall
 
 TURN = "01a1fca9-6313-7061-b942-ac8342c70cbc"
 COMMON: dict[str, Any] = {
@@ -50,7 +49,7 @@ def stopped(**changes: object) -> Event:
     return event
 
 
-def called(tool: str, given: dict[str, object]) -> Call:
+def called(tool: str, given: dict[str, object]) -> ToolCall:
     call = codex.read_call({**ASKED, "tool_name": tool, "tool_input": given}, {})
     assert call is not None
     return call

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from keepmum_hooks import guard, main, places
-from keepmum_hooks.call import Call
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_hooks.clients import cursor
-from keepmum_hooks.event import GUARD, SESSION_START, STOP, Event
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.event import GUARD, SESSION_START, STOP, Event, ToolCall
 
 COMMON: dict[str, Any] = {
     "conversation_id": "agent-1f0e",
@@ -62,7 +61,7 @@ def stopped(environ: dict[str, str] | None = None, /, **changes: object) -> Even
     return event
 
 
-def called(payload: dict[str, Any], /, **changes: object) -> Call:
+def called(payload: dict[str, Any], /, **changes: object) -> ToolCall:
     call = cursor.read_call({**payload, **changes}, {})
     assert call is not None
     return call
@@ -186,7 +185,7 @@ def test_a_write_names_its_file() -> None:
 
 def test_an_edit_may_take_a_secret_out() -> None:
     call = called(WRITE, tool_name="StrReplace", tool_input={"path": "a", "old_string": "x", "new_string": "y"})
-    assert (call.paths, call.standing) == (("a",), ("old_string",))
+    assert (call.paths, call.existing) == (("a",), ("old_string",))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +223,7 @@ def turn(tmp_path: Path, generation: str, hint: str = "cursor", **changes: objec
 def test_a_due_turn_is_followed_up_once_when_two_hooks_tell_of_it(tmp_path: Path) -> None:
     answers = [turn(tmp_path, generation, hint) for generation in "ab" for hint in ("cursor", "claude-code")]
     assert [bool(each) for each in answers] == [False, False, True, False]
-    assert json.loads(answers[2]) == {"followup_message": CAPTURE}
+    assert json.loads(answers[2]) == {"followup_message": CAPTURE_PROMPT}
 
 
 def test_turns_of_one_generation_each_count_where_it_is_but_the_conversation(tmp_path: Path) -> None:

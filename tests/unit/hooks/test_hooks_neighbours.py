@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from keepmum_hooks import guard, main, system
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_hooks.clients import copilot, gemini, opencode
 from keepmum_hooks.event import SESSION_START, STOP, Event
-from keepmum_hooks.prompt import CAPTURE
 
 if TYPE_CHECKING:
     from keepmum_hooks.clients import Client
@@ -231,4 +231,4 @@ def test_a_due_turn_is_reminded_of_once(hint: str, place: int, tmp_path: Path) -
     for turn in ("a", "a", "b", "c"):  # the first is told of twice
         payload = {**STOPS[place].values[1], "timestamp": turn, "prompt_id": turn}
         answers.append(main.answer(STOP, hint, json.dumps(payload).encode(), environ))
-    assert [CAPTURE in answer for answer in answers] == [False, False, True, False]
+    assert [CAPTURE_PROMPT in answer for answer in answers] == [False, False, True, False]

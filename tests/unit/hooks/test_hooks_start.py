@@ -1,19 +1,21 @@
-"""SessionStart: the right briefing, once, and the note that the server reads."""
+"""SessionStart: the right briefing, once, the note that the server reads, and the removal of old state."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from keepmum_hooks import places
 from keepmum_hooks.event import SESSION_START, Event
-from keepmum_hooks.start import start
+from keepmum_hooks.start import remove_old_state, start
 from keepmum_hooks.switches import Switches
 
 SESSION = "s"
+DAY = 86_400  # seconds
 TEXT = "What is known:\n- the pool drains first"
 ON = Switches(enabled=True, capture=True, every=5, unattended=False, briefing=True)
 
@@ -47,7 +49,7 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
-def test_the_briefing_of_the_repository_is_given_below_it(scene: Scene) -> None:
+def test_the_repositorys_briefing_is_given_in_its_folders(scene: Scene) -> None:
     scene.brief(scene.repository)
     assert scene.start() == TEXT
 
@@ -58,18 +60,18 @@ def test_the_nearest_briefing_is_given(scene: Scene) -> None:
     assert scene.start() == "near"
 
 
-def test_a_briefing_is_found_through_a_link(scene: Scene, tmp_path: Path) -> None:
+def test_a_briefing_is_found_through_a_symbolic_link(scene: Scene, tmp_path: Path) -> None:
     scene.brief(scene.repository)
     (tmp_path / "link").symlink_to(scene.below)
     assert scene.start(tmp_path / "link") == TEXT
 
 
-def test_the_briefing_of_a_folder_around_the_repository_is_another_projects(scene: Scene) -> None:
+def test_a_briefing_of_a_folder_above_the_repository_is_not_given(scene: Scene) -> None:
     scene.brief(scene.repository.parent)
     assert scene.start() is None
 
 
-def test_a_project_file_above_makes_one_project_of_the_repositories_below(scene: Scene) -> None:
+def test_a_project_file_above_the_repository_extends_the_project(scene: Scene) -> None:
     (scene.repository.parent / ".keepmum.toml").touch()
     scene.brief(scene.repository.parent)
     assert scene.start() == TEXT
@@ -82,22 +84,22 @@ def test_outside_a_project_only_the_folders_own_briefing_is_given(scene: Scene) 
     assert scene.start(folder) is None
 
 
-def test_without_a_briefing_nothing_is_said(scene: Scene) -> None:
+def test_without_a_briefing_there_is_no_answer(scene: Scene) -> None:
     assert scene.start() is None
 
 
-def test_a_blank_briefing_says_nothing(scene: Scene) -> None:
+def test_a_blank_briefing_is_not_given(scene: Scene) -> None:
     scene.brief(scene.repository, " \n\n")
     assert scene.start() is None
 
 
-def test_with_briefings_off_nothing_is_said(scene: Scene) -> None:
+def test_with_briefings_switched_off_none_is_given(scene: Scene) -> None:
     scene.brief(scene.repository)
     off = Switches(enabled=True, capture=True, every=5, unattended=False, briefing=False)
     assert start(Event(kind=SESSION_START, session=SESSION, cwd=str(scene.below)), off, scene.home) is None
 
 
-def test_a_linked_briefing_is_not_followed(scene: Scene, tmp_path: Path) -> None:
+def test_a_briefing_file_that_is_a_symbolic_link_is_not_read(scene: Scene, tmp_path: Path) -> None:
     file = scene.brief(scene.repository)
     file.unlink()
     (tmp_path / "other").write_text("not ours", encoding="utf-8")
@@ -105,7 +107,7 @@ def test_a_linked_briefing_is_not_followed(scene: Scene, tmp_path: Path) -> None
     assert scene.start() is None
 
 
-def test_the_same_briefing_is_given_in_the_same_bytes(scene: Scene) -> None:
+def test_two_sessions_get_the_same_bytes(scene: Scene) -> None:
     scene.brief(scene.repository)
     assert scene.start(session="one") == scene.start(session="two")
 
@@ -120,64 +122,64 @@ def test_a_long_briefing_is_cut_at_a_line(scene: Scene) -> None:
     ("second", "kept"),
     [
         pytest.param(4999, 2, id="the second line ends at the limit"),
-        pytest.param(5000, 1, id="the second line ends one character behind it"),
+        pytest.param(5000, 1, id="the second line ends one character after it"),
     ],
 )
-def test_the_cut_is_at_the_last_line_that_fits(scene: Scene, second: int, kept: int) -> None:
+def test_a_long_briefing_keeps_all_lines_that_fit(scene: Scene, second: int, kept: int) -> None:
     lines = ["x" * 5000, "y" * second, "z"]
     scene.brief(scene.repository, "\n".join(lines))
     assert scene.start() == "\n".join(lines[:kept])
 
 
-def test_a_briefing_that_just_fits_is_whole(scene: Scene) -> None:
+def test_a_briefing_of_the_maximum_length_is_not_cut(scene: Scene) -> None:
     text = "é" * 10_000
     scene.brief(scene.repository, text)
     assert scene.start() == text
 
 
-def test_a_single_line_that_is_too_long_is_cut_anyway(scene: Scene) -> None:
+def test_a_single_line_that_is_too_long_is_cut(scene: Scene) -> None:
     scene.brief(scene.repository, "x" * 50_000)
     assert scene.start() == "x" * 10_000
 
 
-def test_a_resumed_session_is_not_told_twice(scene: Scene) -> None:
+def test_a_resumed_session_gets_no_second_briefing(scene: Scene) -> None:
     scene.brief(scene.repository)
     scene.start()
     assert scene.start(source="resume") is None
 
 
-def test_a_session_that_is_resumed_again_is_not_told_either(scene: Scene) -> None:
+def test_a_session_that_is_resumed_twice_gets_no_second_briefing(scene: Scene) -> None:
     scene.brief(scene.repository)
     scene.start()
     scene.start(source="resume")
     assert scene.start(source="resume") is None
 
 
-def test_a_resumed_session_that_was_never_told_is_told(scene: Scene) -> None:
+def test_a_resumed_session_without_a_briefing_gets_one(scene: Scene) -> None:
     scene.start()
     scene.brief(scene.repository)
     assert scene.start(source="resume") == TEXT
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "compact", "fork", ""])
-def test_any_other_start_is_told_again(scene: Scene, source: str) -> None:
+def test_any_other_start_gets_the_briefing_again(scene: Scene, source: str) -> None:
     scene.brief(scene.repository)
     scene.start()
     assert scene.start(source=source) == TEXT
 
 
-def test_the_note_says_which_folder_the_session_works_in(scene: Scene) -> None:
+def test_the_note_contains_the_working_folder(scene: Scene) -> None:
     scene.brief(scene.repository)
     scene.start()
     assert scene.note() == {"briefed": True, "cwd": str(scene.below)}
 
 
-def test_the_note_is_left_without_a_briefing(scene: Scene) -> None:
+def test_the_note_is_written_without_a_briefing(scene: Scene) -> None:
     scene.start()
     assert scene.note() == {"briefed": False, "cwd": str(scene.below)}
 
 
-def test_a_broken_note_counts_as_none(scene: Scene) -> None:
+def test_a_damaged_note_counts_as_missing(scene: Scene) -> None:
     scene.brief(scene.repository)
     note = Path(places.session_note(scene.home, SESSION))
     note.parent.mkdir(parents=True)
@@ -185,17 +187,17 @@ def test_a_broken_note_counts_as_none(scene: Scene) -> None:
     assert scene.start(source="resume") == TEXT
 
 
-def test_a_note_that_cannot_be_left_withholds_nothing(scene: Scene) -> None:
+def test_a_note_that_cannot_be_written_does_not_withhold_the_briefing(scene: Scene) -> None:
     scene.brief(scene.repository)
     Path(places.session_note(scene.home, SESSION)).mkdir(parents=True)
     assert scene.start() == TEXT
 
 
-def test_a_session_without_a_folder_is_told_nothing(scene: Scene) -> None:
+def test_a_session_without_a_folder_gets_no_briefing(scene: Scene) -> None:
     assert start(Event(kind=SESSION_START, session=SESSION, cwd=""), ON, scene.home) is None
 
 
-def test_old_sessions_are_swept(scene: Scene) -> None:
+def test_a_start_removes_old_sessions(scene: Scene) -> None:
     old = Path(places.turns_file(scene.home, "old"))
     old.parent.mkdir(parents=True)
     old.touch()
@@ -204,10 +206,73 @@ def test_old_sessions_are_swept(scene: Scene) -> None:
     assert not old.exists()
 
 
-def test_the_broom_rests_for_a_day(scene: Scene) -> None:
+def test_old_sessions_are_removed_once_a_day(scene: Scene) -> None:
     scene.start()
     old = Path(places.turns_file(scene.home, "old"))
     old.touch()
     os.utime(old, (0, 0))
     scene.start()
     assert old.exists()
+
+
+# -- old state ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    folder = Path(places.sessions_folder(str(tmp_path)))
+    folder.mkdir(parents=True)
+    return folder
+
+
+def make_file(folder: Path, name: str, days: float) -> Path:
+    file = folder / name
+    file.touch()
+    then = time.time() - days * DAY
+    os.utime(file, (then, then))
+    return file
+
+
+@pytest.mark.parametrize(("days", "stays"), [(0, True), (59, True), (61, False), (-30, True)])
+def test_session_files_are_kept_for_sixty_days(tmp_path: Path, sessions: Path, days: int, stays: bool) -> None:  # noqa: FBT001 - a column of the table
+    file = make_file(sessions, "s.turns", days)
+    remove_old_state(str(tmp_path))
+    assert file.exists() is stays
+
+
+def test_one_run_checks_500_files(tmp_path: Path, sessions: Path) -> None:
+    for number in range(1200):
+        make_file(sessions, f"s{number}.turns", 100)
+    remove_old_state(str(tmp_path))
+    assert len(os.listdir(sessions)) == 700
+
+
+def test_every_file_is_checked_within_days(tmp_path: Path, sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1200):
+        make_file(sessions, f"new{number:04}.turns", 0)
+    last = make_file(sessions, "old.turns", 100)
+    today = time.time()
+    for day in range(3):
+        monkeypatch.setattr(time, "time", lambda day=day: today + day * DAY)
+        remove_old_state(str(tmp_path))
+    assert not last.exists()
+
+
+def test_without_sessions_no_folder_is_created(tmp_path: Path) -> None:
+    remove_old_state(str(tmp_path))
+    assert not Path(places.sessions_folder(str(tmp_path))).exists()
+
+
+def test_a_folder_among_the_sessions_is_kept(tmp_path: Path, sessions: Path) -> None:
+    (sessions / "odd").mkdir()
+    os.utime(sessions / "odd", (0, 0))
+    remove_old_state(str(tmp_path))
+    assert (sessions / "odd").exists()
+
+
+def test_module_caches_are_kept_for_sixty_days(tmp_path: Path) -> None:
+    folder = Path(places.module_cache_folder(str(tmp_path)))
+    folder.mkdir(parents=True)
+    old, new = make_file(folder, "old", 61), make_file(folder, "new", 1)
+    remove_old_state(str(tmp_path))
+    assert (old.exists(), new.exists()) == (False, True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keepmum_hooks.prompt import CAPTURE
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.errors import InstallError
 from keepmum_installers.live import records
 from keepmum_installers.live.messages import Messages
@@ -54,10 +54,10 @@ class Client:
         while (answer := _ask(model, messages))["type"] == "tool_use":
             messages += [{"role": "assistant", "content": [answer]}, self._result(answer)]
         if self.captures == "model":
-            messages.append({"role": "user", "content": CAPTURE})
+            messages.append({"role": "user", "content": CAPTURE_PROMPT})
             _ask(model, messages)
         elif self.captures == "user":
-            shown.append(CAPTURE)
+            shown.append(CAPTURE_PROMPT)
         return "\n".join(shown)
 
     def write(self, path: str, text: str) -> Call:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from keepmum_hooks.clients.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
-from keepmum_hooks.guarded import OWN_TOOLS, WORDS
+from keepmum_hooks.guard_rules import OWN_TOOLS, WORDS
 from keepmum_installers.clients.claude.places import EVENTS, NAME, PYTHON
 from keepmum_installers.product import MARKETPLACE, SERVER, SKILLS, Product
 

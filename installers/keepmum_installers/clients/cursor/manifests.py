@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from keepmum_hooks.clients.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
 from keepmum_hooks.event import GUARD
-from keepmum_hooks.guarded import WORDS
+from keepmum_hooks.guard_rules import WORDS
 from keepmum_installers.clients.cursor.places import EVENTS, NAME
 from keepmum_installers.clients.cursor.rule import RULE
 from keepmum_installers.product import MARKETPLACE, SKILLS, Product
