@@ -55,7 +55,7 @@ def load(home: str) -> None:
     try:
         _execute(modules)
         if expressions:
-            sys.modules[_EXPRESSIONS].recall(expressions)
+            sys.modules[_EXPRESSIONS].load_codes(expressions)
     except Exception:  # noqa: BLE001 - importing the modules will show what is wrong
         for name, *_ in modules:
             sys.modules.pop(name, None)
@@ -119,7 +119,7 @@ def _save() -> None:
     cached = {module[0] for module in _State.modules}
     # The import system moves a module to the end of sys.modules when it is complete, so dependencies come first.
     names = [name for name in sys.modules if name.partition(".")[0] == _PACKAGE and name not in cached]
-    compiled = sys.modules[_EXPRESSIONS].compiled_here()
+    compiled = sys.modules[_EXPRESSIONS].newly_compiled()
     expressions = dict(_State.expressions)
     if compiled:
         from keepmum_scanner.expression_codes import codes_of

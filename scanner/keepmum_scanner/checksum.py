@@ -1,13 +1,13 @@
-"""Keys that prove themselves.
+"""Checksums of keys.
 
-A right checksum makes a finding certain; a wrong one clears nothing, since a mistyped key is one character from a
-real one.
+A correct checksum makes a finding certain. A wrong one proves nothing: a mistyped key differs from a real one by a
+single character.
 """
 
 from __future__ import annotations
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# Of four bits divided by the polynomial of CRC-32.
+# The reversed polynomial of CRC-32, applied to four bits at a time.
 # Source: https://www.rfc-editor.org/rfc/rfc1952#section-8, read 2026-11-21
 _POLYNOMIAL = 0xEDB88320
 
@@ -22,17 +22,17 @@ _REMAINDERS = tuple(map(_remainder, range(16)))
 
 
 def crc32_in_base62(tail: str) -> bool:
-    """Whether the last six characters of `tail` are the CRC-32 of those before them.
+    """Whether the last six characters of `tail` are the CRC-32 of the characters before them.
 
     Source: https://pkg.go.dev/github.com/xunholy/promptzero/internal/githubtoken, read 2026-11-21
     Source: https://github.com/mongodb/kingfisher/blob/main/crates/kingfisher-rules/data/rules/npm.yml, read 2026-11-21
     """
-    body, given = tail[:-6], tail[-6:]
-    return len(given) == 6 and _base62(_crc32(body.encode())) == given
+    body, checksum = tail[:-6], tail[-6:]
+    return len(checksum) == 6 and _base62(_crc32(body.encode())) == checksum
 
 
 def _crc32(data: bytes) -> int:
-    """What `binascii.crc32` gives, which takes longer to load than a key to be proved."""
+    """The same as `binascii.crc32`; importing that module takes longer than checking a key."""
     rest = 0xFFFFFFFF
     for byte in data:
         rest ^= byte

@@ -1,11 +1,11 @@
-"""The command: scan files, folders, standard input or what is staged; say where and what, never the text."""
+"""The command: scans files, folders, standard input or staged changes; prints position and rule, never the text."""
 
 from __future__ import annotations
 
 import sys
 
-from keepmum_scanner.inputs import STDIN, Input, Unreadable, inputs
-from keepmum_scanner.redact import redact
+from keepmum_scanner.finding import redact
+from keepmum_scanner.inputs import STDIN, Input, Unreadable, inputs, staged
 from keepmum_scanner.scan import scan
 
 TYPE_CHECKING = False
@@ -23,16 +23,16 @@ CLEAN, FOUND, ERROR = 0, 1, 2
 USAGE = """\
 usage: {program} [--json | --sarif] [--staged | [--no-ignore] FILE ...]
 
-Looks for secrets in each FILE, in all files of a folder, in standard input when there is none (or for "-"), or in what
-is staged for the next commit (--staged: of its lines, the new ones).
-Of a folder inside a git work tree, files that git ignores are passed over; --no-ignore looks at them too.
+Searches for secrets in each FILE, in all files of a folder, in standard input when no FILE is given (or for "-"), or
+in the lines that are staged for the next commit (--staged).
+In a folder inside a git work tree, files that git ignores are skipped; --no-ignore scans them too.
 Prints file:line:column and the rule, never the text; --json and --sarif print one document.
 Exit code: 0 clean, 1 found, 2 something could not be scanned.
 """
 _OPTIONS = ("--json", "--sarif", "--staged", "--no-ignore")
 
 
-def main(arguments: list[str], judge: Scan = scan, program: str = "python3 scanner") -> int:
+def main(arguments: list[str], scan_text: Scan = scan, program: str = "python3 scanner") -> int:
     """The exit code of one run: `CLEAN`, `FOUND`, or `ERROR` when anything could not be scanned."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = {word for word in arguments[:end] if _is_option(word)}
@@ -41,16 +41,16 @@ def main(arguments: list[str], judge: Scan = scan, program: str = "python3 scann
         sys.stdout.write(USAGE.format(program=program))
         return CLEAN
     try:
-        return _run(_chosen(options, names), judge, options)
+        return _run(_inputs(options, names), scan_text, options)
     except Unreadable as reason:
         sys.stderr.write(f"scanner: {reason}\n")
         return ERROR
 
 
-def _chosen(options: set[str], names: list[str]) -> Iterable[Input]:
-    """What is to be scanned.
+def _inputs(options: set[str], names: list[str]) -> Iterable[Input]:
+    """The inputs that `options` and `names` select.
 
-    Raises: Unreadable when the words make no sense, or nothing can be staged here.
+    Raises: Unreadable when they contradict each other.
     """
     unknown = len(options - set(_OPTIONS))
     if unknown:
@@ -60,9 +60,7 @@ def _chosen(options: set[str], names: list[str]) -> Iterable[Input]:
     if "--staged" not in options:
         return inputs(names or [STDIN], ignored="--no-ignore" in options)
     if names or "--no-ignore" in options:
-        raise Unreadable("--staged takes no FILE and no --no-ignore: what is staged is looked at")
-    from keepmum_scanner.staged import staged  # starts programs, which nothing else here does
-
+        raise Unreadable("--staged takes no FILE and no --no-ignore: it scans what is staged")
     return staged()
 
 
@@ -70,19 +68,19 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word != STDIN
 
 
-def _run(given: Iterable[Input], judge: Scan, options: set[str]) -> int:
+def _run(selected: Iterable[Input], scan_text: Scan, options: set[str]) -> int:
     reports: list[Report] = []
     problems: list[tuple[str, str]] = []
-    for one in given:
+    for one in selected:
         found: list[Report] = []
         problem = one.problem
         try:
-            found += () if problem else _reports(one, judge)
-        except Exception as error:  # noqa: BLE001 - one text that breaks the scanner must not hide the others
+            found += () if problem else _reports(one, scan_text)
+        except Exception as error:  # noqa: BLE001 - a text that breaks the scanner must not hide the others
             problem = f"the scanner failed ({type(error).__name__})"
         if problem:
-            problems.append((_shown(one.name), problem))
-            sys.stderr.write(f"scanner: {_shown(one.name)}: {problem}\n")
+            problems.append((_printable(one.name), problem))
+            sys.stderr.write(f"scanner: {_printable(one.name)}: {problem}\n")
         if not options & {"--json", "--sarif"}:
             _print(found)
         reports += found
@@ -97,13 +95,13 @@ def _run(given: Iterable[Input], judge: Scan, options: set[str]) -> int:
     return FOUND if reports else CLEAN
 
 
-def _reports(one: Input, judge: Scan) -> Iterator[Report]:
-    for finding in judge(one.text):
+def _reports(one: Input, scan_text: Scan) -> Iterator[Report]:
+    for finding in scan_text(one.text):
         line, column = _position(one.text, finding)
         last = line + one.text.count("\n", finding.start, finding.end)
         if one.lines is None or any(line < lines.stop and lines.start <= last for lines in one.lines):
             yield {
-                "file": _shown(one.name),
+                "file": _printable(one.name),
                 "line": line,
                 "column": column,
                 "rule": finding.rule,
@@ -119,7 +117,7 @@ def _print(reports: Iterable[Report]) -> None:
 
 
 def _print_json(document: object) -> None:
-    import json  # half of the command's start; plain output does without
+    import json  # half of the command's start-up time, and plain output does not need it
 
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
@@ -130,8 +128,8 @@ def _position(text: str, finding: Finding) -> tuple[int, int]:
     return before.count("\n") + 1, finding.start - before.rfind("\n")
 
 
-def _shown(name: str) -> str:
-    """`name` as it can be printed: file names may hold any bytes, and a secret may be given as one by mistake."""
+def _printable(name: str) -> str:
+    """`name` as it can be printed: a file name may hold any bytes, or be a secret that was passed by mistake."""
     if name == STDIN:
         return "<stdin>"
     plain = name.encode("utf-8", "replace").decode("utf-8")

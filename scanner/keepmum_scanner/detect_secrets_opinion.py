@@ -1,7 +1,7 @@
-"""A second opinion from detect-secrets, for those who ask for it: it adds findings and takes none away.
+"""An optional second opinion from detect-secrets, which adds findings and removes none.
 
-The package is imported when an opinion is first wanted, and never by `scan`. Its entropy plugins stay off: they call
-every digest a secret. A user's own plugins run; those that a repository names do not, since a clone would run code.
+`scan` never imports the package. Its entropy plugins stay off, since they report every digest. The user's own plugins
+run; those that a repository names do not, since cloning it would run its code.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 __all__ = ["is_installed", "with_second_opinion"]
 
-# Entropy alone says nothing of a note; an address is no secret.
+# Entropy alone proves nothing in a note, and an IP address is no secret.
 OFF = frozenset(("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector"))
-_PRAGMA = "detect_secrets.filters.allowlist.is_line_allowlisted"  # an agent can type a pragma: allowing is a person's
+_PRAGMA = "detect_secrets.filters.allowlist.is_line_allowlisted"  # off: an agent can write a pragma
 _OWN_FILTERS = "detect_secrets.filters."
 _CONFIDENCE = 0.6
-_NAME = "note"  # stands for a file's name, which filters may look at
-_LOCK = threading.Lock()  # the package keeps its settings in one place for the whole process
+_NAME = "note"  # in place of a file name, which filters may examine
+_LOCK = threading.Lock()  # the package has one global variable for its settings
 
 
 def is_installed() -> bool:
-    """Whether detect-secrets can be asked."""
+    """Whether detect-secrets is installed."""
     from importlib.util import find_spec
 
     return find_spec("detect_secrets") is not None
 
 
 def with_second_opinion(first: Scan, baseline: str | None = None, plugins: Iterable[str] = ()) -> Scan:
-    """A function that scans as `first` does, and adds what detect-secrets finds beside it.
+    """A function that returns the findings of `first` and those of detect-secrets that do not overlap them.
 
-    What it adds has no fingerprint: its users allow by their baseline.
+    The added findings have no fingerprint: users of detect-secrets allow secrets in the baseline.
 
     Args:
-        first: the scan that is asked first; its findings stay as they are.
-        baseline: a `.secrets.baseline`, whose choice of plugins and filters holds, and whose secrets are known.
-        plugins: files with plugins of the user's own.
+        first: the scan whose findings stay unchanged.
+        baseline: a `.secrets.baseline`; its plugins and filters are used, and its secrets are not reported.
+        plugins: files with the user's own plugins.
 
     Raises: ImportError without detect-secrets; ValueError when the baseline cannot be read.
     """
-    import detect_secrets  # noqa: F401 - to fail here, not at the first write
+    import detect_secrets  # noqa: F401 - fails here instead of at the first write
 
     read = _read(baseline) if baseline else {}
     settings = _settings(read, plugins)
@@ -70,19 +70,19 @@ def _read(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: no baseline of detect-secrets ({type(error).__name__})") from None
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: no baseline of detect-secrets (a list of something)")  # noqa: TRY004 - same advice
+        raise ValueError(f"{path}: no baseline of detect-secrets (no object)")  # noqa: TRY004 - the caller handles both alike
     return content
 
 
 def _settings(baseline: Mapping[str, Any], plugins: Iterable[str]) -> dict[str, Any]:
-    """What detect-secrets is to use: the baseline's choice without code of its own, else every plugin it brings."""
+    """Settings for detect-secrets: the plugins of the baseline without its own code, else all that come with it."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.settings import get_settings
 
     classes: list[type] = list(get_mapping_from_secret_type_to_class().values())
-    brought = {plugin.__name__ for plugin in classes}
-    chosen = baseline.get("plugins_used", [{"name": name} for name in sorted(brought)])
-    chosen = [plugin for plugin in chosen if plugin["name"] in brought - OFF and "path" not in plugin]
+    bundled = {plugin.__name__ for plugin in classes}
+    chosen = baseline.get("plugins_used", [{"name": name} for name in sorted(bundled)])
+    chosen = [plugin for plugin in chosen if plugin["name"] in bundled - OFF and "path" not in plugin]
     own = [{"name": name, "path": f"file://{path}"} for path in plugins for name in _plugins_of(path)]
     filters = baseline.get("filters_used", [{"path": path} for path in sorted(get_settings().filters)])
     filters = [one for one in filters if one["path"].startswith(_OWN_FILTERS) and one["path"] != _PRAGMA]
@@ -97,35 +97,35 @@ def _plugins_of(path: str) -> list[str]:
 
 
 def _known(baseline: Mapping[str, Any]) -> frozenset[str]:
-    """Digests of the secrets that the baseline lists, as detect-secrets makes them."""
+    """Digests of the secrets in the baseline, as detect-secrets computes them."""
     results = baseline.get("results", {}).values()
     return frozenset(secret["hashed_secret"] for secrets in results for secret in secrets)
 
 
 def _opinion(text: str, settings: dict[str, Any], known: frozenset[str]) -> Iterator[Finding]:
-    # The documented scan_line() searches so eagerly that every word is a finding; a file's lines go through this.
+    # The documented scan_line() reports every word; this is the function that scans the lines of files.
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.core.scan import _process_line_based_plugins
     from detect_secrets.settings import transient_settings
 
     lines = text.split("\n")
     with _LOCK, transient_settings(settings):
-        get_mapping_from_secret_type_to_class.cache_clear()  # or the user's plugins are not among those it knows
+        get_mapping_from_secret_type_to_class.cache_clear()  # else it does not find the user's plugins
         secrets = list(_process_line_based_plugins(list(enumerate(lines, start=1)), _NAME))
     starts = _starts(lines)
     for secret in secrets:
         if secret.secret_hash not in known:
             line = lines[secret.line_number - 1]
             value = secret.secret_value or ""
-            place = max(0, line.find(value))
-            end = place + len(value) if value and value in line else len(line)
+            column = max(0, line.find(value))
+            end = column + len(value) if value and value in line else len(line)
             start = starts[secret.line_number - 1]
             rule = "detect-secrets." + re.sub(r"[^a-z0-9]+", "-", secret.type.lower()).strip("-")
-            yield Finding(rule, start + place, start + end, _CONFIDENCE)
+            yield Finding(rule, start + column, start + end, _CONFIDENCE)
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """Where each of `lines` begins in the text they come from."""
+    """The index of the first character of each of `lines` in the whole text."""
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)

@@ -1,7 +1,7 @@
-"""What expressions are compiled to, so that another process of the same interpreter need not compile them again.
+"""Compiles expressions to codes that another process of the same interpreter can load.
 
-The compiler's parts are private to the standard library, so each code has to make the very pattern that `re.compile`
-makes; an expression for which it does not, or on an interpreter that is built otherwise, has no code.
+Uses private parts of the standard library. So each code is checked: an expression whose code does not give the pattern
+of `re.compile` has none.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["codes_of"]
 
 
 def codes_of(expressions: Iterable[str]) -> dict[str, Code]:
-    """The code of each expression that has one; good for this version of the interpreter alone."""
+    """The code of each expression that has one, valid for this version of the interpreter only."""
     found = {}
     for expression in expressions:
         try:
             code = _code(expression)
-            if restored(expression, code) == re.compile(expression):  # compares codes, not spellings
+            if restored(expression, code) == re.compile(expression):  # compares codes, not source text
                 found[expression] = code
-        except Exception:  # noqa: BLE001, S112, PERF203 - a private API may fail in any way: then it is compiled each time
+        except Exception:  # noqa: BLE001, S112, PERF203 - a private API may fail in any way; then the expression has no code
             continue
     return found
 

@@ -1,8 +1,8 @@
-"""The one door to regular expressions, each compiled when it is first used.
+"""Regular expressions that are compiled on first use, or loaded from codes that an earlier process compiled.
 
-Most texts meet the guards of few rules, and a process that scans one text only would spend ten times as long on
-compiling what it never runs. So no module of this package imports `re` by itself; and a process that can keep what
-was compiled hands it to the next one (`compiled_here`, `recall`).
+A text needs few of the expressions, and compiling all would take ten times as long as scanning it. So no other module
+of this package imports `re`. A process with a cache stores its codes (`newly_compiled`), the next loads them
+(`load_codes`).
 """
 
 from __future__ import annotations
@@ -12,49 +12,49 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
 
-    # What `_sre.compile` makes a pattern of: flags, code as 32-bit numbers, groups, their names, and names by group.
+    # Arguments of `_sre.compile`: flags, code as 32-bit numbers, number of groups, their names, and names by group.
     Code = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...]]
 
-__all__ = ["compiled", "compiled_here", "recall"]
+__all__ = ["compiled", "load_codes", "newly_compiled"]
 
 _METHODS = ("findall", "finditer", "fullmatch", "match", "search", "sub")
 
 
-class _Lazy:
-    """An expression that becomes its pattern with the first call of a method."""
+class _LazyPattern:
+    """A pattern that is compiled at the first call of a method."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
 
     def __getattr__(self, name: str) -> object:
         made = _compile(self.pattern)
-        self.__dict__.update((method, getattr(made, method)) for method in _METHODS)  # found there from now on
+        self.__dict__.update((method, getattr(made, method)) for method in _METHODS)  # later calls bypass this method
         return getattr(made, name)
 
 
-_known: dict[str, _Lazy] = {}
-_codes: dict[str, Code] = {}  # of expressions that were compiled before
+_patterns: dict[str, _LazyPattern] = {}
+_codes: dict[str, Code] = {}  # loaded ones, by expression
 
 
 def compiled(expression: str) -> re.Pattern[str]:
-    """The expression as a pattern, one a process; flags are written into it, as in "(?i)…".
+    """The pattern of `expression`, the same object at every call; flags are written as in "(?i)…".
 
-    It costs nothing until one of its methods is called, and no more than any pattern from then on.
+    Costs nothing until one of its methods is called, and as much as any pattern from then on.
     """
-    known = _known.get(expression)
-    if known is None:
-        known = _known[expression] = _Lazy(expression)
-    return known  # type: ignore[return-value]  # it has a pattern's methods, and nobody asks for more
+    pattern = _patterns.get(expression)
+    if pattern is None:
+        pattern = _patterns[expression] = _LazyPattern(expression)
+    return pattern  # type: ignore[return-value]  # it has the methods of a pattern that are used here
 
 
-def recall(codes: Mapping[str, Code]) -> None:
-    """Take these codes instead of compiling their expressions; they are trusted to be what `codes_of` gave."""
+def load_codes(codes: Mapping[str, Code]) -> None:
+    """Use `codes` instead of compiling their expressions; the caller vouches that `codes_of` returned them."""
     _codes.update(codes)
 
 
-def compiled_here() -> list[str]:
+def newly_compiled() -> list[str]:
     """The expressions that this process used and had to compile."""
-    return [expression for expression, known in _known.items() if expression not in _codes and "match" in vars(known)]
+    return [one for one, pattern in _patterns.items() if one not in _codes and "match" in vars(pattern)]
 
 
 def _compile(expression: str) -> re.Pattern[str]:
@@ -62,7 +62,7 @@ def _compile(expression: str) -> re.Pattern[str]:
     if code is not None:
         try:
             return restored(expression, code)
-        except Exception:  # noqa: BLE001 - a private API may fail in any way; the public one decides
+        except Exception:  # noqa: BLE001 - a private API may fail in any way; then the public one is used
             del _codes[expression]
     import re
 
@@ -70,9 +70,9 @@ def _compile(expression: str) -> re.Pattern[str]:
 
 
 def restored(expression: str, code: Code) -> re.Pattern[str]:
-    """The pattern that `re.compile` gives, made of what it was compiled to before.
+    """The pattern of `expression`, made from `code`; equal to the result of `re.compile`.
 
-    Raises: whatever the interpreter raises when it does not take the code.
+    Raises: whatever the interpreter raises for a code that it rejects.
     """
     import _sre  # type: ignore[import-not-found]  # private, no stub
 

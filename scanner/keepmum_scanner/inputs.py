@@ -1,4 +1,4 @@
-"""What is to be scanned: files, all files of a folder, standard input; each a name and a text."""
+"""The inputs of the command: files, all files of a folder, standard input, and staged files."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    Lines = range  # of a file, from 1
+    Lines = range  # line numbers of a file, from 1
 
-__all__ = ["BINARY", "STDIN", "Input", "Unreadable", "decoded", "inputs"]
+__all__ = ["BINARY", "STDIN", "Input", "Unreadable", "inputs", "staged", "to_text"]
 
 STDIN = "-"
-LONGEST = 64 << 20  # bytes of a file
-BINARY = "binary data, not text"  # and nobody who names a whole folder asked for it
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # as some shells write what they print to a file
-# Named a text it is one: a null in it would hide the rest.
-_TEXTS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".env", ".ini", ".csv")
-_PASSED_OVER = frozenset({".git", ".hg", ".svn"})  # what version control keeps for itself
+_MAX_BYTES = 64 << 20  # of a file
+BINARY = "binary data, not text"  # reported only for a file that was named itself
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # some shells write redirected output in UTF-16
+# Files with these suffixes are scanned although they contain nulls: one null must not hide the rest.
+_TEXT_SUFFIXES = (".md", ".mdc", ".txt", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".env", ".ini", ".csv")
+_SKIPPED = frozenset({".git", ".hg", ".svn"})  # folders of version control
 
 
 class Unreadable(Exception):
@@ -28,7 +28,7 @@ class Unreadable(Exception):
 
 
 class Input:
-    """One text to scan; a value."""
+    """One text to scan."""
 
     __slots__ = ("lines", "name", "problem", "text")
 
@@ -36,13 +36,13 @@ class Input:
         self.name = name
         self.text = text
         self.problem = problem  # why there is no text, or ""
-        self.lines = lines  # those that count, or None for all
+        self.lines = lines  # lines whose findings are reported, or None for all
 
 
 def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:
-    """What each name stands for; a folder for its files, without links, binaries and what version control keeps.
+    """One input for each file; a folder stands for its files, without links, binaries and version control's folders.
 
-    Inside a git work tree files that git ignores are passed over, unless `ignored` is asked for too.
+    Inside a git work tree, files that git ignores are skipped unless `ignored` is set.
     """
     for name in names:
         if name != STDIN and os.path.isdir(name):
@@ -52,54 +52,73 @@ def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:
             yield _input(name)
 
 
+def staged() -> Iterator[Input]:
+    """Each staged file of the repository around the current folder, with its new lines.
+
+    The whole file is scanned, since the name of a secret may be in an old line.
+
+    Raises: Unreadable outside of a repository, or without git.
+    """
+    from keepmum_scanner import git_files  # starts programs, unlike everything else here
+
+    try:
+        top = git_files.top()
+        for name, blob in git_files.staged(top):
+            try:
+                text = to_text(git_files.content(blob, top), name)
+            except (Unreadable, git_files.GitFailed) as reason:
+                if str(reason) != BINARY:
+                    yield Input(name, problem=str(reason))
+                continue
+            yield Input(name, text, lines=git_files.new_lines(name, top))
+    except git_files.GitFailed as reason:
+        raise Unreadable(str(reason)) from None
+
+
 def _input(name: str) -> Input:
     try:
-        return Input(name, decoded(sys.stdin.buffer.read() if name == STDIN else _read(name), name))
+        return Input(name, to_text(sys.stdin.buffer.read() if name == STDIN else _read(name), name))
     except Unreadable as reason:
         return Input(name, problem=str(reason))
 
 
-def decoded(data: bytes, name: str = "") -> str:
-    """`data`, the content of the file `name`, as text; bytes that are no UTF-8 become replacement characters.
+def to_text(data: bytes, name: str = "") -> str:
+    """`data`, the content of the file `name`, as text; invalid UTF-8 becomes replacement characters.
 
-    The letters of UTF-16 have nulls between them, which a scan passes over as it does whatever is not shown.
+    UTF-16 is read as UTF-8 too: the scanner ignores the nulls between its letters.
 
     Raises: Unreadable for binary data.
     """
-    if b"\0" in data and not (data.startswith(_UTF_16) or name.lower().endswith(_TEXTS)):
+    if b"\0" in data and not (data.startswith(_UTF_16) or name.lower().endswith(_TEXT_SUFFIXES)):
         raise Unreadable(BINARY)
     return data.decode("utf-8-sig", "replace")
 
 
 def _listed(folder: str) -> Iterator[str]:
-    """Files of `folder` as git lists them, where it does; all of them elsewhere, and in a folder that git ignores."""
-    from keepmum_scanner import worktree  # starts programs, which nothing else here does
+    """The files of `folder` that git lists; all files outside of a work tree and in a folder that git ignores."""
+    from keepmum_scanner import git_files
 
-    paths = worktree.files(folder)
+    paths = git_files.listed(folder)
     if paths is None:
         yield from _files(folder)
         return
     for path in paths:
-        if _is_folder(path):
+        if os.path.isdir(path) and not os.path.islink(path):
             yield from _listed(path)
         elif _is_file(path):
             yield path
-
-
-def _is_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _is_file(path: str) -> bool:
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
-        return False  # it went away meanwhile
+        return False  # it was deleted meanwhile
 
 
 def _files(folder: str) -> Iterator[str]:
     for top, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
         for name in sorted(names):
             path = os.path.join(top, name)
             if _is_file(path):
@@ -109,9 +128,9 @@ def _files(folder: str) -> Iterator[str]:
 def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            data = file.read(LONGEST + 1)
+            data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise Unreadable(getattr(error, "strerror", None) or "no such file") from None
-    if len(data) > LONGEST:
-        raise Unreadable(f"longer than {LONGEST >> 20} MiB")
+    if len(data) > _MAX_BYTES:
+        raise Unreadable(f"longer than {_MAX_BYTES >> 20} MiB")
     return data

@@ -1,52 +1,52 @@
-"""One plain spelling of a text, and the way back to the original's places.
+"""Normalises a text, and maps positions in the result back to the original.
 
-A key pasted from a web page may carry zero-width spaces or full-width letters; a hostile note carries them on
-purpose. Detectors see the plain spelling only, so each rule is written once.
+A key pasted from a web page may contain zero-width spaces or full-width letters; a hostile note contains them on
+purpose. Detectors see the normalised text only.
 """
 
 from __future__ import annotations
 
 from keepmum_scanner.expressions import compiled
 
-_UNUSUAL = compiled(r"[^\t\n\r\x20-\x7e]")  # everything that could hide or disguise a character
+_NOT_PLAIN = compiled(r"[^\t\n\r\x20-\x7e]")  # a text without these characters stays unchanged
 _CONTROLS = tuple(map(chr, (*range(9), 11, 12, *range(14, 32), 127)))
-_FEW = 100  # characters: more than letters, digits and signs have forms of one kind
-_USUAL = frozenset(map(chr, (9, 10, 13, *range(0x20, 0x7F))))
-# Of the letters of Chinese, Korean, Yi and old scripts each is what it seems, and a text can hold fifty thousand.
-_STEADY = compiled(
+_FEW = 100  # characters; more than one style of letters and digits (full-width, bold) has
+_PLAIN = frozenset(map(chr, (9, 10, 13, *range(0x20, 0x7F))))
+# Letters of Chinese, Korean, Yi and old scripts, which normalisation never changes; a text may contain fifty thousand.
+_UNCHANGED = compiled(
     "[\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua48c\uac00-\ud7a3\ue000-\uf8ff"
     "\U00012000-\U0001342f\U00014400-\U00016fdf\U00017000-\U0001bbff\U00020000-\U0002f7ff\U00030000-\U000dffff]+"
 )
 
-# Rendered as nothing, though Unicode files them as letters and marks: joiners, fillers, variation selectors.
+# Invisible, although Unicode classifies them as letters and marks: joiners, fillers, variation selectors.
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10))))
 _HIDDEN = frozenset(("Cf", "Cc"))  # format and control characters
-_LONGEST = (
-    4  # characters of a form; a few stand for whole phrases, no key among them, and a text must not grow with them
-)
+# Characters of a compatibility form. A few characters stand for whole phrases, which spell no key and would only make
+# the text longer.
+_LONGEST = 4
 
 
 class View:
-    """A text as the detectors see it; `origin` leads back to the text as it was given."""
+    """A normalised text; `origin` and `origin_spans` map its positions to the original."""
 
     __slots__ = ("_ends", "_original", "_sizes", "text")
 
     def __init__(self, text: str, original: str = "", sizes: dict[str, int] | None = None) -> None:
         self.text = text
         self._original = original
-        self._sizes = sizes or {}  # characters of the original that are spelled by none or by several, and by how many
+        self._sizes = sizes or {}  # normalised length of the original characters whose length changes
         self._ends: list[int] = []
 
-    def origin(self, place: int) -> int:
-        """The place in the original text of the character at `place` in the plain one."""
+    def origin(self, position: int) -> int:
+        """The position in the original of the character at `position` in the normalised text."""
         if not self._sizes:
-            return place
-        from bisect import bisect_right  # here and below: libraries of their own, and few texts come so far
+            return position
+        from bisect import bisect_right  # imported here and below, since few texts need it
 
-        return bisect_right(self._places(), place)
+        return bisect_right(self._form_ends(), position)
 
     def origin_span(self, start: int, end: int) -> tuple[int, int]:
-        """The original [start, end) of the plain [start, end), with what was hidden inside it."""
+        """The span in the original of the normalised [start, end), including invisible characters inside it."""
         return self.origin_spans([(start, end)])[0]
 
     def origin_spans(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -55,11 +55,11 @@ class View:
             return spans
         from bisect import bisect_right
 
-        places = self._places()
-        return [(bisect_right(places, start), bisect_right(places, end - 1) + 1) for start, end in spans]
+        ends = self._form_ends()
+        return [(bisect_right(ends, start), bisect_right(ends, end - 1) + 1) for start, end in spans]
 
-    def _places(self) -> list[int]:
-        """Where in `text` the spelling of each character of the original ends; most texts hold nothing to ask for."""
+    def _form_ends(self) -> list[int]:
+        """Where the normalised form of each original character ends; computed on first use."""
         if not self._ends:
             from itertools import accumulate, repeat
 
@@ -68,13 +68,13 @@ class View:
 
 
 def normalise(text: str) -> View:
-    """A view of `text` in NFKC without invisible and control characters; line breaks and tabs stay."""
-    if _UNUSUAL.search(text) is None:
+    """`text` in NFKC without invisible and control characters, except line breaks and tabs."""
+    if _NOT_PLAIN.search(text) is None:
         return View(text)
     if text.isascii():
         changed = {character: "" for character in _CONTROLS if character in text}
     else:
-        changed = _changed(set(_STEADY.sub("", text)) - _USUAL)
+        changed = _changed(set(_UNCHANGED.sub("", text)) - _PLAIN)
     if not changed:
         return View(text)
     sizes = {character: len(plain) for character, plain in changed.items() if len(plain) != 1}
@@ -82,7 +82,7 @@ def normalise(text: str) -> View:
 
 
 def _replaced(text: str, changed: dict[str, str]) -> str:
-    """`text` with what is `changed` in it; a few characters are replaced in less time than all are looked up."""
+    """`text` with the replacements in `changed`; for few of them `replace` is faster than `translate`."""
     if len(changed) > _FEW or not changed.keys().isdisjoint("".join(changed.values())):
         return text.translate({ord(character): plain for character, plain in changed.items()})
     for character, plain in changed.items():
@@ -90,18 +90,18 @@ def _replaced(text: str, changed: dict[str, str]) -> str:
     return text
 
 
-def _spells(form: str) -> bool:
-    """Whether a key can be spelled with `form`: with one character, or with several letters and digits."""
+def _may_spell_key(form: str) -> bool:
+    """Whether a key can be written with `form`: one character, or a few letters and digits."""
     return len(form) == 1 or (len(form) <= _LONGEST and form.isalnum() and form.isascii())
 
 
 def _changed(characters: set[str]) -> dict[str, str]:
-    """What a reader sees for those of `characters` that are not what they seem: nothing, or a compatibility form."""
-    from unicodedata import category, normalize  # only texts beyond plain ASCII pay for the tables
+    """The replacement of each of `characters` that changes: its compatibility form, or "" for an invisible one."""
+    from unicodedata import category, normalize  # few texts need these tables
 
-    # A text can hold fifty thousand different ones. No form has a line break, and nothing combines with one.
+    # One call for all, since a text may contain fifty thousand. No form contains or combines with a line break.
     forms = normalize("NFKC", "\n".join(characters)).split("\n")
-    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and _spells(plain)}
+    changed = {one: plain for one, plain in zip(characters, forms) if plain != one and _may_spell_key(plain)}
     unprintable = [] if "".join(characters).isprintable() else [one for one in characters if not one.isprintable()]
     changed.update((character, "") for character in unprintable if category(character) in _HIDDEN)
     changed.update(dict.fromkeys(characters & _INVISIBLE, ""))

@@ -1,16 +1,15 @@
-"""Passwords told by a phrase or a command line, where no name stands before its value.
+"""Finds passwords in phrases and command lines that put no name before the value.
 
-Each is looked for from a fixed piece of it, its pivot: finding that costs next to nothing, and an expression is tried
-only where it stands.
+Each phrase has an anchor, a fixed text that is cheap to find; an expression is tried only after it.
 """
 
 from __future__ import annotations
 
 from itertools import repeat
 
+from keepmum_scanner.candidates import DUMP_SIZE, EXPLICIT
+from keepmum_scanner.credential_words import is_cursor_token, occurrences
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.mentions import is_place, places
-from keepmum_scanner.suspect import FLOOD, STATED
 from keepmum_scanner.values import is_credential, trimmed
 
 TYPE_CHECKING = False
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
+    from keepmum_scanner.candidates import Candidate
     from keepmum_scanner.context import Context
-    from keepmum_scanner.suspect import Suspect
 
     Span = tuple[int, int]
 
 _VALUE = r"[\"']?(?P<value>[^\s\"'`]{4,128})"
-# "login with admin:…", "creds: admin / …"; the value needs a digit and a sign, since places are told the same way
+# "login with admin:…", "creds: admin / …"; the value needs a digit and a symbol, since paths are written the same way
 _PAIR = (
     r"(?:word)?\b(?:[ \t]?[:=])?(?:[^\n:/]{2,40}[:/]){1,2}?[ \t]?"
     r"(?P<value>(?=\S{0,63}[0-9])(?=\S{0,63}[!@#$%^&*?~])[^\s\"'`:/][^\s\"'`]{5,63})"
@@ -35,9 +34,8 @@ _OPTION = rf"(?:word)?[ =]{_VALUE}"
 _USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
 # "echo … | docker login --password-stdin", "echo … | sudo -S …"
 _PIPED = rf"(?:-n )?{_VALUE}[\"']?[ \t]{{0,4}}\|(?:[^|\n]{{0,120}}-stdin| ?(?:sudo -s|kinit|cryptsetup)\b)"
-# What all pivots of a row have in common, so that most texts are asked for that alone; the pivots, in lower case; and
-# the expression for what follows one.
-PHRASES = (
+# The common part of the anchors, which most texts lack; the anchors, in lower case; an expression for what follows.
+_PHRASES = (
     ("cred", ("creds", "credentials"), _PAIR),
     ("log", ("login", "log in"), _PAIR),
     ("pw", ("/pw", "id pw", "(pw)"), _PAIR),
@@ -53,9 +51,9 @@ PHRASES = (
     ("convertto-securestring ", ("convertto-securestring ",), rf"(?:-[a-z]{{1,16}} ){{0,4}}\\?{_VALUE}"),
 )
 
-# Options that give a password, what follows, and the programs that take them so; elsewhere "-p" is a port or a path.
+# Options for a password, what follows them, and the programs that have them; elsewhere "-p" is a port or a path.
 _ARGUMENT = r"[\"']?(?P<value>[^\s\"'`-][^\s\"'`]{3,127})"
-OPTIONS = (
+_OPTIONS = (
     (" -p", _ARGUMENT, ("mysql", "mariadb", "sshpass", "7z")),
     (" -p ", _ARGUMENT, ("sshpass", "psexec", "mongo", "mosquitto", "zip", "sqlcmd", " login")),
     (" -a ", _ARGUMENT, ("redis-cli",)),
@@ -67,81 +65,82 @@ OPTIONS = (
 )
 _COMMAND = 120  # characters from a program's name to its option
 
-# "use … as the password": what follows the pivot " as ", and what stands before it
-_NAME = (
+# "use … as the password": what follows the anchor " as ", and what precedes it.
+_AS_NAME = (
     r"(?:(?:the|my|our|your|a|its)[ \t]{1,4})?(?:\w{1,24}[ \t]{1,4})?"
     r"(?:password|passphrase|token|secret|api key|key|credential)"
 )
-_USED = (
+_USE_VALUE = (
     r"\b(?:send|use|used|using|with|enter|pass|paste|supply|type|try)[ \t]{1,4}"
     r"[\"'`]?(?P<value>[^\s\"'`]{6,256})[\"'`]?$"
 )
 _SENTENCE = 280  # characters of "use … as"
 
 
-def find(context: Context) -> Iterator[Suspect]:
-    """Suspects for every phrase in the text."""
+def find(context: Context) -> Iterator[Candidate]:
+    """Candidates for the values in every phrase of the text."""
     lower = context.lower
-    suspects = 0
-    for start, end in dict.fromkeys([*_told_behind(lower), *_optional(lower), *_used(lower, context.crowd)]):
+    candidates = 0
+    spans = [*_after_anchors(lower), *_option_values(lower), *_used_values(lower, context.case_limit)]
+    for start, end in dict.fromkeys(spans):
         value = trimmed(context.text[start:end])
-        if not is_credential(value, context, chosen=True, sure=False):
+        if not is_credential(value, context, chosen=True, certain=False):
             continue
-        # With so many secrets nothing is asked that could clear the next one.
-        if suspects >= FLOOD or not context.in_link(start):
-            suspects += 1
-            yield ("secret.password", start, start + len(value), STATED)
+        # In a dump the check that could clear a value is skipped.
+        if candidates >= DUMP_SIZE or not context.in_link(start):
+            candidates += 1
+            yield ("secret.password", start, start + len(value), EXPLICIT)
 
 
-def _told_behind(lower: str) -> list[Span]:
-    """Where values stand behind a phrase."""
+def _after_anchors(lower: str) -> list[Span]:
+    """Spans of the values after the anchors of all phrases."""
     found = []
-    for common, pivots, expression in PHRASES:
-        for pivot in pivots if common in lower else ():
-            if pivot in lower:
-                starts = places(pivot, lower)
-                if pivot == "-token":
-                    starts = [place for place in starts if not is_place(lower, place + 1)]
-                found += [match.span("value") for match in _behind(lower, starts, len(pivot), expression)]
+    for common, anchors, expression in _PHRASES:
+        for anchor in anchors if common in lower else ():
+            if anchor in lower:
+                starts = occurrences(anchor, lower)
+                if anchor == "-token":
+                    starts = [start for start in starts if not is_cursor_token(lower, start + 1)]
+                found += [match.span("value") for match in _matches_after(lower, starts, len(anchor), expression)]
     return found
 
 
-def _optional(lower: str) -> list[Span]:
-    """Where values are given to an option of a program that takes a password so."""
+def _option_values(lower: str) -> list[Span]:
+    """Spans of the values of options that take a password."""
     found = []
-    for option, expression, programs in OPTIONS if " -" in lower else ():
+    for option, expression, programs in _OPTIONS if " -" in lower else ():
         present = [program for program in programs if program in lower] if option in lower else ()
         if present:
-            matches = _behind(lower, places(option, lower), len(option), expression)
-            found += [match.span("value") for match in matches if _is_told(lower, match.start(), present)]
+            matches = _matches_after(lower, occurrences(option, lower), len(option), expression)
+            found += [match.span("value") for match in matches if _is_call(lower, match.start(), present)]
     return found
 
 
-def _behind(lower: str, starts: list[int], length: int, expression: str) -> Iterator[re.Match[str]]:
-    """What `expression` finds behind the pivots of `length` characters at `starts`."""
+def _matches_after(lower: str, starts: list[int], length: int, expression: str) -> Iterator[re.Match[str]]:
+    """The matches of `expression` right after the anchors of `length` characters at `starts`."""
     return filter(None, map(compiled(expression).match, repeat(lower), [start + length for start in starts]))
 
 
-def _is_told(lower: str, place: int, programs: Iterable[str]) -> bool:
-    """Whether what stands at `place` belongs to a call of one of `programs`."""
-    before = lower[max(0, place - _COMMAND) : place]
+def _is_call(lower: str, position: int, programs: Iterable[str]) -> bool:
+    """Whether `position` is within a call of one of `programs`."""
+    before = lower[max(0, position - _COMMAND) : position]
     call = before[max(before.rfind("\n"), before.rfind("|"), before.rfind(";")) + 1 :]
-    for program in programs:  # noqa: SIM110 - a generator takes as long as all of this
+    for program in programs:  # noqa: SIM110 - creating a generator takes as long as all of this
         if program in call:
             return True
     return False
 
 
-def _used(lower: str, most: int) -> Iterator[Span]:
-    """Where values are said to be used as a password, `most` times; each names a credential, and these have a crowd."""
+def _used_values(lower: str, limit: int) -> Iterator[Span]:
+    """Spans of the values that are "used as" a credential, in at most `limit` phrases."""
     if " as " not in lower:
         return
-    for place in places(" as ", lower):
-        if compiled(_NAME).match(lower, place + 4):
-            most -= 1
-            if most < 0:
+    for start in occurrences(" as ", lower):
+        if compiled(_AS_NAME).match(lower, start + 4):
+            limit -= 1
+            if limit < 0:
                 return
-            start = max(0, place - _SENTENCE)
-            match = compiled(_USED).search(lower[start:place])
+            first = max(0, start - _SENTENCE)
+            match = compiled(_USE_VALUE).search(lower[first:start])
             if match:
-                yield (start + match.start("value"), start + match.end("value"))
+                yield (first + match.start("value"), first + match.end("value"))

@@ -1,25 +1,25 @@
-"""Keys whose first characters give their provider away."""
+"""Finds keys by the prefix that identifies their provider, and AWS secret keys by the key id next to them."""
 
 from __future__ import annotations
 
 from itertools import repeat
 
+from keepmum_scanner.candidates import DUMP_SIZE, EXPLICIT, case_limit
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.prefix_table import FACTS, STARTS
+from keepmum_scanner.prefix_rules import prefixes_of, rules_of
+from keepmum_scanner.prefix_table import RULES, STARTS
 from keepmum_scanner.shapes import is_placeholder
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import FLOOD, STATED, crowd_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
+    from keepmum_scanner.candidates import Candidate
     from keepmum_scanner.context import Context
-    from keepmum_scanner.suspect import Suspect
+    from keepmum_scanner.prefix_rules import Rule
     from keepmum_scanner.tokens import Token
-
-    Fact = tuple[str, int, int, str, str, str]  # prefix, fewest and most characters behind it, alphabet, rule, checksum
 
 ALPHABETS = {
     "alnum": "A-Za-z0-9",
@@ -33,172 +33,169 @@ ALPHABETS = {
     "urlsafe": "A-Za-z0-9_-",
 }
 _TAILS = {name: compiled(f"[{characters}]*") for name, characters in ALPHABETS.items()}
-_WORDS = 5.0  # bits; a tail that costs less can be made of words
-_COUNTED = 32  # characters; who writes a placeholder does not count them
-_REPEATED = 3  # different characters in "xxxx…" and its kin
-_LONGEST = 256  # characters of a token that is searched for two characters, and of a tail that is looked at
+_READABLE_BITS = 5.0  # a tail below this may consist of words
+_COUNTED = 32  # characters; nobody writes a placeholder of exactly this length or more
+_REPEATED = 3  # different characters at most in "xxxx…" and the like
+_LONGEST = 256  # characters of a token that is searched for pairs, and of a tail that is examined
 _DIGIT = compiled("[0-9]")
-_TURNS = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
+_ALTERNATING = compiled("[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]")
 
-_START = compiled(STARTS)
+_PAIR = compiled(STARTS)
 _TOKEN = compiled(r"[^A-Za-z0-9_+/.~%-][A-Za-z0-9_+/.~%-]{12,}")
-_facts: dict[str, tuple[Fact, ...]] = {}  # of the starts that a text had
-_prefixes: dict[str, tuple[str, ...]] = {}
+# Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html, read 2026-11-21
+_AWS_SECRET_KEY = compiled(r"(?<![A-Za-z0-9/+])(?![0-9a-f]{40})[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_AWS_DISTANCE = 160  # characters between key id and secret key: one line of a file each
 
 
-def _prefixes_of(start: str) -> tuple[str, ...]:
-    """The prefixes that begin with these two characters; from then on their facts are known."""
-    if start not in _prefixes:
-        rows = [line.split(" ") for line in FACTS[start].splitlines()]
-        _facts[start] = tuple((row[0], int(row[1]), int(row[2]), row[3], row[4], row[5]) for row in rows)
-        _prefixes[start] = tuple(row[0] for row in rows)
-    return _prefixes[start]
-
-
-def begins_key(text: str, start: int) -> bool:
-    """Whether what stands in `text` from `start` on begins as the keys of a provider do."""
-    pair = text[start : start + 2]
-    return pair in FACTS and text.startswith(_prefixes_of(pair), start)
-
-
-def find(found: Iterable[Token], context: Context) -> Iterator[Suspect]:
-    """Suspects for which a provider's fact holds, among these tokens of a text and anywhere in the crowd of it."""
+def find(tokens: Iterable[Token], context: Context) -> Iterator[Candidate]:
+    """Candidates for keys whose prefix has a rule, in `tokens` and in all text after `context.bulk_start`."""
     tails = None
-    for place, facts in _begun(found, context):
-        tails = tails or _Tails(context.text)  # most texts have none
-        if place < tails.done:
+    for start, rules in _prefixes_in(tokens, context):
+        tails = tails or _Tails(context.text)  # most texts need none
+        if start < tails.done:
             continue
-        tails.starts -= 1
-        if tails.starts < 0:
-            yield from _all(context, place, flooded=tails.suspects >= FLOOD)
+        tails.starts_left -= 1
+        if tails.starts_left < 0:
+            yield from _all_tokens(context, start, in_dump=tails.candidates >= DUMP_SIZE)
             return
-        suspect = tails.suspect(place, facts)
-        if suspect:
-            yield suspect
+        candidate = tails.candidate(start, rules)
+        if candidate:
+            yield candidate
 
 
-def _begun(found: Iterable[Token], context: Context) -> Iterator[tuple[int, tuple[Fact, ...]]]:
-    """Where prefixes stand, in order, and the facts of which each may be."""
-    begins = context.text.startswith
-    for token in found:
-        if token.text[:2] not in FACTS and token.text.isalnum():
-            continue  # one stretch of characters, and it begins like no key
-        if len(token.text) > _LONGEST:  # an expression over all prefixes costs more to make, less to use
-            yield from map(_fact, compiled(_whole_prefixes()).finditer(f" {token.text}"), repeat(token.start))
+def aws_secret_keys(text: str, key_ids: list[Candidate]) -> Iterator[Candidate]:
+    """Candidates for the AWS secret keys near `key_ids`, whose own spelling identifies nothing."""
+    done = 0
+    for _, start, end, _ in sorted(key_ids, key=lambda one: one[1]):
+        for match in _AWS_SECRET_KEY.finditer(text, max(done, start - _AWS_DISTANCE), end + _AWS_DISTANCE):
+            done = match.end()
+            yield ("aws.secret-key", match.start(), match.end(), 0.9)
+
+
+def _prefixes_in(tokens: Iterable[Token], context: Context) -> Iterator[tuple[int, tuple[Rule, ...]]]:
+    """The start of each prefix, in order, with the rules that may apply there."""
+    starts_with = context.text.startswith
+    for token in tokens:
+        if token.text[:2] not in RULES and token.text.isalnum():
+            continue  # a single alphanumeric run can only begin with a prefix
+        if len(token.text) > _LONGEST:  # an expression over all prefixes costs more to compile and less to run
+            yield from map(_prefix_at, compiled(_all_prefixes()).finditer(f" {token.text}"), repeat(token.start))
             continue
-        for start in _START.finditer(token.text):
-            group, place = start.group(), token.start + start.start()
-            if begins(_prefixes.get(group) or _prefixes_of(group), place):
-                yield place, _facts[group]
-    if context.crowd_begins is not None:
-        yield from map(_fact, context.matches(compiled(_whole_prefixes()), context.crowd_begins), repeat(0))
+        for pair in _PAIR.finditer(token.text):
+            group, start = pair.group(), token.start + pair.start()
+            if starts_with(prefixes_of(group), start):
+                yield start, rules_of(group)
+    if context.bulk_start is not None:
+        yield from map(_prefix_at, context.matches(compiled(_all_prefixes()), context.bulk_start), repeat(0))
 
 
-def _fact(match: re.Match[str], offset: int) -> tuple[int, tuple[Fact, ...]]:
-    """Where a whole prefix was found, and the facts of which it may be."""
-    prefix = match["prefix"]
-    if prefix not in _facts:
-        _prefixes_of(prefix[:2])
-        _facts[prefix] = tuple(fact for fact in _facts[prefix[:2]] if prefix.startswith(fact[0]))
-    return offset + match.start(), _facts[prefix]
+def _prefix_at(match: re.Match[str], offset: int) -> tuple[int, tuple[Rule, ...]]:
+    return offset + match.start(), rules_of(match["prefix"])
 
 
-_whole: list[str] = []
+_expression: list[str] = []
 
 
-def _whole_prefixes() -> str:
-    """An expression for a sign and the longest prefix that stands behind it; made once."""
-    if not _whole:
+def _all_prefixes() -> str:
+    """An expression for a delimiter and the longest prefix after it; built once."""
+    if not _expression:
         by_first: dict[str, list[str]] = {}
-        for pair in FACTS:
-            rests = [_literally(prefix[2:]) for prefix in _prefixes_of(pair)]
-            by_first.setdefault(pair[0], []).append(pair[1] + _either(rests))
-        prefixes = "|".join(first + _either(seconds) for first, seconds in by_first.items())
-        _whole.append(f"[^A-Za-z0-9](?=(?P<prefix>{prefixes}))")
-    return _whole[0]
+        for pair in RULES:
+            rests = [_literal(prefix[2:]) for prefix in prefixes_of(pair)]
+            by_first.setdefault(pair[0], []).append(pair[1] + _any_of(rests))
+        prefixes = "|".join(first + _any_of(seconds) for first, seconds in by_first.items())
+        _expression.append(f"[^A-Za-z0-9](?=(?P<prefix>{prefixes}))")
+    return _expression[0]
 
 
-def _literally(prefix: str) -> str:
+def _literal(prefix: str) -> str:
     return "".join(one if one.isalnum() else f"[{one}]" for one in prefix)
 
 
-def _either(options: list[str]) -> str:
+def _any_of(options: list[str]) -> str:
     return f"(?:{'|'.join(options)})"
 
 
-def _all(context: Context, start: int, *, flooded: bool) -> Iterator[Suspect]:
-    """A suspect for every token from `start` on in which a key seems to begin."""
-    first_in = compiled(_whole_prefixes()).search
+def _all_tokens(context: Context, start: int, *, in_dump: bool) -> Iterator[Candidate]:
+    """A candidate for every token from `start` on that contains a prefix followed by alternating characters.
+
+    In a dump the prefix is enough.
+    """
+    prefix_in = compiled(_all_prefixes()).search
     for token in context.matches(_TOKEN, start):
-        begun = first_in(token.string, *token.span())
-        if begun and (flooded or _TURNS.search(token.string, begun.end(), token.end())):
-            yield ("secret.unnamed", begun.start(), token.end() - 1, STATED)
+        prefix = prefix_in(token.string, *token.span())
+        if prefix and (in_dump or _ALTERNATING.search(token.string, prefix.end(), token.end())):
+            yield ("secret.unnamed", prefix.start(), token.end() - 1, EXPLICIT)
 
 
 class _Tails:
-    """What follows the prefixes of one text; to be asked in order of place."""
+    """Checks what follows the prefixes of one text; call `candidate` in order of position."""
 
-    __slots__ = ("done", "looks", "reach", "starts", "suspects", "text")
+    __slots__ = ("candidates", "checks_left", "done", "reach", "starts_left", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # What is left of looks at tails, and of starts of keys; behind them a token is taken for a key where one begins
-        # in it and letters and digits take turns behind that.
-        self.looks = self.starts = crowd_of(text)
-        self.suspects = 0
-        self.done = 0  # where the last suspect ends
-        self.reach: dict[str, tuple[int, int]] = {}  # by alphabet, where the last tail starts and ends
+        # Detailed checks of tails, and prefixes, until the rest of the text is judged by `_all_tokens`.
+        self.checks_left = self.starts_left = case_limit(text)
+        self.candidates = 0
+        self.done = 0  # end of the last candidate
+        self.reach: dict[str, tuple[int, int]] = {}  # by alphabet, start and end of the last tail
 
-    def suspect(self, start: int, facts: tuple[Fact, ...]) -> Suspect | None:
-        """The suspect at `start`, under the first of `facts` that holds."""
-        for prefix, fewest, most, alphabet, rule, check in facts:
+    def candidate(self, start: int, rules: tuple[Rule, ...]) -> Candidate | None:
+        """The candidate at `start` under the first of `rules` that applies."""
+        for prefix, fewest, most, alphabet, rule, check in rules:
             first = start + len(prefix)
             end = self._end(first, alphabet) if self.text.startswith(prefix, start) else 0
             length = end - first
-            if fewest <= length <= (most or length) and not self._is_words(first, end, exact=length == fewest):
-                flooded = self.suspects >= FLOOD
-                self.suspects += 1
-                proved = check and not flooded and length <= _LONGEST and _is_proved(check, self.text[first:end])
-                cut = self.text.find("=", start, end)  # behind it another key may begin
-                self.done = end if cut < 0 else cut
+            if fewest <= length <= (most or length) and not self._is_readable(first, end, exact=length == fewest):
+                in_dump = self.candidates >= DUMP_SIZE
+                self.candidates += 1
+                proved = check and not in_dump and length <= _LONGEST and _has_checksum(check, self.text[first:end])
+                separator = self.text.find("=", start, end)  # another key may begin after it
+                self.done = end if separator < 0 else separator
                 return (rule, start, end, 0.99 if proved else 0.9)
         return None
 
     def _end(self, first: int, alphabet: str) -> int:
-        """Where the characters of `alphabet` from `first` on end; of a chain of keys all tails end in one place."""
+        """End of the run of `alphabet` from `first` on; cached, since all tails in a chain of keys share one end."""
         start, end = self.reach.get(alphabet, (0, 0))
         if not start <= first <= end:
             tail = _TAILS[alphabet].match(self.text, first)
-            assert tail is not None  # the expression also matches nothing
+            assert tail is not None  # the expression also matches the empty string
             end = tail.end()
             self.reach[alphabet] = (first, end)
         return end
 
-    def _is_words(self, start: int, end: int, *, exact: bool) -> bool:
-        """Whether the tail at [start, end) is written by a person; in a flood none is, and later the look decides."""
-        if self.suspects >= FLOOD:
+    def _is_readable(self, start: int, end: int, *, exact: bool) -> bool:
+        """Whether a person wrote the tail at [start, end); a rough check once the detailed ones are used up."""
+        if self.candidates >= DUMP_SIZE:
             return False
-        self.looks -= 1
-        if self.looks < 0:
-            return _TURNS.search(self.text, start, min(end, start + _LONGEST)) is None
+        self.checks_left -= 1
+        if self.checks_left < 0:
+            return _ALTERNATING.search(self.text, start, min(end, start + _LONGEST)) is None
         if end - start <= _LONGEST:
-            return _is_words(self.text[start:end], exact=exact)
-        return _is_words(self.text[start : start + _LONGEST // 2] + self.text[end - _LONGEST // 2 : end], exact=exact)
+            return _is_readable(self.text[start:end], exact=exact)
+        return _is_readable(
+            self.text[start : start + _LONGEST // 2] + self.text[end - _LONGEST // 2 : end], exact=exact
+        )
 
 
-def _is_proved(check: str, tail: str) -> bool:
-    from keepmum_scanner.checksum import CHECKS  # a module that few texts need
+def _has_checksum(check: str, tail: str) -> bool:
+    from keepmum_scanner.checksum import CHECKS  # few texts need it
 
     return CHECKS[check](tail)
 
 
-def _is_words(tail: str, *, exact: bool) -> bool:
-    """Whether `tail` is written by a person to stand for a key; a word inside random characters does not make it so."""
+def _is_readable(tail: str, *, exact: bool) -> bool:
+    """Whether `tail` is a person's placeholder for a key; a word inside random characters does not make it one.
+
+    `exact`: the tail is as long as the shortest key.
+    """
     if len(set(tail)) <= _REPEATED:
         return True
     if exact and len(tail) >= _COUNTED:
         return False
     bits = surprise(tail)
     if exact and tail.isupper():
-        return bits < _WORDS and is_placeholder(tail, bits)  # letters that are drawn read as words once in ten thousand
-    return bits < _WORDS and (_DIGIT.search(tail) is None or is_placeholder(tail, bits))
+        return bits < _READABLE_BITS and is_placeholder(tail, bits)  # one in ten thousand random tails reads as words
+    return bits < _READABLE_BITS and (_DIGIT.search(tail) is None or is_placeholder(tail, bits))

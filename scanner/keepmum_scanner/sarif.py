@@ -1,4 +1,4 @@
-"""Reports as SARIF, which code hosts show beside the lines."""
+"""Reports in SARIF, the format that code hosts show next to the source lines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HOME = "https://github.com/keepmum/keepmum"
 
 
 def document(reports: Sequence[Mapping[str, object]], problems: Sequence[tuple[str, str]]) -> dict[str, object]:
-    """One run with a result for each report; `problems` are names of inputs that were not scanned, and why."""
+    """One SARIF run with a result for each report; `problems` are (input name, reason it was not scanned)."""
     rules = sorted({str(report["rule"]) for report in reports})
-    notes = [{"level": "error", "message": {"text": f"{name}: {why}"}} for name, why in problems]
+    notes = [{"level": "error", "message": {"text": f"{name}: {reason}"}} for name, reason in problems]
     run = {
         "tool": {"driver": {"name": "keepmum", "informationUri": _HOME, "rules": [{"id": rule} for rule in rules]}},
         "columnKind": "unicodeCodePoints",

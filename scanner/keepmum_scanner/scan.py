@@ -1,112 +1,115 @@
-"""The one door: text in, findings out."""
+"""Scans a text for secrets: `scan` runs all detectors and returns findings."""
 
 from __future__ import annotations
 
 from itertools import repeat
 
-from keepmum_scanner import assignment, doors, phrases, prefixes, scored, spoken, structure, unnamed
+from keepmum_scanner import (
+    assignment,
+    bare_tokens,
+    login_prompts,
+    phrases,
+    prefixes,
+    scored_tokens,
+    sentences,
+    structure,
+)
+from keepmum_scanner.candidates import DUMP_SIZE, EXPLICIT, merged
 from keepmum_scanner.context import ASSIGNED, Context
-from keepmum_scanner.decode import decoded, unescaped
+from keepmum_scanner.decode import decoded, escaped_runs, percent_decoded
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.finding import Finding
+from keepmum_scanner.finding import Finding, fingerprint
 from keepmum_scanner.normalise import normalise
-from keepmum_scanner.suspect import FLOOD, STATED, merged
-from keepmum_scanner.tokens import Token, crowd_begins, tokens
+from keepmum_scanner.tokens import Token, bulk_start, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Callable
 
+    from keepmum_scanner.candidates import Candidate
     from keepmum_scanner.pem import Block
-    from keepmum_scanner.suspect import Suspect
 
-_made = tuple.__new__  # what `Finding` calls: a dump has thousands
-_LINES, _WIDTH = 4, 60  # of a file in base64: its lines at least, and their characters
-_LOGIN = compiled(r"[\w.@+-]{1,64}:(?!//)\S{3}")  # "user:password", of which "auth" holds the base64
-_BODY_LINE = compiled(r"\n[ \t>]{0,8}[A-Za-z0-9+/]{60}")
-_BETWEEN = "\n\0\n"  # no expression of a rule reaches across, and no text holds it once it is normalised
+_new = tuple.__new__  # skips `Finding.__new__`: a dump has thousands of findings
+_BLOCK_LINES, _BLOCK_WIDTH = 4, 60  # of a base64 block, at least
+_LOGIN = compiled(r"[\w.@+-]{1,64}:(?!//)\S{3}")  # "user:password", which the value of "auth" encodes
+_BLOCK_LINE = compiled(r"\n[ \t>]{0,8}[A-Za-z0-9+/]{60}")
+_BETWEEN = "\n\0\n"  # no expression matches across it, and no normalised text contains it
 
 
 def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Finding]:
-    """Findings in `text`, in order and not overlapping; with `key` each carries a fingerprint.
+    """Findings in `text`, in order and without overlap; with `key` each has a fingerprint.
 
-    The same secret has the same fingerprint under the same key, whatever invisible characters were put into it. A key
-    that costs something to get may come as a function, which is called when something was found.
+    The same secret has the same fingerprint under the same key, even when invisible characters were inserted. A key
+    that is expensive to get may be a function, which is called only when there is a finding.
     """
     view = normalise(text)
-    suspects = merged(_suspects(view.text))
-    if not suspects:
+    candidates = merged(_candidates(view.text))
+    if not candidates:
         return []
     key = key() if callable(key) else key
-    prints = [_fingerprint(view.text[start:end], key) for _, start, end, _ in suspects] if key else repeat("")
-    places = view.origin_spans([(start, end) for _, start, end, _ in suspects])
+    prints = [fingerprint(view.text[start:end], key) for _, start, end, _ in candidates] if key else repeat("")
+    spans = view.origin_spans([(start, end) for _, start, end, _ in candidates])
     return [
-        _made(Finding, (rule, start, end, confidence, print_))
-        for (rule, _, _, confidence), (start, end), print_ in zip(suspects, places, prints)
+        _new(Finding, (rule, start, end, confidence, print_))
+        for (rule, _, _, confidence), (start, end), print_ in zip(candidates, spans, prints)
     ]
 
 
-def _fingerprint(secret: str, key: bytes) -> str:
-    from keepmum_scanner.fingerprint import fingerprint  # a module that a scan without a key does not need
-
-    return fingerprint(secret, key)
-
-
-def _suspects(text: str) -> list[Suspect]:
+def _candidates(text: str) -> list[Candidate]:
     context = Context(text)
-    cut = tokens(text)
-    context.crowd_begins = crowd_begins(cut, text)
-    found = _open(cut, context.blocks)
-    more = _bodies(found, context)
-    found = _open(found, more)
-    context.blocks = sorted(context.blocks + more, key=lambda block: block.start) if more else context.blocks
-    coded = [*found, *_coded(context)]
-    stated = [*_stated(context, found), *_encoded(coded, context)]
-    stated += _halves(text, stated)
-    suspects = [*stated, *unnamed.passwords(text), *unnamed.keys(found, context)]
-    suspects += scored.find(found, context, {(start, end) for _, start, end, _ in stated})
-    if context.crowd_begins is not None:
-        from keepmum_scanner import crowd  # here and below: a module that few texts need
+    all_tokens = tokens(text)
+    context.bulk_start = bulk_start(all_tokens, text)
+    found = _outside(all_tokens, context.blocks)
+    blocks = _base64_blocks(found, context)
+    found = _outside(found, blocks)
+    context.blocks = sorted(context.blocks + blocks, key=lambda block: block.start) if blocks else context.blocks
+    maybe_encoded = [*found, *_encoded_in_bulk(context)]
+    explicit = [*_explicit(context, found), *_decoded_candidates(maybe_encoded, context)]
+    explicit += prefixes.aws_secret_keys(text, [one for one in explicit if one[0] == "aws.access-key"])
+    candidates = [*explicit, *bare_tokens.passwords(text), *bare_tokens.keys(found, context)]
+    candidates += scored_tokens.find(found, context, {(start, end) for _, start, end, _ in explicit})
+    if context.bulk_start is not None:
+        from keepmum_scanner import bulk  # few texts need it, as with the imports below
 
-        ends = {start: end for _, start, end, _ in stated}
-        plain = {token.start: token.plain for token in coded if token.plain}
-        suspects += crowd.find(context, context.crowd_begins, ends, plain)
-    return suspects
+        ends = {start: end for _, start, end, _ in explicit}
+        plain = {token.start: token.plain for token in maybe_encoded if token.plain}
+        candidates += bulk.find(context, context.bulk_start, ends, plain)
+    return candidates
 
 
-def _coded(context: Context) -> Iterable[Token]:
-    """The tokens of a crowd that may encode a text."""
-    if context.crowd_begins is None:
+def _encoded_in_bulk(context: Context) -> Iterable[Token]:
+    """The tokens in the bulk of a text that may encode a text."""
+    if context.bulk_start is None:
         return ()
-    from keepmum_scanner import crowd
+    from keepmum_scanner import bulk
 
-    return crowd.encoded(context, context.crowd_begins)
+    return bulk.encoded(context, context.bulk_start)
 
 
-def _bodies(found: list[Token], context: Context) -> list[Block]:
-    """The files in lines of base64 that `found` makes likely."""
-    few = len(found) < _LINES or sum(len(token.text) >= _WIDTH for token in found) < _LINES
-    if few and (context.crowd_begins is None or _BODY_LINE.search(context.text, context.crowd_begins) is None):
+def _base64_blocks(found: list[Token], context: Context) -> list[Block]:
+    """The base64 blocks of a text; searched for only when it has enough long tokens."""
+    few = len(found) < _BLOCK_LINES or sum(len(token.text) >= _BLOCK_WIDTH for token in found) < _BLOCK_LINES
+    if few and (context.bulk_start is None or _BLOCK_LINE.search(context.text, context.bulk_start) is None):
         return []
-    from keepmum_scanner.bodies import bodies  # a module that few texts need
+    from keepmum_scanner.base64_blocks import base64_blocks
 
-    return bodies(context)
+    return base64_blocks(context)
 
 
-def _open(found: list[Token], blocks: list[Block]) -> list[Token]:
-    """The tokens that lie outside of every block: the lines inside are judged together."""
+def _outside(found: list[Token], blocks: list[Block]) -> list[Token]:
+    """The tokens outside of all `blocks`, which are judged as a whole."""
     if not blocks:
         return found
-    from bisect import bisect_right  # here and below: a library of its own, and few texts come so far
+    from bisect import bisect_right
 
     starts = [block.start for block in blocks]
     ends = [0, *(block.end for block in blocks)]
     return [token for token in found if token.start >= ends[bisect_right(starts, token.start)]]
 
 
-def _stated(context: Context, found: list[Token]) -> list[Suspect]:
-    """Suspects that the text itself states: by a structure, a provider's prefix, or a name that is given a value."""
+def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
+    """Candidates that the text identifies: by a structure, a provider's prefix, or a name that is assigned a value."""
     text = context.text
     return [
         *[("private-key", block.start, block.end, 0.99) for block in context.blocks if block.private],
@@ -114,77 +117,65 @@ def _stated(context: Context, found: list[Token]) -> list[Suspect]:
         *prefixes.find(found, context),
         *assignment.find(context),
         *phrases.find(context),
-        *spoken.find(context),
-        *doors.find(context),
-        *_tabled(context),
+        *sentences.find(context),
+        *login_prompts.find(context),
+        *_in_tables(context),
     ]
 
 
-def _halves(text: str, suspects: list[Suspect]) -> Iterator[Suspect]:
-    """Keys whose public half is among `suspects`."""
-    ids = [suspect for suspect in suspects if suspect[0] == "aws.access-key"]
-    if ids:
-        from keepmum_scanner import halves  # a module that few texts need
-
-        yield from halves.find(text, ids)
-
-
-def _tabled(context: Context) -> Iterator[Suspect]:
-    """Suspects in tables, for which a text needs a credential's name and more than one line."""
-    if not context.mentions or "\n" not in context.text:
+def _in_tables(context: Context) -> Iterator[Candidate]:
+    """Candidates in tables; a text with one has a credential word and more than one line."""
+    if not context.credential_words or "\n" not in context.text:
         return
-    from keepmum_scanner import tables  # a module that few texts need
+    from keepmum_scanner import tables
 
     yield from tables.find(context)
 
 
-def _decode(found: list[Token], most: int) -> None:
-    """Note what each token encodes; of a crowd in base64 the first `most`: its look says the same of the others."""
+def _decode(found: list[Token], limit: int) -> None:
+    """Set `plain` of each token that encodes a text; in base64 of at most `limit`, the rest gets the rough check."""
     escaped = [token for token in found if "%" in token.text]
     if escaped:
-        for token, plain in zip(escaped, unescaped([token.text for token in escaped])):
+        for token, plain in zip(escaped, percent_decoded([token.text for token in escaped])):
             token.plain = plain if plain != token.text else None
     for token in found:
         if "%" not in token.text:
             token.plain = decoded(token.text)
-            most -= token.plain is not None
-            if most <= 0:
+            limit -= token.plain is not None
+            if limit <= 0:
                 return
 
 
-def _encoded(found: list[Token], outer: Context) -> Iterator[Suspect]:
-    """Tokens that state a secret once their encoding is undone; how an encoded text looks is nothing to go by.
+def _decoded_candidates(found: list[Token], outer: Context) -> Iterator[Candidate]:
+    """Explicit candidates within the decoded text of tokens; the spelling of decoded text is not judged.
 
-    What they say is judged as one text, each on a line of its own: a judgement has its price, however short the text.
+    All decoded texts are scanned as one, each on a line of its own, since a scan has a fixed cost.
     """
-    _decode(found, outer.crowd)
-    speaking = [*((token, token.plain) for token in found if token.plain), *_spelled(outer.text)]
-    if not speaking:
+    _decode(found, outer.case_limit)
+    encoded = [*((token, token.plain) for token in found if token.plain), *_escaped(outer.text)]
+    if not encoded:
         return
-    for token, plain in speaking:
+    for token, plain in encoded:
         if "%" not in token.text and _LOGIN.match(plain) and outer.naming(token.start, token.end) == ASSIGNED:
-            yield ("http.basic", token.start, token.end, STATED)
+            yield ("http.basic", token.start, token.end, EXPLICIT)
     from bisect import bisect_right
     from itertools import accumulate
 
-    text = _BETWEEN.join([plain for _, plain in speaking])
-    starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in speaking), initial=0))
+    text = _BETWEEN.join([plain for _, plain in encoded])
+    starts = list(accumulate((len(plain) + len(_BETWEEN) for _, plain in encoded), initial=0))
     context = Context(text)
-    context.looks = min(context.looks, outer.looks)
-    if outer.crowd_begins is not None:
-        context.crowd = FLOOD  # what stands in a crowd is looked at less closely, encoded or not
-    suspects = _stated(context, [Token(text, 0)])
-    outer.looks = context.looks
-    for rule, start, _, confidence in suspects:
-        token = speaking[bisect_right(starts, start) - 1][0]
+    context.checks_left = min(context.checks_left, outer.checks_left)
+    if outer.bulk_start is not None:
+        context.case_limit = DUMP_SIZE  # fewer cases of a text with a bulk are checked, encoded or not
+    candidates = _explicit(context, [Token(text, 0)])
+    outer.checks_left = context.checks_left
+    for rule, start, _, confidence in candidates:
+        token = encoded[bisect_right(starts, start) - 1][0]
         yield (rule, token.start, token.end, confidence)
 
 
-def _spelled(text: str) -> Iterator[tuple[Token, str]]:
-    """The runs of `text` that spell characters by their numbers, each with what it says."""
-    if not any(mark in text for mark in ("\\x", "\\u", "&#")):
-        return
-    from keepmum_scanner.escapes import spelled  # a module that few texts need
-
-    for start, end, plain in spelled(text):
-        yield Token(text[start:end], start), plain
+def _escaped(text: str) -> Iterator[tuple[Token, str]]:
+    """The runs of `text` that contain escapes, each with its decoded text."""
+    if any(mark in text for mark in ("\\x", "\\u", "&#")):
+        for start, end, plain in escaped_runs(text):
+            yield Token(text[start:end], start), plain

@@ -1,8 +1,8 @@
-"""Secrets known by their structure: passwords in links, signed tokens, webhooks, shared access keys.
+"""Finds secrets by their structure: passwords in links, signed tokens, webhooks, shared access keys.
 
-Each rule has a guard, a fixed piece of text that every hit contains; its expression is compiled and run only where
-the guard is found. An expression begins with its guard and looks back from there, so that a text is searched for one
-fixed string: that is twenty times as fast as trying an expression at every place.
+Each rule has an anchor, a fixed text that every match contains; its expression is compiled only for texts that contain
+it. An expression begins with its anchor and looks back from there: searching for a fixed string is twenty times as
+fast as trying an expression at every position.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from keepmum_scanner.suspect import Suspect
+    from keepmum_scanner.candidates import Candidate
 
 _BASE64 = r"[A-Za-z0-9+/_-]"
-# How documents write a link to a server on one's own machine or to none, with words for user and password.
+# A link in documentation: to the local machine or a placeholder host, with words for user and password.
 _EXAMPLE = r"(?i:(?:user(?:name)?)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1|host(?:name)?)(?![\w.-]))"
-# Parameters of a link that are no place in a listing ("page_token=").
+# Token parameters of a link, without cursors of a listing ("page_token=").
 _NAMED = "(?:" + "|".join(f"(?<=[?&]{kind}token=)" for kind in ("", "access_", "api_", "auth_")) + ")"
 
-# (rule, guard, characters of the secret before the guard, expression); the secret is the group "secret", or all of it.
-# Lengths and marks, where no other source stands:
+# (rule, anchor, characters of the secret before the anchor, expression); the secret is the group "secret", or all.
+# Lengths and prefixes, where no other source is given:
 # Source: https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml, read 2026-11-21
 RULES = (
     # The userinfo of RFC 3986, whatever the scheme.
@@ -58,14 +58,14 @@ RULES = (
     ("harness.token", "at.", 1, r"at\.(?<=\b[ps]at\.)[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     ("terraform.token", ".atlasv1.", 14, r"\.atlasv1\.(?<=\b[A-Za-z0-9]{14}\.atlasv1\.)[\w=-]{60,}"),
     ("azure.client-secret", "Q~", 4, r"Q~(?<=[\w~.]{3}[0-9]Q~)(?<![\w~.-].{4}Q~)[\w~.-]{31,34}(?![\w~.-])"),
-    # Base64 of "user:password"; a word behind "Basic" is prose.
+    # Base64 of "user:password"; a word after "Basic" is prose.
     (
         "http.basic",
         "uthorization",
         0,
         r"uthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[Bb]asic\s{1,4}(?P<secret>(?![A-Z]?[a-z]+\b)[A-Za-z0-9+/]{8,512}={0,2})",
     ),
-    # The letter in third place varies.
+    # The third letter varies.
     # Source: https://docs.honeycomb.io/api/dataset-definitions/authorization, read 2026-11-21
     ("honeycomb.key", "k_", 4, r"k_(?<=\bhc[a-z][im]k_)[0-9A-Za-z]{26,64}\b"),
     ("maxmind.license-key", "_mmk", 36, r"_mmk(?<=\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)\b"),
@@ -78,7 +78,7 @@ RULES = (
     # The private part of a key as browsers and token servers store it.
     # Source: https://www.rfc-editor.org/rfc/rfc7518#section-6.2.2, read 2026-11-21
     ("jwk.private-key", '"d"', 0, r"\"d\"\s{0,8}:\s{0,8}\"(?P<secret>[\w-]{40,1400})\""),
-    # A line of .pgpass: host, port, database, user, password. Ports begin so by custom.
+    # A line of .pgpass: host, port, database, user, password. By convention the port begins with 543.
     # Source: https://www.postgresql.org/docs/current/libpq-pgpass.html, read 2026-11-21
     (
         "pgpass.password",
@@ -89,14 +89,14 @@ RULES = (
     ("pgpass.any-port", ":*:", 0, r":\*:[^\s:]{1,64}:[^\s:]{1,64}:(?P<secret>[^\s:\"'`]{4,128})(?=\s|$)"),
     # "jdbc:oracle:thin:user/password@host"
     ("oracle.password", ":thin:", 0, r":thin:[^\s:/@\"'`]{1,64}/(?P<secret>[^\s/@\"'`]{1,128})@"),
-    # A part of a connection string, behind another one.
+    # A part of a connection string, after another part.
     (
         "odbc.password",
         ";",
         0,
         r"(?i)=[^;=\n]{1,128};\s{0,4}(?:pwd|password)\s{0,4}=\s{0,4}(?P<secret>[^;\s\"'<>{}$%*]{3,64})(?=[;\"'\s]|$)",
     ),
-    # Whoever sends the cookie of a session is in it.
+    # A session cookie grants access to the session.
     (
         "session.cookie",
         "ookie: ",
@@ -106,7 +106,7 @@ RULES = (
             r"(?P<secret>(?=\D{0,64}\d)[\w%.+/=~-]{16,512})"
         ),
     ),
-    # Whoever knows the address of a webhook may write to it.
+    # The URL of a webhook grants write access.
     ("webhook.url", "/webhook/", 0, r"/webhook/(?P<secret>[0-9a-z]{32}/[0-9a-z]{32,64})\b"),
     ("url.token", "token=", 0, rf"token={_NAMED}(?P<secret>(?=[A-Za-z._-]{{0,64}}[0-9])[A-Za-z0-9._-]{{24,512}})"),
     # Source: https://github.com/JSONbored/gittensory, review-enrichment/src/analyzers/secret-scan.ts, read 2026-11-21
@@ -121,8 +121,8 @@ RULES = (
 )
 
 
-def find(text: str) -> Iterator[Suspect]:
-    """Suspects of every rule whose guard stands in `text`."""
+def find(text: str) -> Iterator[Candidate]:
+    """Candidates of every rule whose anchor is in `text`."""
     for rule, _, before, expression in [one for one in RULES if one[1] in text]:
         for match in compiled(expression).finditer(text):
             start, end = match.span("secret") if match.re.groups else (match.start() - before, match.end())

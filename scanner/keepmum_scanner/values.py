@@ -1,18 +1,18 @@
-"""Whether a value that a text gives to a credential's name can be one."""
+"""Decides whether a value that a text assigns to a credential's name can be a credential."""
 
 from __future__ import annotations
 
 from keepmum_scanner import shapes
-from keepmum_scanner.drawn import is_drawn
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.spelled import is_spelled
+from keepmum_scanner.generated_passwords import is_generated
+from keepmum_scanner.password_spelling import looks_like_password
 from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum_scanner.context import Context
 
-# Values that only code writes; matched at the start of the value.
+# Values that only code contains; matched at their start.
 _CODE = compiled(
     r"""(?x)
     [\w.\#\[\]]+\(                                              # get_token(
@@ -24,67 +24,76 @@ _CODE = compiled(
     | data:[\w/+.-]+[;,]                                       # an embedded file
     """
 )
-_SIGNED = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")  # options, tags, comments, variables; and passwords that are drawn
-# Three kinds of characters behind a sign: no option, tag or comment.
-_SIGN_FIRST = compiled(r"[!#@](?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=(?:[^0-9]*[0-9]){2})[\w!#$%&*+.?@^~-]{7,63}")
-_PLACE = compiled(r"/|[A-Za-z.]+/[A-Za-z/]+")  # unless it is spelled as base64 is, which has such signs too
-_JUDGED = 128  # characters of a value that are judged; the whole is what a finding marks
-_ENDS = ".:?,"  # not "!": passwords like to end with it
+# Starts of options, tags, comments and variables, but also of generated passwords.
+_SYMBOL_FIRST = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")
+# Three kinds of characters after a symbol: no option, tag or comment.
+_PASSWORD_AFTER_SYMBOL = compiled(
+    r"[!#@](?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=(?:[^0-9]*[0-9]){2})[\w!#$%&*+.?@^~-]{7,63}"
+)
+_PATH = compiled(r"/|[A-Za-z.]+/[A-Za-z/]+")  # also matches base64, which is told apart by its surprise
+_JUDGED = 128  # characters of a value that are judged; a finding spans the whole value
+_ENDS = ".:?,"  # not "!": many passwords end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
 _TRIMMED = frozenset([*_ENDS, *_OPENER])
-_DEEPEST = 8  # brackets that are taken off: more are no sentence
-_OPERATOR = compiled(r"[=!<>]=|[=-]>|\(\?[:!=<]|\[(?:a-|A-|0-9)")  # an expression of a search among them
+_MAX_BRACKETS = 8  # that are removed
+_OPERATOR = compiled(r"[=!<>]=|[=-]>|\(\?[:!=<]|\[(?:a-|A-|0-9)")  # operators and regular expressions
 _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = compiled(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _NUMBERED = compiled(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
 _SHORTEST_CHOSEN, _SHORTEST_ISSUED = 6, 8  # characters
-_RANDOM = 6.0  # bits; letters only, and no word
-_ISSUED = 4.6  # bits; what machines issue is less plain than a name with a number …
+_RANDOM_BITS = 6.0  # letters with this surprise are no word
+_ISSUED_BITS = 4.6  # issued values have more than a name with a number …
 _MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-]")
-_DIGITS = 3  # … or has more of them
-_SIGNS = 5  # different ones
-_SLOT = compiled(r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)")  # "{name}", "<key>", "(value)"
-_JOINED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,7}")  # "open-sesame"
+_DIGITS = 3  # … or this many digits
+_SYMBOLS = 5  # different ones
+_TEMPLATE = compiled(
+    r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)"
+)  # "{name}", "<key>", "(value)"
+_HYPHENATED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,7}")  # "open-sesame"
 _SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "not-", "-only", "file", "name", "value", "text")
-_RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; no path, link or name has these
-# Letters, a digit or a second word, and a sign that is neither a place's nor a name's.
+_RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; paths, links and names contain none of these
+# Letters, a digit or a second word, and a symbol that paths and names do not contain.
 _MADE_UP = compiled(
     r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9][\w-]*[!@#$%^&*?~][\w!@#$%^&*?~-]*|[a-z]{4,}[#$^&*~][a-z]{4,}"
 )
-_CITED = compiled(r"@v?[0-9]+$|#[0-9]+$|\?$|%[0-9A-F]{2}")  # "action@v4", "repository#12", "really2?", "a%20b"
+_NO_PASSWORD = compiled(r"@v?[0-9]+$|#[0-9]+$|\?$|%[0-9A-F]{2}")  # "action@v4", "repository#12", "really2?", "a%20b"
 _WORDS = compiled(r"[A-Za-z'\u2019,/&-]+(?: [A-Za-z0-9'\u2019,()/&-]+)*[.:!?\u2026]{0,3}")
 
 
 def trimmed(value: str) -> str:
-    """`value` without the sentence's end and the brackets that were opened before it."""
+    """`value` without the punctuation that ends a sentence, and without closing brackets that it does not open."""
     if value[-1:] not in _TRIMMED:
         return value
     value = value.rstrip(_ENDS)
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_BRACKETS):
         if not value or value[-1] not in _OPENER or value.count(_OPENER[value[-1]]) >= value.count(value[-1]):
             break
         value = value[:-1].rstrip(_ENDS)
     return value
 
 
-def is_secret(value: str, *, chosen: bool, sure: bool) -> bool:
+def is_secret(value: str, *, chosen: bool, certain: bool) -> bool:
     """Whether `value` can be a credential.
 
     Args:
-        value: what stands behind the name, without quotes.
-        chosen: people choose such values, which may then be short; else machines issue them.
-        sure: a sign such as "=" gives the value, and to a name that only credentials have. Then even one long word
+        value: the value, without quotes.
+        chosen: the name is of the kind whose values people choose, which may be short; else machines issue them.
+        certain: a separator such as "=" assigns the value, and only credentials have this name. Then one long word
             counts as a password, and a short hexadecimal number as a token.
     """
     if len(value) < (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED):
         return False
-    return is_drawn(value) or _is_meant(value, chosen=chosen, sure=sure) or (chosen and is_spelled(value))
+    return (
+        is_generated(value)
+        or _is_value(value, chosen=chosen, certain=certain)
+        or (chosen and looks_like_password(value))
+    )
 
 
-def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
+def _is_value(value: str, *, chosen: bool, certain: bool) -> bool:
     bits = surprise(value)
-    words = bits < _RANDOM and _WORDS.fullmatch(value) is not None
-    if words and not (chosen and sure and _is_passphrase(value)):
+    words = bits < _RANDOM_BITS and _WORDS.fullmatch(value) is not None
+    if words and not (chosen and certain and _is_passphrase(value)):
         return False
     if (
         _is_code(value, bits)
@@ -97,69 +106,69 @@ def _is_meant(value: str, *, chosen: bool, sure: bool) -> bool:
         return True
     if _reads_as_name(value, bits):
         return False
-    return _is_chosen(value, bits, sure=sure) if chosen else _is_issued(value, bits, sure=sure)
+    return _is_chosen(value, bits, certain=certain) if chosen else _is_issued(value, bits, certain=certain)
 
 
-def is_credential(value: str, context: Context, *, chosen: bool, sure: bool) -> bool:
-    """Whether `value` can be a credential, as `is_secret` says; once no look is left, by its coarse look."""
-    if context.looks > 0:
-        context.looks -= 1
-        return is_secret(value[:_JUDGED], chosen=chosen, sure=sure)
-    return looks_secret(value[:_JUDGED], chosen=chosen)
+def is_credential(value: str, context: Context, *, chosen: bool, certain: bool) -> bool:
+    """`is_secret` while detailed checks are left, and `looks_mixed` after that."""
+    if context.checks_left > 0:
+        context.checks_left -= 1
+        return is_secret(value[:_JUDGED], chosen=chosen, certain=certain)
+    return looks_mixed(value[:_JUDGED], chosen=chosen)
 
 
-def stands_out(value: str) -> bool:
-    """Whether `value` is spelled as hardly anything but a password is."""
-    return len(value) >= _SHORTEST_ISSUED and (is_drawn(value) or _is_made_up(value, sure=False))
+def is_distinctive(value: str) -> bool:
+    """Whether hardly anything but a password is spelled like `value`."""
+    return len(value) >= _SHORTEST_ISSUED and (is_generated(value) or _is_made_up(value, certain=False))
 
 
-def looks_secret(value: str, *, chosen: bool) -> bool:
-    """Whether `value` mixes letters with digits or signs as secrets do: the coarse look of more than secrets."""
+def looks_mixed(value: str, *, chosen: bool) -> bool:
+    """The rough check: whether `value` mixes letters with digits or symbols, as secrets and other values do."""
     return len(value) >= (_SHORTEST_CHOSEN if chosen else _SHORTEST_ISSUED) and _MIXED.match(value) is not None
 
 
-def _is_chosen(value: str, bits: float, *, sure: bool) -> bool:
-    """Whether `value`, no word, can be what a person chose for a password."""
+def _is_chosen(value: str, bits: float, *, certain: bool) -> bool:
+    """Whether `value`, which is no word, can be a password that a person chose."""
     if value.upper() == value.lower():
-        return sure and value.isdigit()  # and not "tests pass: 120/120", a date, a telephone number
-    return bits >= _RANDOM or _kinds(value) >= 2
+        return certain and value.isdigit()  # no "tests pass: 120/120", no date, no telephone number
+    return bits >= _RANDOM_BITS or _kinds(value) >= 2
 
 
-def _is_issued(value: str, bits: float, *, sure: bool) -> bool:
-    """Whether `value`, no word, can be what a machine issued for a key."""
-    if sure and shapes.is_hex(value):
+def _is_issued(value: str, bits: float, *, certain: bool) -> bool:
+    """Whether `value`, which is no word, can be a key that a machine issued."""
+    if certain and shapes.is_hex(value):
         return not value.isalpha() and not value.isdigit()
     if shapes.is_identity(value) or shapes.is_camel(value) or shapes.is_integrity(value) or shapes.is_public(value):
         return False
-    if _is_scrambled(value) or _is_made_up(value, sure=sure):
+    if _is_scrambled(value) or _is_made_up(value, certain=certain):
         return True
     if _kinds(value) < 2 or _NUMBERED.fullmatch(value):
-        return bits >= _RANDOM
+        return bits >= _RANDOM_BITS
     digits = sum(map(str.isdigit, value))
-    return bits >= _ISSUED or digits >= (_DIGITS if value.isalnum() else max(_SHORTEST_ISSUED, len(value) / 2))
+    return bits >= _ISSUED_BITS or digits >= (_DIGITS if value.isalnum() else max(_SHORTEST_ISSUED, len(value) / 2))
 
 
 def _is_scrambled(value: str) -> bool:
-    """Whether signs stand between the letters of `value` as only a password has them: no template, no expression."""
-    if not value[0].isalnum() or "\\" in value or _SLOT.search(value):
+    """Whether symbols are mixed into `value` as in a password, and not as in a template or an expression."""
+    if not value[0].isalnum() or "\\" in value or _TEMPLATE.search(value):
         return False
-    signs = [sign for sign in set(value) if not sign.isalnum()]
-    return len(signs) >= _SIGNS or (_RARE.search(value) is not None and value.isascii())
+    symbols = [character for character in set(value) if not character.isalnum()]
+    return len(symbols) >= _SYMBOLS or (_RARE.search(value) is not None and value.isascii())
 
 
-def _is_made_up(value: str, *, sure: bool) -> bool:
-    """Whether people spell passwords so: "Winter2024!", "p@ssw0rd", "two#words"; "Python3!" is an exclamation."""
-    if _MADE_UP.fullmatch(value) is None or _CITED.search(value) is not None:
+def _is_made_up(value: str, *, certain: bool) -> bool:
+    """Whether people make up passwords like `value`: "Winter2024!", "p@ssw0rd", "two#words", but not "Python3!"."""
+    if _MADE_UP.fullmatch(value) is None or _NO_PASSWORD.search(value) is not None:
         return False
-    return sure or sum(map(str.isdigit, value)) != 1
+    return certain or sum(map(str.isdigit, value)) != 1
 
 
 def _is_code(value: str, bits: float) -> bool:
-    if _SIGN_FIRST.fullmatch(value):
+    if _PASSWORD_AFTER_SYMBOL.fullmatch(value):
         return False
-    if _CODE.match(value) or value.endswith(_CONVERSIONS) or (bits < _RANDOM and _PLACE.match(value)):
+    if _CODE.match(value) or value.endswith(_CONVERSIONS) or (bits < _RANDOM_BITS and _PATH.match(value)):
         return True
-    if _SIGNED.match(value) and (bits < _RANDOM or _kinds(value[1:]) < 2):
+    if _SYMBOL_FIRST.match(value) and (bits < _RANDOM_BITS or _kinds(value[1:]) < 2):
         return True
     return _OPERATOR.search(value.rstrip("=")) is not None
 
@@ -167,18 +176,18 @@ def _is_code(value: str, bits: float) -> bool:
 def _reads_as_name(value: str, bits: float) -> bool:
     if " " in value or shapes.is_name(value):
         return True
-    return bits < _RANDOM and _IDENTIFIER.fullmatch(value.strip("._-")) is not None
+    return bits < _RANDOM_BITS and _IDENTIFIER.fullmatch(value.strip("._-")) is not None
 
 
 def _is_passphrase(value: str) -> bool:
-    """Whether letters alone, given to a password, are likely meant: one long word that no programmer would write."""
+    """Whether `value` is a password of letters only: one long word that no programmer would write as a name."""
     if value.startswith(_SPEAKING):
         return False
     if value.isalpha():
         return (value.islower() and len(value) >= 10) or (value.isupper() and len(value) >= 20)
-    return _JOINED.fullmatch(value) is not None and not any(word in value for word in _SPEAKING)
+    return _HYPHENATED.fullmatch(value) is not None and not any(word in value for word in _SPEAKING)
 
 
 def _kinds(value: str) -> int:
-    """How many of letters, digits and other signs `value` mixes."""
+    """How many kinds of characters `value` mixes: letters, digits and symbols."""
     return (value.upper() != value.lower()) + any(map(str.isdigit, value)) + (not value.isalnum())

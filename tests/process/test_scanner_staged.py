@@ -104,7 +104,7 @@ def test_a_secret_that_is_removed_is_no_new_one(repository: Path) -> None:
 def test_outside_of_a_repository_is_an_error(tmp_path: Path) -> None:
     done = scan(tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"scanner: git says no: this is no repository, or a damaged one\n"
+    assert done.stderr == b"scanner: git failed: not a repository, or a damaged one\n"
 
 
 def test_no_program_that_the_repository_names_is_run(repository: Path, tmp_path: Path) -> None:

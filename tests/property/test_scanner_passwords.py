@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from keepmum_scanner import scan
-from keepmum_scanner.drawn import is_drawn
+from keepmum_scanner.generated_passwords import is_generated
 
 ROUNDS = 60
 ALNUM = string.ascii_letters + string.digits
@@ -76,7 +76,7 @@ def test_most_passwords_with_every_sign_are_found_however_they_are_quoted() -> N
     ],
 )
 def test_code_and_expressions_are_not_drawn(code: str) -> None:
-    assert not is_drawn(code)
+    assert not is_generated(code)
 
 
 # Put together here, since together they look like what they stand for.

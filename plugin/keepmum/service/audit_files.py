@@ -69,11 +69,11 @@ def audit(path: str, scan: validation.Scan) -> list[Spot] | Unread:
     except OSError as error:
         return Unread(path, error.strerror or "cannot be read", wanted=True)
     try:
-        from keepmum_scanner.inputs import Unreadable, decoded  # here: a damaged scanner breaks no command without it
+        from keepmum_scanner.inputs import Unreadable, to_text  # here: a damaged scanner breaks no command without it
     except Exception:  # noqa: BLE001 - a damaged file raises anything
         raise ScannerFailed from None
     try:
-        text = decoded(content, path)
+        text = to_text(content, path)
     except Unreadable:
         return Unread(path, "is binary", wanted=False)
     return [_spot(path, text, finding) for finding in validation.scan_text(text, scan)]

@@ -34,7 +34,7 @@ def test_an_expression_is_compiled_by_its_first_call_and_not_before() -> None:
     broken = compiled(r"(never closed")
     with pytest.raises(re.error):
         broken.search("anything")
-    del expressions._known[r"(never closed"]
+    del expressions._patterns[r"(never closed"]
 
 
 def test_every_expression_of_the_scanner_compiles() -> None:
@@ -45,7 +45,7 @@ def test_every_expression_of_the_scanner_compiles() -> None:
 
 def expressions_of_the_scanner() -> list[str]:
     rules = [rule[-1] for rule in SOURCES["structure"].RULES]
-    return [*{*expressions._known, *rules} - {r"(never closed"}]
+    return [*{*expressions._patterns, *rules} - {r"(never closed"}]
 
 
 def test_every_expression_of_the_scanner_has_a_code_that_makes_the_same_pattern() -> None:
@@ -71,7 +71,7 @@ def test_an_expression_that_does_not_compile_has_no_code() -> None:
 def test_a_recalled_code_is_used_instead_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = codes_of([r"recalled [a-z]+"])
     monkeypatch.setattr(expressions, "_codes", {})
-    expressions.recall(codes)
+    expressions.load_codes(codes)
     monkeypatch.setattr(re, "compile", None)
     assert compiled(r"recalled [a-z]+").search("it was recalled here")
 
@@ -85,15 +85,15 @@ def test_a_code_that_the_interpreter_does_not_take_is_compiled_instead(
 ) -> None:
     monkeypatch.setattr(expressions, "_codes", {})
     expression = rf"damaged {len(numbers)} [a-z]+"
-    expressions.recall({expression: (0, numbers, 0, {}, (None,))})
+    expressions.load_codes({expression: (0, numbers, 0, {}, (None,))})
     assert compiled(expression).search(f"damaged {len(numbers)} code")
 
 
 def test_expressions_that_a_process_compiled_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expressions, "_known", {})
+    monkeypatch.setattr(expressions, "_patterns", {})
     compiled(r"never used")
     compiled(r"used on[c]e").search("")
-    assert expressions.compiled_here() == [r"used on[c]e"]
+    assert expressions.newly_compiled() == [r"used on[c]e"]
 
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - {"expressions", "expression_codes", "detect_secrets_opinion"}))

@@ -2,20 +2,23 @@
 
 import binascii
 import hmac
+import runpy
+from pathlib import Path
 
 import pytest
 
 from keepmum_scanner import shapes
+from keepmum_scanner.candidates import merged
 from keepmum_scanner.checksum import crc32_in_base62
 from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED, Context
-from keepmum_scanner.decode import decoded, is_words
-from keepmum_scanner.fingerprint import fingerprint
-from keepmum_scanner.score import THRESHOLD, Features, by_hand
-from keepmum_scanner.scored import find as find_scored
+from keepmum_scanner.decode import decoded, is_readable
+from keepmum_scanner.finding import fingerprint
+from keepmum_scanner.scored_tokens import find as find_scored
+from keepmum_scanner.scorer import THRESHOLD, Features
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.suspect import merged
 from keepmum_scanner.tokens import tokens
 
+manual_score = runpy.run_path(str(Path(__file__).parents[3] / "scanner" / "train_scorer.py"))["manual_score"]
 RANDOM = "q7Zr2LxV9" + "tKc4Wn8Bf1Hd6"
 
 
@@ -142,8 +145,8 @@ def test_one_level_of_encoding_is_undone(token: str, text: str | None) -> None:
 
 
 def test_what_can_be_read_once_it_is_decoded_is_words() -> None:
-    assert is_words(decoded("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ=="))
-    assert not is_words(decoded(RANDOM))
+    assert is_readable(decoded("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ=="))
+    assert not is_readable(decoded(RANDOM))
 
 
 def test_a_token_is_as_it_stands_until_its_encoding_is_undone() -> None:
@@ -162,25 +165,25 @@ def features(**changed: float) -> Features:
         mixed=values["switches"] > 0,
         naming=int(values["naming"]),
         identity=bool(values.get("identity")),
-        place=bool(values.get("place")),
+        path=bool(values.get("path")),
     )
 
 
 def test_what_is_spelled_like_a_key_scores_high() -> None:
-    assert by_hand(features(surprise=8.0, switches=6)) > THRESHOLD
+    assert manual_score(features(surprise=8.0, switches=6)) > THRESHOLD
 
 
 def test_words_score_low_even_where_they_are_named() -> None:
-    assert by_hand(features(naming=ASSIGNED)) < THRESHOLD
+    assert manual_score(features(naming=ASSIGNED)) < THRESHOLD
 
 
 def test_identity_counts_only_where_it_is_named() -> None:
-    assert by_hand(features(identity=True, naming=ASSIGNED)) > THRESHOLD
-    assert by_hand(features(identity=True, naming=NEAR)) < THRESHOLD
+    assert manual_score(features(identity=True, naming=ASSIGNED)) > THRESHOLD
+    assert manual_score(features(identity=True, naming=NEAR)) < THRESHOLD
 
 
 def test_part_of_a_link_scores_low() -> None:
-    assert by_hand(features(place=True, surprise=9.0, switches=9, naming=ASSIGNED)) < THRESHOLD
+    assert manual_score(features(path=True, surprise=9.0, switches=9, naming=ASSIGNED)) < THRESHOLD
 
 
 def test_scorer_is_a_value_that_can_be_replaced() -> None:

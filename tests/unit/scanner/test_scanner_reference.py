@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keepmum_scanner.context import Context
-from keepmum_scanner.prefixes import ALPHABETS, _is_words, find
+from keepmum_scanner.prefixes import ALPHABETS, _is_readable, find
 from keepmum_scanner.tokens import tokens
 from unit.scanner.key_patterns import assembled
 
@@ -37,7 +37,7 @@ def at(text: str, start: int) -> tuple[str, int, int] | None:
     for prefix, rule in FACTS:
         tail = re.compile(f"{re.escape(prefix)}([{ALPHABETS[rule['alphabet']]}]*)").match(text, start)
         fits = tail and rule["tail"] <= len(tail[1]) <= rule.get("most", len(text))
-        if tail and fits and not _is_words(tail[1], exact=len(tail[1]) == rule["tail"]):
+        if tail and fits and not _is_readable(tail[1], exact=len(tail[1]) == rule["tail"]):
             return (rule["id"], start, tail.end())
     return None
 
@@ -48,7 +48,7 @@ def fast(text: str) -> list[tuple[str, int, int]]:
 
 def in_crowd(text: str) -> list[tuple[str, int, int, float]]:
     context = Context(text)
-    context.crowd_begins = 0
+    context.bulk_start = 0
     return list(find((), context))
 
 

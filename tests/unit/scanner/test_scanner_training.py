@@ -1,4 +1,4 @@
-"""The learned scorer: its table, its making, and what no weight may overrule."""
+"""The trained_score scorer: its table, its making, and what no weight may overrule."""
 
 import base64
 import itertools
@@ -11,13 +11,13 @@ import pytest
 
 from keepmum_scanner import score_table
 from keepmum_scanner.context import ASSIGNED, UNNAMED
-from keepmum_scanner.score import SUREST, THRESHOLD, Features, by_hand, inputs, learned
+from keepmum_scanner.scorer import MAX_SCORE, THRESHOLD, Features, inputs, trained_score
 
 SCANNER = Path(__file__).parents[3] / "scanner"
 TRAINER = runpy.run_path(str(SCANNER / "train_scorer.py"))
 
 
-def features(naming: int = UNNAMED, *, surprise: float = 8.0, identity: bool = False, place: bool = False) -> Features:
+def features(naming: int = UNNAMED, *, surprise: float = 8.0, identity: bool = False, path: bool = False) -> Features:
     return Features(
         surprise=surprise,
         length=32,
@@ -26,7 +26,7 @@ def features(naming: int = UNNAMED, *, surprise: float = 8.0, identity: bool = F
         mixed=True,
         naming=naming,
         identity=identity,
-        place=place,
+        path=path,
     )
 
 
@@ -39,20 +39,20 @@ def test_table_is_small() -> None:
 
 
 def test_what_is_spelled_like_a_key_scores_high() -> None:
-    assert learned(features()) >= THRESHOLD
+    assert trained_score(features()) >= THRESHOLD
     words = features(surprise=4.0)
     words.switches, words.mixed = 0, False
-    assert learned(words) < THRESHOLD
+    assert trained_score(words) < THRESHOLD
 
 
-@pytest.mark.parametrize("scorer", [learned, by_hand])
+@pytest.mark.parametrize("scorer", [trained_score, TRAINER["manual_score"]])
 def test_places_and_unnamed_ids_score_low_whatever_their_spelling(scorer) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - two functions
-    assert scorer(features(ASSIGNED, place=True)) < THRESHOLD
+    assert scorer(features(ASSIGNED, path=True)) < THRESHOLD
     assert scorer(features(identity=True)) < THRESHOLD
 
 
 def test_score_stays_below_a_stated_fact() -> None:
-    assert learned(features(ASSIGNED, surprise=13.0)) == SUREST
+    assert trained_score(features(ASSIGNED, surprise=13.0)) == MAX_SCORE
 
 
 def test_generated_texts_are_the_same_every_time() -> None:
@@ -82,5 +82,5 @@ def test_row_is_held_out_by_its_source_or_its_text() -> None:
 
 def test_report_says_what_both_scorers_find() -> None:
     report = (SCANNER / "score_report.md").read_text(encoding="utf-8")
-    assert "Held out, by hand" in report
-    assert "Held out, learned" in report
+    assert "Held out, manual" in report
+    assert "Held out, trained" in report
