@@ -34,7 +34,7 @@ def published(cache: Path) -> Path:
     """
     folder = cache / MINILM.name
     cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
+    with (cache / "lock").open("w") as lock:  # test runs may run at the same time
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find(str(folder), MINILM.published) is None:
             folder.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""What the model on this machine costs: to open, to hold, and to read a query or a long text.
+"""Cost of the local model: loading, memory, and embedding a query or a long text.
 
-Times of a busy machine say little, so each stands beside a reference of the same run: an empty interpreter, and the
-matrix products alone that a query takes in 32 bits, by numpy on one thread.
+Times on a busy machine are compared with a reference from the same run: an empty interpreter, and the 32-bit matrix
+products of one query, by numpy on one thread.
 
 python tests/bench/embedding_bench.py [--quick]
 """
@@ -26,7 +26,7 @@ __all__ = ["rows"]
 ROUNDS = 15
 _CHILD = """
 import json, sys, time
-folder, cache = sys.argv[1:]
+(folder,) = sys.argv[1:]
 def private():
     try:
         with open("/proc/self/smaps_rollup", encoding="ascii") as file:
@@ -44,7 +44,7 @@ def milliseconds(*works, rounds):
 before = private()
 begun = time.perf_counter()
 from keepmum.embedding.minilm import MiniLm
-embedder = MiniLm.open(folder, cache=cache)
+embedder = MiniLm.open(folder)
 opened = time.perf_counter() - begun
 query = "how do we roll back a release that took both pools down at once?"
 text = "Deploys go through the blue pool first, since a bad release took both down. " * 20
@@ -67,7 +67,7 @@ print(json.dumps({
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """The median of each figure over fresh processes; nothing where the model cannot be had."""
+    """The median of each figure over fresh processes; no rows when the model cannot be fetched."""
     from embedding_models import Unavailable, installed, published
 
     cache = ROOT / ".cache" / "models"
@@ -83,23 +83,23 @@ def rows(*, quick: bool) -> Iterator[Row]:
     of = {name: statistics.median(one[name] for one in seen) for name in ("open", "query", "products", "long")}
     ratio = of["open"] / statistics.median(bare)
     yield Row("model: import, check and load", f"{of['open'] * 1e3:.0f} ms", "<= 300 ms", of["open"] <= 0.3)
-    yield Row("the same beside a bare interpreter", f"{ratio:.0f} x", "<= 30 x", ratio <= 30)
+    yield Row("the same / a bare interpreter", f"{ratio:.0f} x", "<= 30 x", ratio <= 30)
     memory = [one["private"] for one in seen]
-    if None not in memory:  # elsewhere than on Linux no system tells
+    if None not in memory:  # only Linux reports it
         most = max(memory)
         yield Row("model: private memory, after long texts", f"{most:.0f} MiB", "<= 80 MiB", most <= 80)
     yield Row("model: a query of 16 pieces, p50", f"{of['query']:.1f} ms", "<= 3 ms", of["query"] <= 3)
     share = of["query"] / of["products"]
-    yield Row("the same beside its matrix products in numpy", f"{share:.2f} x", "<= 0.8 x", share <= 0.8)
+    yield Row("the same / its matrix products in numpy", f"{share:.2f} x", "<= 0.8 x", share <= 0.8)
     share = of["long"] / of["query"]
-    yield Row("model: a text of 256 pieces beside that", f"{share:.0f} x, {of['long']:.0f} ms", "<= 25 x", share <= 25)
+    yield Row("model: a text of 256 pieces / that", f"{share:.0f} x, {of['long']:.0f} ms", "<= 25 x", share <= 25)
 
 
 def _process(folder: Path) -> dict[str, Any]:
     """The figures of one process."""
     paths = os.pathsep.join(str(ROOT / name) for name in ("plugin", "hooks", "scanner"))
     environ = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", _CHILD, str(folder), str(folder.parent)]  # the packed form lies beside
+    command = [sys.executable, "-c", _CHILD, str(folder)]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=True)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures

@@ -1,4 +1,4 @@
-"""A process may end at any moment, whatever its embedder is doing just then."""
+"""A process can end at any moment without a crash of its embedder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ print("ends", flush=True)
 
 
 @pytest.mark.parametrize("moment", ["numpy", "onnxruntime", "onnxruntime.capi._pybind_state", "reading"])
-def test_a_process_ends_cleanly_while_its_model_is_at_work(moment: str, tmp_path: Path) -> None:
+def test_a_process_ends_cleanly_while_the_model_is_loading_or_embedding(moment: str, tmp_path: Path) -> None:
     tiny = Tiny(tmp_path)
     arguments = json.dumps([str(tiny.installed), tiny.model.installed, moment])
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,4 +1,4 @@
-"""An embedder that is opened beside the work: whoever searches meanwhile finds by words alone and waits for nothing."""
+"""Loads the embedding model in a background thread; until it is ready, search is lexical."""
 
 from __future__ import annotations
 
@@ -11,72 +11,81 @@ from keepmum.embedding.base import Embedder
 
 __all__ = ["BackgroundEmbedder"]
 
-_PAUSE = 10.0  # seconds from one attempt that failed to the next: a look for a model that is missing costs nothing
+_RETRY_SECONDS = 10.0  # between two attempts; checking for a missing model is cheap
 
 
 class BackgroundEmbedder:
-    """Opens an embedder in a thread of its own: once, and anew a while after that failed."""
+    """Opens an embedder once, in a thread; after a failure `retry` tries again."""
 
-    def __init__(self, opening: Callable[[], Embedder], *, remote: bool = False, pause: float = _PAUSE) -> None:
-        """`remote` is an embedder behind a network, which nothing that is to be kept may wait for or depend on."""
+    def __init__(
+        self, opener: Callable[[], Embedder], *, remote: bool = False, retry_seconds: float = _RETRY_SECONDS
+    ) -> None:
+        """Prepare to open an embedder.
+
+        Args:
+            opener: opens the embedder; runs in the thread.
+            remote: whether the embedder is behind a network, so that no write may wait for it or depend on it.
+            retry_seconds: the minimum time from a failure to the next attempt.
+        """
         self.remote = remote
-        self._opening = opening
-        self._pause = pause
-        self._deciding = threading.Lock()
-        self._begun = False
-        self._ended = threading.Event()
+        self._opener = opener
+        self._retry_seconds = retry_seconds
+        self._lock = threading.Lock()
+        self._started = False
+        self._finished = threading.Event()
         self._failed_at = 0.0
         self._embedder: Embedder | None = None
         self._problem = ""
         self._missing = False
 
     def start(self) -> None:
-        """Begin to open it; a second call changes nothing."""
-        with self._deciding:
-            if not self._begun:
-                self._begin()
+        """Start to open the embedder; further calls do nothing."""
+        with self._lock:
+            if not self._started:
+                self._start_thread()
 
     def retry(self) -> None:
-        """Begin anew where it failed a while ago: what was missing may have been installed, or a server be back."""
-        with self._deciding:
-            if self._problem and self._ended.is_set() and time.monotonic() > self._failed_at + self._pause:
-                self._ended.clear()
-                self._begin()
+        """Try again if the last attempt failed some time ago: a model may be installed now, or a server back."""
+        with self._lock:
+            due = time.monotonic() > self._failed_at + self._retry_seconds
+            if self._problem and self._finished.is_set() and due:
+                self._finished.clear()
+                self._start_thread()
 
     def ready(self) -> Embedder | None:
-        """The embedder; None while it is being opened, and where there is a `problem`."""
+        """The embedder; None while it is opening or after a failure (see `problem`)."""
         return self._embedder
 
     def wait(self, seconds: float) -> Embedder | None:
-        """The embedder, once it is open, or None when it cannot be opened or that takes longer than `seconds`."""
+        """The embedder once it is open; None when opening fails or takes longer than `seconds`."""
         self.start()
-        self._ended.wait(seconds)
+        self._finished.wait(seconds)
         return self._embedder
 
     @property
     def problem(self) -> str:
-        """Why there is none, in a sentence that says what to do; empty while there may be one."""
+        """Why the last attempt failed and what to do, in one sentence; empty before a failure."""
         return self._problem
 
     @property
     def missing(self) -> bool:
-        """Whether the problem is that none was installed, which may be what the user wants."""
+        """Whether the attempt failed because no model is installed, which the user may have chosen."""
         return bool(self._problem) and self._missing
 
-    def _begin(self) -> None:
-        self._begun = True
+    def _start_thread(self) -> None:
+        self._started = True
         threading.Thread(target=self._open, name="keepmum-embedding", daemon=True).start()
 
     def _open(self) -> None:
         try:
-            self._embedder = self._opening()
+            self._embedder = self._opener()
             self._problem = ""
         except KeepmumError as error:
             self._missing = isinstance(error, ModelMissing)
             self._problem = str(error)
-        except Exception as error:  # noqa: BLE001 - a search that goes on by words beats one that ends with a thread
+        except Exception as error:  # noqa: BLE001 - lexical search continues, whatever failed in this thread
             self._missing = False
-            self._problem = f"search goes by words alone: the embedder failed to open ({type(error).__name__})"
+            self._problem = f"search is lexical only: the embedder failed to open ({type(error).__name__})"
         finally:
             self._failed_at = time.monotonic()
-            self._ended.set()
+            self._finished.set()

@@ -1,11 +1,11 @@
-"""What every embedder promises those who search. It knows nothing of memories, stores or settings."""
+"""The protocol of embedders, which know nothing of memories, stores or settings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # numpy is loaded where vectors are made, never to describe them
+if TYPE_CHECKING:  # numpy is imported only where vectors are computed
     import numpy as np
     from numpy.typing import NDArray
 
@@ -15,13 +15,13 @@ __all__ = ["Embedder"]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one space; safe to be called from several threads."""
+    """Turns texts into vectors of one space; safe to call from several threads."""
 
     @property
     def model(self) -> str:
-        """The name of the space: two vectors may be compared when they were made under the same name.
+        """The name of the vector space; only vectors made under the same name can be compared.
 
-        It changes with the weights and with whatever else changes a vector beyond rounding.
+        It changes with the weights and with anything else that changes a vector by more than rounding.
         """
 
     @property
@@ -29,9 +29,9 @@ class Embedder(Protocol):
         """The length of each vector."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A row for each text, in their order: float32, of length 1; no texts give no rows.
+        """One float32 row of length 1 for each text, in order; no rows for no texts.
 
-        A text without any word has a row too. Long texts are cut to what the model reads.
+        A text without words has a row too. Long texts are cut to what the model reads.
 
         Raises: EmbeddingError; then no text was embedded.
         """

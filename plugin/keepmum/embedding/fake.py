@@ -1,4 +1,4 @@
-"""An embedder for tests: texts with the same words are near each other, and nothing has to be installed or awaited."""
+"""A deterministic embedder for tests: texts with common words have similar vectors, and nothing has to be installed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _WORD = re.compile(r"\w+")
 
 
 class FakeEmbedder:
-    """Adds up one fixed direction for each word; the same text has the same vector in every process."""
+    """Sums one fixed random vector per word; a text has the same vector in every process."""
 
     def __init__(self, dimensions: int = 64, model: str = "fake") -> None:
         self.dimensions = dimensions
         self.model = f"{model}-{dimensions}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A row of length 1 for each text."""
+        """One row of length 1 for each text."""
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)

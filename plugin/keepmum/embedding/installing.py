@@ -1,113 +1,115 @@
-"""Installing and removing the local model: either all of it is in place, or nothing of it.
+"""Installs and removes the local model atomically.
 
-Everything is made in a folder beside, checked there, and moved into place in one step. What a download left behind
-stays there for the next attempt.
+The model is made and checked in a work folder next to its final folder, then renamed. An interrupted download stays in
+the work folder for the next attempt.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import shutil
 import time
 from collections.abc import Iterator
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding import conversion, packed
-from keepmum.embedding.local_model import LocalModel
-from keepmum.embedding.sources import SOURCES, Progress, folder
+from keepmum.embedding import conversion
+from keepmum.embedding.local_model import LocalModel, Progress
+from keepmum.embedding.sources import SOURCES, folder
 from keepmum.system import file_locks
 from keepmum.system.private_files import make_folder
 
 __all__ = ["install", "remove"]
 
-_PATIENCE = 1800.0  # seconds that another installation may take
-_PAUSE = 0.2
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOCK_TIMEOUT = 1800.0  # seconds that another installation may take
+_LOCK_POLL = 0.2  # seconds
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def install(model: LocalModel, home: str, source: str | None, progress: Progress) -> bool:
-    """Whether it was installed now; False when it was in place already.
+    """Install the model; False when it is installed already.
 
-    `source` is the name of one, a folder or an archive; without it every source is tried in turn.
+    `source` is the name of a source, a folder or an archive; None tries every source in order.
 
-    Raises: EmbeddingError when it cannot be had, put down or made; what was in place before is then still there.
+    Raises: EmbeddingError when the model cannot be fetched, converted or written; an existing model is left in place.
     """
-    place = model.folder(home)
+    target = model.folder(home)
     try:
-        with _alone(os.path.dirname(place), progress):
-            if model.is_whole(place):
+        with _locked(os.path.dirname(target), progress):
+            if model.is_whole(target):
                 return False
-            work = _work(model, home)
+            work = _work_folder(model, home)
             make_folder(work)
             ready = os.path.join(work, "ready")
             shutil.rmtree(ready, ignore_errors=True)
             os.mkdir(ready, 0o700)
             _make(model, source, work, ready, progress)
-            _put(ready, place)
+            _replace_folder(ready, target)
             shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
-        if error.errno in _FULL:
-            _make_room(model, home)
+        if error.errno in _DISK_FULL:
+            shutil.rmtree(_work_folder(model, home), ignore_errors=True)  # so that the user can work again
             raise EmbeddingError(
-                f"the disk is full: the model needs 250 MB in {home} while it is made, and 60 MB from then on"
+                f"the disk is full: the model needs 250 MB in {home} during installation, and 26 MB afterwards"
             ) from None
         raise EmbeddingError(f"the model cannot be put into {home}: {error.strerror}") from None
     return True
 
 
 def remove(model: LocalModel, home: str, progress: Progress) -> int:
-    """How many bytes were freed: the model, and whatever a download left behind.
+    """Remove the model and what interrupted downloads left; returns the number of bytes freed.
 
-    Raises: EmbeddingError when a file of it cannot be removed.
+    Raises: EmbeddingError when a file cannot be removed.
     """
-    place = model.folder(home)
-    packed.remove(os.path.join(home, "cache"))
-    if not os.path.isdir(os.path.dirname(place)):
+    target = model.folder(home)
+    for cached in glob.glob(os.path.join(glob.escape(home), "cache", "packed-*")):  # earlier versions cached weights
+        shutil.rmtree(cached, ignore_errors=True)
+    if not os.path.isdir(os.path.dirname(target)):
         return 0
-    with _alone(os.path.dirname(place), progress):
-        return sum(_removed(path) for path in (place, _work(model, home)))
+    with _locked(os.path.dirname(target), progress):
+        return sum(_remove_folder(path) for path in (target, _work_folder(model, home)))
 
 
 def _make(model: LocalModel, source: str | None, work: str, ready: str, progress: Progress) -> None:
-    """Put the installed files into `ready`: made from the published ones, or copied from where they were made.
+    """Put the installed files into `ready`: converted from published files, or copied from an installed model.
 
     Raises: EmbeddingError, OSError.
     """
     if source is None or source in SOURCES:
-        _check_packages()  # before the download, not after it
-        published = _fetched(model, [source] if source else list(SOURCES), work, progress)
+        _check_packages()  # before a long download
+        published = _fetch(model, [source] if source else list(SOURCES), work, progress)
     elif whole := folder.find(source, model.installed):
         for name in model.installed:
             shutil.copyfile(os.path.join(whole, name), os.path.join(ready, name))
         return
     else:
         _check_packages()
-        published = _found(model, source, work)
+        published = _find_published(model, source, work)
     progress("making the model", 0, 1)
     conversion.convert(published, ready)
     if not model.is_whole(ready):
-        raise EmbeddingError("the model came out otherwise than on other machines: a fault of disk, memory or numpy")
+        raise EmbeddingError("the converted model differs from the pinned one: disk, memory or numpy are faulty")
 
 
 def _check_packages() -> None:
-    """Nothing, when there is what the model is made with.
+    """Check that numpy, which the conversion needs, is installed.
 
     Raises: EmbeddingError.
     """
     try:
-        import numpy  # noqa: F401, ICN001 - whether it is there
+        import numpy  # noqa: F401, ICN001 - only checks that it exists
     except ImportError:
         raise EmbeddingError(
-            "making the model needs the package numpy, which is not here; `keepmum install` fetches it"
+            "making the model needs the package numpy, which is missing; `keepmum install` fetches it"
         ) from None
 
 
-def _fetched(model: LocalModel, names: list[str], work: str, progress: Progress) -> str:
-    """The folder of the published files, from the first source that has them.
+def _fetch(model: LocalModel, names: list[str], work: str, progress: Progress) -> str:
+    """The folder with the published files, from the first source that has them.
 
-    Raises: EmbeddingError saying of each why it has not; OSError.
+    Raises: EmbeddingError with the reason of each source; OSError.
     """
     reasons = []
     for name in names:
@@ -121,10 +123,10 @@ def _fetched(model: LocalModel, names: list[str], work: str, progress: Progress)
     )
 
 
-def _found(model: LocalModel, path: str, work: str) -> str:
-    """The folder of the published files, which the user says are in a folder or an archive.
+def _find_published(model: LocalModel, path: str, work: str) -> str:
+    """The folder with the published files, from the folder or archive that the user named.
 
-    Raises: EmbeddingError when they are not; OSError.
+    Raises: EmbeddingError when it does not hold them; OSError.
     """
     if folder.is_archive(path):
         unpacked = os.path.join(work, "unpacked")
@@ -141,31 +143,27 @@ def _found(model: LocalModel, path: str, work: str) -> str:
     found = folder.find(path, model.published)
     if found is None:
         raise EmbeddingError(
-            f"{named} does not hold {' and '.join(model.published)} as they were published: missing, damaged or others"
+            f"{named} does not hold {' and '.join(model.published)} as published: "
+            "they are missing, damaged or of another model"
         )
     return found
 
 
-def _put(ready: str, place: str) -> None:
-    """Move a folder to its place; a damaged one that is there goes."""
-    if os.path.lexists(place):
+def _replace_folder(ready: str, target: str) -> None:
+    """Rename `ready` to `target`; a damaged model at `target` is moved into the work folder."""
+    if os.path.lexists(target):
         old = f"{ready}.old"
         shutil.rmtree(old, ignore_errors=True)
-        os.rename(place, old)
-    os.rename(ready, place)
+        os.rename(target, old)
+    os.rename(ready, target)
 
 
-def _make_room(model: LocalModel, home: str) -> None:
-    """Give back what a failed attempt took, or the user could not even remove it."""
-    shutil.rmtree(_work(model, home), ignore_errors=True)
-
-
-def _work(model: LocalModel, home: str) -> str:
+def _work_folder(model: LocalModel, home: str) -> str:
     return f"{model.folder(home)}.part"
 
 
-def _removed(path: str) -> int:
-    """How many bytes were freed with a folder, which may not be there.
+def _remove_folder(path: str) -> int:
+    """Remove a folder if it exists; returns the number of bytes freed.
 
     Raises: EmbeddingError when it cannot be removed.
     """
@@ -173,7 +171,7 @@ def _removed(path: str) -> int:
         return 0
     gone = f"{path}.{os.getpid()}.gone"
     try:
-        os.rename(path, gone)  # in one step, so that nobody opens half of it
+        os.rename(path, gone)  # atomic, so that no process loads a part of it
         freed = sum(os.lstat(os.path.join(base, name)).st_size for base, _, names in os.walk(gone) for name in names)
         shutil.rmtree(gone)
     except OSError as error:
@@ -182,20 +180,20 @@ def _removed(path: str) -> int:
 
 
 @contextlib.contextmanager
-def _alone(models: str, progress: Progress) -> Iterator[None]:
-    """Hold the only lock on the models of this home while the block runs; the kernel frees it when its holder dies.
+def _locked(models: str, progress: Progress) -> Iterator[None]:
+    """Hold the lock on the models folder; the kernel releases it when the process dies.
 
     Raises: EmbeddingError when another installation takes too long; OSError.
     """
     make_folder(models)
     descriptor = os.open(os.path.join(models, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _LOCK_TIMEOUT
         while not file_locks.take(descriptor):
             if time.monotonic() > deadline:
-                raise EmbeddingError("another installation of the model has been at work for half an hour")
+                raise EmbeddingError("another installation of the model has been running for half an hour")
             progress("waiting for another installation", 0, 0)
-            time.sleep(_PAUSE)
+            time.sleep(_LOCK_POLL)
         yield
     finally:
         os.close(descriptor)

@@ -1,68 +1,77 @@
-"""A model on this machine: which files it has, where they lie, and whether they are whole.
+"""The files of a model on this machine: their names, folder and SHA-256 hashes.
 
-Two sets are pinned by hash. The published one is what is fetched; the installed one is made from it on this machine,
-and comes out as the same bytes on every other.
+A model has two sets of files, both pinned by hash: the published files are downloaded, the installed files are computed
+from them on this machine, with the same bytes on every machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from keepmum.core.errors import EmbeddingError, ModelMissing
 
-__all__ = ["GRAPH", "MINILM", "TENSORS", "TOKENIZER", "VOCABULARY", "WEIGHTS", "LocalModel", "is_right"]
+__all__ = [
+    "GRAPH",
+    "MINILM",
+    "TENSORS",
+    "TOKENIZER",
+    "VOCABULARY",
+    "WEIGHTS",
+    "LocalModel",
+    "Progress",
+    "has_hash",
+]
 
 TENSORS, TOKENIZER = "model.safetensors", "tokenizer.json"  # published
 GRAPH, WEIGHTS, VOCABULARY = "model.onnx", "model.bin", "vocab.txt"  # installed
 _COMMAND = "`keepmum model install`"
 
+Progress = Callable[[str, int, int], None]  # called with the current step, the bytes done and the total bytes
+
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """One model; each mapping is from the name of a file to its SHA-256."""
+    """One model; `published` and `installed` map file names to SHA-256 hashes."""
 
     name: str
     published: Mapping[str, str]
     installed: Mapping[str, str]
-    publisher: str = ""
-    """Its owner on the hub."""
-    package: str = ""
-    """What pip and uv know it by, with the hash of its wheel."""
-    package_size: int = 0
-    """Bytes of the wheel."""
+    publisher: str = ""  # its owner on the hub
+    package: str = ""  # its requirement for pip and uv, with the hash of its wheel
+    package_size: int = 0  # bytes of the wheel
 
     @property
     def space(self) -> str:
-        """The name of the space that its vectors lie in; it changes with any byte of what is installed."""
-        pins = "".join(self.installed.values())
-        return f"{self.name}-int8-{hashlib.sha256(pins.encode()).hexdigest()[:12]}"
+        """The name of its vector space; it changes with any byte of the installed files."""
+        hashes = "".join(self.installed.values())
+        return f"{self.name}-int8-{hashlib.sha256(hashes.encode()).hexdigest()[:12]}"
 
     def folder(self, home: str) -> str:
-        """Where it lies in Keepmum's home."""
+        """The folder of the installed files in Keepmum's home."""
         return os.path.join(home, "models", self.name)
 
     def is_whole(self, folder: str) -> bool:
-        """Whether `folder` holds what is to be installed, to the last byte."""
-        return all(is_right(os.path.join(folder, name), pinned) for name, pinned in self.installed.items())
+        """Whether `folder` holds every installed file with the right hash."""
+        return all(has_hash(os.path.join(folder, name), pinned) for name, pinned in self.installed.items())
 
     def check(self, folder: str) -> None:
-        """Nothing, when `folder` holds what was installed, to the last byte.
+        """Check that `folder` holds every installed file with the right hash.
 
-        Raises: ModelMissing, or EmbeddingError for a damaged one, saying what to do.
+        Raises: ModelMissing when there is no folder; EmbeddingError for a damaged model. Both name the next step.
         """
         if not os.path.isdir(folder):
             raise ModelMissing(f"the model for search by meaning is not installed; {_COMMAND} fetches it")
         for name, pinned in self.installed.items():
-            if not is_right(os.path.join(folder, name), pinned):
+            if not has_hash(os.path.join(folder, name), pinned):
                 raise EmbeddingError(f"{name} in {folder} is missing or damaged; {_COMMAND} replaces it")
 
 
-def is_right(path: str, pinned: str) -> bool:
-    """Whether a file is there and has this SHA-256."""
+def has_hash(path: str, pinned: str) -> bool:
+    """Whether the file exists and has this SHA-256."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == pinned

@@ -1,7 +1,7 @@
-"""The parts of an ONNX file as bytes: enough of the format to write a graph whose weights lie in a file beside it.
+"""Serialises ONNX graphs whose large tensors are in a separate file.
 
-The library for this is `onnx`: 20 MiB and protobuf, for what a runtime reads once. The functions are named for the
-messages they write, and each number below is that of a field.
+The package `onnx` does the same, but needs 20 MiB and protobuf. Each function writes the protobuf message that its
+docstring names; the numbers are field numbers.
 Source: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, read 2026-11-21
 """
 
@@ -22,7 +22,7 @@ __all__ = ["MICROSOFT", "external_tensor", "graph_input", "model", "node", "tens
 MICROSOFT = "com.microsoft"  # the domain of the operators that onnxruntime adds
 _TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 _FLOAT, _INT, _INTS = 1, 2, 7  # kinds of attribute
-_IR_VERSION, _OPSET = 8, 17  # of ONNX 1.12 (2022), which every onnxruntime of the last years reads
+_IR_VERSION, _OPSET = 8, 17  # of ONNX 1.12 (2022)
 
 Attribute = int | float | Sequence[int]
 
@@ -44,19 +44,19 @@ def node(
 
 
 def tensor(name: str, values: Array) -> bytes:
-    """TensorProto: a constant that lies in the file itself."""
+    """TensorProto: a constant in the file itself."""
     return _tensor(name, values) + _bytes(9, values.tobytes())
 
 
 def external_tensor(name: str, values: Array, file: str, offset: int) -> bytes:
-    """TensorProto: a constant that lies in another file of the same folder, which a runtime can map."""
+    """TensorProto: a constant in another file of the same folder, which a runtime can map."""
     where = {"location": file, "offset": str(offset), "length": str(values.nbytes)}
     entries = b"".join(_bytes(13, _text(1, key) + _text(2, value)) for key, value in where.items())
     return _tensor(name, values) + entries + _number(14, 1)
 
 
 def graph_input(name: str, kind: str, shape: Sequence[int | str]) -> bytes:
-    """ValueInfoProto: an input or output of a graph; a text in `shape` names a length that may vary."""
+    """ValueInfoProto: an input or output of a graph; a string in `shape` names a variable length."""
     lengths = (_number(1, length) if isinstance(length, int) else _text(2, length) for length in shape)
     of_tensor = _number(1, _TYPES[kind]) + _bytes(2, b"".join(_bytes(1, length) for length in lengths))
     return _text(1, name) + _bytes(2, _bytes(1, of_tensor))
@@ -108,7 +108,7 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; a negative number as the 64 bits that spell it."""
+    """A protobuf varint; negative numbers as 64-bit two's complement."""
     number &= (1 << 64) - 1
     written = bytearray()
     while number > 0x7F:

@@ -1,7 +1,7 @@
-"""A server that speaks OpenAI's embeddings API: OpenAI itself, Ollama, vLLM, LM Studio and many others.
+"""A client of servers with OpenAI's embeddings API: OpenAI itself, Ollama, vLLM, LM Studio and many others.
 
-What is sent to it is text, so no secret is: texts are redacted on the way, queries among them, which no store scans.
-Nothing that it answers is repeated in a message, since it may quote what it was sent.
+Secrets are redacted from every text that is sent, queries included, which no store scans. No message repeats a
+server's answer, since it may quote the text.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 __all__ = ["KEY_VARIABLE", "OpenAiCompatible", "open_server"]
 
 KEY_VARIABLE = "KEEPMUM_EMBEDDING_KEY"
-_BATCH = 32  # texts of one request
-_LONGEST = 8_000  # characters of a text: 8,191 tokens is what the largest of these models read, in any script
-_SECONDS_ONE, _SECONDS_MANY = 5.0, 60.0  # for a query, which a person waits for, and for a batch
-_REST = 30.0  # seconds in which a server that was not there is not asked again, or each search would wait for it
-_LARGEST = 64 << 20  # bytes of an answer
-_OK, _MOVED = 200, range(300, 400)
-_MEANINGS = {
+_BATCH = 32  # texts per request
+_MAX_CHARACTERS = 8_000  # per text; the largest of these models read 8,191 tokens, in any script
+_TIMEOUT_ONE, _TIMEOUT_MANY = 5.0, 60.0  # seconds: for a query, which a person waits for, and for a batch
+_RETRY_SECONDS = 30.0  # after a failure to connect; otherwise each search would wait for the timeout
+_MAX_ANSWER = 64 << 20  # bytes
+_OK, _REDIRECTS = 200, range(300, 400)
+_REASONS = {
     401: "it does not accept the key",
     403: "it does not accept the key",
     404: "it has no such model, or embedding.url is not its address up to /embeddings",
     413: "the texts are too long for it",
-    429: "it has had enough requests for now",
+    429: "too many requests",
 }
 _WORD = re.compile(r"\w")
 
 
 def open_server(chosen: Settings, environ: Mapping[str, str]) -> OpenAiCompatible:
-    """The server that the settings name, once it has answered when the length of its vectors is to be learnt.
+    """A client of the configured server; asks the server for the vector length unless that is configured.
 
-    Raises: EmbeddingError when a setting is missing, or the server cannot be used; KeepmumError when its key is none.
+    Raises: EmbeddingError when a setting is missing or the server cannot be used; KeepmumError for an invalid key.
     """
     wanted = chosen.embedding
     if wanted.url is None or wanted.model is None:
@@ -55,63 +55,67 @@ def open_server(chosen: Settings, environ: Mapping[str, str]) -> OpenAiCompatibl
     parts = urlsplit(wanted.url)
     origin = f"{parts.scheme}://{parts.netloc}".lower()
     if parts.scheme == "http" and not credentials.is_loopback(origin):
-        raise EmbeddingError("embedding.url: plain http goes to this machine alone, since texts are sent; use https")
+        raise EmbeddingError(
+            "embedding.url: plain http is allowed to this machine only, since texts are sent; use https"
+        )
     key = _key(chosen.home, environ, origin)
     server = OpenAiCompatible(wanted.url, wanted.model, wanted.dimensions, key)
-    server.learn()
+    server.fetch_dimensions()
     return server
 
 
 def _key(home: str | None, environ: Mapping[str, str], origin: str) -> str:
-    """The key in the variable, which is for the server of the user's own settings, or the one stored for its origin.
+    """The key from KEEPMUM_EMBEDDING_KEY, else the key stored for this origin, else "".
 
-    Raises: KeepmumError when it can be no key, or the file of keys is wrong.
+    Raises: KeepmumError when the key or the credentials file is invalid.
     """
-    named = environ.get(KEY_VARIABLE, "").strip()
-    if named:
-        return credentials.check_key(named)
-    no_variables: Mapping[str, str] = {}  # the others are for the server of memories
+    key = environ.get(KEY_VARIABLE, "").strip()
+    if key:
+        return credentials.check_key(key)
+    no_variables: Mapping[str, str] = {}  # the other variables hold keys of the memory server
     stored = credentials.find(home, no_variables, origin, approved=False)
     return stored.secret if stored else ""
 
 
 class OpenAiCompatible:
-    """One model of one server. Its connection is kept between calls, and threads share it."""
+    """One model of one server; threads share its connection, which stays open between calls."""
 
     def __init__(self, url: str, model: str, dimensions: int = 0, key: str = "") -> None:
         self.dimensions = dimensions
-        self._named = f"{model} at {urlsplit(url).netloc}"
-        self._asked = {"model": model, "encoding_format": "float"} | ({"dimensions": dimensions} if dimensions else {})
+        self._name = f"{model} at {urlsplit(url).netloc}"
+        self._parameters: dict[str, object] = {"model": model, "encoding_format": "float"}
+        if dimensions:
+            self._parameters["dimensions"] = dimensions
         self._url = f"{url}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client: httpx.Client | None = None
-        self._gone: tuple[float, str] | None = None  # when it was not there, and in which words that was told
+        self._failure: tuple[float, str] | None = None  # time and message of the last failure to connect
 
     @property
     def model(self) -> str:
-        """The name of the space; a server that sends another length under the same name serves another model."""
-        return f"{self._named} in {self.dimensions}"
+        """The name of the vector space, with the length: another length under the same name is another model."""
+        return f"{self._name} in {self.dimensions}"
 
-    def learn(self) -> None:
-        """Ask the server for the length of its vectors, unless it is known.
+    def fetch_dimensions(self) -> None:
+        """Learn the length of the vectors from the server, unless it is known.
 
         Raises: EmbeddingError.
         """
         if not self.dimensions:
-            self.dimensions = self._rows(["How long is a vector?"], _SECONDS_MANY).shape[1]
+            self.dimensions = self._rows(["How long is a vector?"], _TIMEOUT_MANY).shape[1]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A row of length 1 for each text, in their order, whatever order the server answers in."""
+        """One row of length 1 for each text, in order."""
         import numpy as np
 
-        seconds = _SECONDS_ONE if len(texts) == 1 else _SECONDS_MANY
+        seconds = _TIMEOUT_ONE if len(texts) == 1 else _TIMEOUT_MANY
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             batch = self._rows(texts[start : start + _BATCH], seconds)
             if batch.shape[1] != self.dimensions:
                 raise EmbeddingError(
-                    f"the embedding server sends vectors of {batch.shape[1]} numbers, and {self.dimensions} were "
-                    "agreed: it serves another model now. Nothing was mixed; set embedding.model to the one you mean"
+                    f"the embedding server sends vectors of {batch.shape[1]} numbers instead of {self.dimensions}: it "
+                    "serves another model now. No vector was stored; set embedding.model to the one you mean"
                 )
             rows[start : start + _BATCH] = batch
         return rows
@@ -119,13 +123,13 @@ class OpenAiCompatible:
     def _rows(self, texts: Sequence[str], seconds: float) -> Vectors:
         """The vectors of one batch.
 
-        Raises: EmbeddingError when they do not come in time, or are not what vectors are.
+        Raises: EmbeddingError on a timeout or an invalid answer.
         """
         import numpy as np
 
-        body = self._post({**self._asked, "input": [_fit(text) for text in texts]}, seconds)
+        body = self._post({**self._parameters, "input": [_prepare(text) for text in texts]}, seconds)
         try:
-            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
+            with np.errstate(over="ignore"):  # too large numbers become infinite and are refused below
                 rows = np.array(_in_order(json.loads(body), len(texts)), dtype=np.float32)
                 norms: Vectors = np.linalg.norm(rows, axis=1, keepdims=True)
         except (ValueError, TypeError, KeyError, RecursionError):
@@ -133,34 +137,34 @@ class OpenAiCompatible:
                 f"the embedding server's answer is not {len(texts)} vectors of one length, by their index"
             ) from None
         if not (rows.size and np.isfinite(rows).all() and np.isfinite(norms).all() and norms.all()):
-            raise EmbeddingError("the embedding server sent a vector without a direction: not all numbers, or all zero")
+            raise EmbeddingError("the embedding server sent a vector of length zero, or with infinite values or NaN")
         return rows / norms
 
-    def _post(self, question: Mapping[str, Any], seconds: float) -> bytes:
-        """What the server answers within so many seconds in all.
+    def _post(self, body: Mapping[str, object], seconds: float) -> bytes:
+        """The body of the server's answer, received within `seconds` in total.
 
         Raises: EmbeddingError.
         """
         import httpx
 
-        if self._gone is not None and time.monotonic() < self._gone[0] + _REST:
-            raise EmbeddingError(self._gone[1])
+        if self._failure is not None and time.monotonic() < self._failure[0] + _RETRY_SECONDS:
+            raise EmbeddingError(self._failure[1])
         try:
-            with self._connection().stream("POST", self._url, json=question, timeout=seconds) as answer:
+            with self._connection().stream("POST", self._url, json=body, timeout=seconds) as answer:
                 if answer.status_code != _OK:
-                    raise EmbeddingError(f"the embedding server answered {_meaning(answer.status_code)}")
-                body = b"".join(_within(answer, seconds))
+                    raise EmbeddingError(f"the embedding server answered {_describe(answer.status_code)}")
+                content = b"".join(_chunks(answer, seconds))
         except httpx.TimeoutException:
-            self._gone = time.monotonic(), f"the embedding server did not answer within {seconds:g} seconds"
-            raise EmbeddingError(self._gone[1]) from None
+            self._failure = time.monotonic(), f"the embedding server did not answer within {seconds:g} seconds"
+            raise EmbeddingError(self._failure[1]) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            self._gone = time.monotonic(), f"the embedding server cannot be reached ({type(error).__name__})"
-            raise EmbeddingError(self._gone[1]) from None
-        self._gone = None
-        return body
+            self._failure = time.monotonic(), f"the embedding server cannot be reached ({type(error).__name__})"
+            raise EmbeddingError(self._failure[1]) from None
+        self._failure = None
+        return content
 
     def _connection(self) -> httpx.Client:
-        """The client, which follows no redirect: the key is for this server alone.
+        """The HTTP client, which follows no redirect, since the key is for this server only.
 
         Raises: EmbeddingError when httpx is missing.
         """
@@ -169,21 +173,21 @@ class OpenAiCompatible:
                 import httpx
             except ImportError:
                 raise EmbeddingError(
-                    "embeddings of a server need the package httpx; `keepmum install` fetches it"
+                    "an embedding server needs the package httpx, which is missing; `keepmum install` fetches it"
                 ) from None
             self._client = httpx.Client(headers=self._headers, follow_redirects=False)
         return self._client
 
 
-def _fit(text: str) -> str:
-    """A text as it may be sent: without secrets, not too long, and never empty, which these servers refuse."""
-    cut = text[:_LONGEST]
+def _prepare(text: str) -> str:
+    """The text as sent: without secrets, cut to the limit, and never empty, which these servers refuse."""
+    cut = text[:_MAX_CHARACTERS]
     clean = redact(cut, scan(cut)).encode("utf-8", "replace").decode()
     return clean if _WORD.search(clean) else f"no words {clean}"
 
 
-def _within(answer: httpx.Response, seconds: float) -> Iterator[bytes]:
-    """The chunks of an answer, while they come in time and are not too many; httpx limits each wait, and not their sum.
+def _chunks(answer: httpx.Response, seconds: float) -> Iterator[bytes]:
+    """The chunks of an answer, with a limit on the total time and size; httpx limits only each single wait.
 
     Raises: EmbeddingError, httpx.ReadTimeout.
     """
@@ -194,14 +198,14 @@ def _within(answer: httpx.Response, seconds: float) -> Iterator[bytes]:
     for chunk in answer.iter_bytes():
         size += len(chunk)
         if time.monotonic() > deadline:
-            raise httpx.ReadTimeout("in all")
-        if size > _LARGEST:
-            raise EmbeddingError(f"the embedding server's answer is larger than {_LARGEST >> 20} MiB")
+            raise httpx.ReadTimeout("total time")
+        if size > _MAX_ANSWER:
+            raise EmbeddingError(f"the embedding server's answer is larger than {_MAX_ANSWER >> 20} MiB")
         yield chunk
 
 
-def _in_order(answer: Any, count: int) -> list[list[float]]:
-    """The vectors of an answer by their index.
+def _in_order(answer: Any, count: int) -> list[list[float]]:  # Any: parsed JSON, checked here by use
+    """The vectors of an answer in the order of their index.
 
     Raises: ValueError, TypeError or KeyError when it is not one vector for each index.
     """
@@ -211,7 +215,7 @@ def _in_order(answer: Any, count: int) -> list[list[float]]:
     return [by_index[number] for number in range(count)]
 
 
-def _meaning(status: int) -> str:
-    if status in _MOVED:
-        return f"{status}: it has moved; set embedding.url to where it is"
-    return f"{status}: {_MEANINGS[status]}" if status in _MEANINGS else f"{status}; try again later"
+def _describe(status: int) -> str:
+    if status in _REDIRECTS:
+        return f"{status}: it has moved; set embedding.url to its new address"
+    return f"{status}: {_REASONS[status]}" if status in _REASONS else f"{status}; try again later"

@@ -84,7 +84,7 @@ class Embeddings:
         found = self._usable()
         if found is None:
             return lambda: None
-        asked = self._asked.begin(lambda: self._made(found[1], text))
+        asked = self._asked.start(lambda: self._made(found[1], text))
         self._work_off(*found)
         return asked
 

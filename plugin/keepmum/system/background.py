@@ -1,72 +1,71 @@
-"""Work that goes on beside its caller's, on another core where there is one: its answer is asked for when needed."""
+"""A background thread that runs one task at a time while the caller continues."""
 
 from __future__ import annotations
 
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["BackgroundTask"]
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
 class BackgroundTask:
-    """A thread for one piece of work at a time; it is made with the first, since a new one for each takes longer."""
+    """A thread for one task at a time. It is started by the first task and reused, since starting one is slow."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._idle = threading.Lock()
-        self._pieces: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[_Task[Any] | None] = queue.SimpleQueue()  # Any: tasks differ in their results
         self._thread: threading.Thread | None = None
 
-    def begin(self, work: Callable[[], _Answer]) -> Callable[[], _Answer]:
-        """What waits for the answer of `work` and gives it, or raises what `work` raised.
+    def start(self, work: Callable[[], _Result]) -> Callable[[], _Result]:
+        """Start `work`; returns a function that waits for its result, or raises what `work` raised.
 
-        While the thread is at other work, whoever asks for the answer does the work.
+        While the thread is busy, `work` itself is returned, so that the caller runs it when it needs the result.
         """
         if not self._idle.acquire(blocking=False):
             return work
-        piece = _Piece(work, self._idle)
+        task = _Task(work, self._idle)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
-        self._pieces.put(piece)
-        return piece.answer
+        self._tasks.put(task)
+        return task.result
 
     def close(self) -> None:
-        """Let the thread end, once it has done what it is at."""
+        """End the thread after its current task."""
         if self._thread is not None:
-            self._pieces.put(None)
+            self._tasks.put(None)
 
     def _run(self) -> None:
-        while (piece := self._pieces.get()) is not None:
-            piece.do()
+        while (task := self._tasks.get()) is not None:
+            task.run()
 
 
-class _Piece:
-    """One piece of work and what came of it."""
+class _Task(Generic[_Result]):
+    """One task and its result."""
 
-    def __init__(self, work: Callable[[], Any], idle: threading.Lock) -> None:
+    def __init__(self, work: Callable[[], _Result], idle: threading.Lock) -> None:
         self._work = work
         self._idle = idle
-        self._done = threading.Lock()
-        self._done.acquire()
-        self._answer: Any = None
-        self._raised: BaseException | None = None
+        self._done = threading.Event()
+        self._result: _Result
+        self._error: BaseException | None = None
 
-    def do(self) -> None:
+    def run(self) -> None:
         try:
-            self._answer = self._work()
-        except BaseException as error:  # noqa: BLE001 - it is its caller's, whatever it is
-            self._raised = error
+            self._result = self._work()
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            self._error = error
         finally:
             self._idle.release()
-            self._done.release()
+            self._done.set()
 
-    def answer(self) -> Any:
-        with self._done:
-            if self._raised is not None:
-                raise self._raised
-            return self._answer
+    def result(self) -> _Result:
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result

@@ -1,4 +1,4 @@
-"""Locks between processes, on open files; the kernel frees one when its holder dies."""
+"""Exclusive locks between processes, on open files; the kernel releases them when the process dies."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if sys.platform == "win32":
     import msvcrt
 
     def take(descriptor: int) -> bool:
-        """Whether the file is ours alone now; False while another process has it. Never waits.
+        """Lock the file without waiting; False while another process holds the lock.
 
-        Raises: OSError where the file system has no locks; never on Windows, which does not tell that apart.
+        Raises: OSError where the file system has no locks; never on Windows, which reports both cases alike.
         """
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -22,7 +22,7 @@ if sys.platform == "win32":
         return True
 
     def release(descriptor: int) -> None:
-        """Let the next one have it."""
+        """Unlock the file."""
         os.lseek(descriptor, 0, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
@@ -30,7 +30,7 @@ else:
     import fcntl
 
     def take(descriptor: int) -> bool:
-        """Whether the file is ours alone now; False while another process has it. Never waits.
+        """Lock the file without waiting; False while another process holds the lock.
 
         Raises: OSError where the file system has no locks.
         """
@@ -41,5 +41,5 @@ else:
         return True
 
     def release(descriptor: int) -> None:
-        """Let the next one have it."""
+        """Unlock the file."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -1,4 +1,4 @@
-"""Folders and the way up from them."""
+"""Paths of folders, and tests on them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-__all__ = ["is_world_writable", "real_folder", "upward", "user_home"]
+__all__ = ["is_inside", "is_world_writable", "real_folder", "upward", "user_home"]
 
 
 def real_folder(path: str) -> str:
-    """`path` without symbolic links, whether or not it exists; the top of the file system where it can be no path.
+    """`path` without symbolic links, whether or not it exists; the file system's root when it cannot be resolved.
 
-    A relative path is none when the working folder is gone.
+    A relative path cannot be resolved after the working folder was deleted.
     """
     try:
         return os.path.realpath(path)
@@ -21,7 +21,7 @@ def real_folder(path: str) -> str:
 
 
 def upward(folder: str) -> Iterator[str]:
-    """`folder`, its parent, and so on to the top of the file system."""
+    """`folder`, its parent, and so on up to the file system's root."""
     while True:
         yield folder
         parent = os.path.dirname(folder)
@@ -30,12 +30,17 @@ def upward(folder: str) -> Iterator[str]:
         folder = parent
 
 
+def is_inside(path: str, folder: str) -> bool:
+    """Whether `path` is `folder` or below it; both without symbolic links."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
 def is_world_writable(folder: str) -> bool:
-    """Whether everyone may leave files in `folder`, as in `/tmp`."""
+    """Whether everyone may create files in `folder` but remove only their own, as in `/tmp`."""
     mode = os.stat(folder).st_mode
     return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
 
 
 def user_home(environ: Mapping[str, str]) -> str:
-    """The user's own folder; empty where the variables name none."""
+    """The user's home folder; empty when no variable names it."""
     return environ.get("HOME") or environ.get("USERPROFILE") or ""

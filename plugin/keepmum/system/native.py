@@ -1,8 +1,8 @@
-"""Where native code runs, so that the process does not end in the midst of it.
+"""Makes the end of the process wait for native code in background threads.
 
-An interpreter that ends also ends its background threads, at the moment when they come back from native code; C++ takes
-that for a crash and aborts the process. So each such call is announced here, and the end waits for those under way:
-a tenth of a second at most, where the model is just being opened.
+At exit, the interpreter ends a daemon thread when it returns from native code. C++ code treats that as a crash and
+aborts the process. So background threads wrap such calls in `native_call`, and exit waits for the running ones: at most
+a tenth of a second, while the model is being loaded.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from keepmum.core.errors import EmbeddingError
 
 __all__ = ["native_call"]
 
-_PATIENCE = 10.0  # seconds that the end waits, whatever happens
+_TIMEOUT = 10.0  # seconds that exit waits at most
 _changed = threading.Condition()
-_under_way: list[object] = []
-_ending = threading.Event()
+_running: list[object] = []
+_exiting = threading.Event()
 
 
 @contextlib.contextmanager
 def native_call() -> Iterator[None]:
-    """Announce native code for the length of a block.
+    """Delay the end of the process until the block is left.
 
-    Raises: EmbeddingError when the process is ending; the block is not entered.
+    Raises: EmbeddingError when the process is exiting; the block is not entered.
     """
-    mark = object()
+    token = object()
     with _changed:
-        if _ending.is_set():
+        if _exiting.is_set():
             raise EmbeddingError("the process is ending")
-        _under_way.append(mark)
+        _running.append(token)
     try:
         yield
     finally:
         with _changed:
-            _under_way.remove(mark)
+            _running.remove(token)
             _changed.notify_all()
 
 
 @atexit.register
-def _end() -> None:
+def _wait_for_calls() -> None:
     with _changed:
-        _ending.set()
-        _changed.wait_for(lambda: not _under_way, _PATIENCE)
+        _exiting.set()
+        _changed.wait_for(lambda: not _running, _TIMEOUT)

@@ -1,4 +1,4 @@
-"""Work beside its caller's: begun at once, answered when asked, by whoever is free."""
+"""A background task starts at once; its result is waited for, or computed by the caller while the thread is busy."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ LIMIT = 60.0  # seconds
 
 
 @pytest.fixture
-def beside() -> Iterator[BackgroundTask]:
-    made = BackgroundTask("beside")
+def background() -> Iterator[BackgroundTask]:
+    made = BackgroundTask("background")
     yield made
     made.close()
 
 
-def test_work_is_done_in_another_thread(beside: BackgroundTask) -> None:
-    assert beside.begin(threading.current_thread)().name == "beside"
+def test_a_task_runs_in_another_thread(background: BackgroundTask) -> None:
+    assert background.start(threading.current_thread)().name == "background"
 
 
-def test_work_begins_before_its_answer_is_asked_for(beside: BackgroundTask) -> None:
-    begun = threading.Event()
-    beside.begin(begun.set)
-    assert begun.wait(LIMIT)
+def test_a_task_starts_before_its_result_is_requested(background: BackgroundTask) -> None:
+    started = threading.Event()
+    background.start(started.set)
+    assert started.wait(LIMIT)
 
 
-def test_what_the_work_raises_is_raised_where_its_answer_is_asked_for(beside: BackgroundTask) -> None:
-    answer = beside.begin(lambda: 1 // 0)
+def test_an_exception_is_raised_where_the_result_is_requested(background: BackgroundTask) -> None:
+    result = background.start(lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
-        answer()
+        result()
 
 
-def test_an_error_does_not_end_the_thread(beside: BackgroundTask) -> None:
+def test_an_exception_does_not_end_the_thread(background: BackgroundTask) -> None:
     with pytest.raises(ZeroDivisionError):
-        beside.begin(lambda: 1 // 0)()
-    assert beside.begin(threading.current_thread)().name == "beside"
+        background.start(lambda: 1 // 0)()
+    assert background.start(threading.current_thread)().name == "background"
 
 
-def test_one_thread_serves_one_piece_after_the_other(beside: BackgroundTask) -> None:
-    assert len({beside.begin(threading.get_ident)() for _ in range(20)}) == 1
+def test_one_thread_runs_all_tasks(background: BackgroundTask) -> None:
+    assert len({background.start(threading.get_ident)() for _ in range(20)}) == 1
 
 
-def test_who_comes_while_it_is_at_work_does_the_work_alone(beside: BackgroundTask) -> None:
+def test_the_caller_runs_a_task_while_the_thread_is_busy(background: BackgroundTask) -> None:
     go_on = threading.Event()
-    first = beside.begin(lambda: go_on.wait(LIMIT))
-    assert beside.begin(threading.current_thread)() is threading.current_thread()
+    first = background.start(lambda: go_on.wait(LIMIT))
+    assert background.start(threading.current_thread)() is threading.current_thread()
     go_on.set()
     assert first()
 
 
-def test_its_thread_ends_when_it_is_closed(beside: BackgroundTask) -> None:
-    thread = beside.begin(threading.current_thread)()
-    beside.close()
+def test_close_ends_the_thread(background: BackgroundTask) -> None:
+    thread = background.start(threading.current_thread)()
+    background.close()
     thread.join(LIMIT)
     assert not thread.is_alive()

@@ -1,4 +1,4 @@
-"""Locks on open files: one holder at a time, whoever it is, and nobody waits."""
+"""Locks on open files have one holder at a time, and taking one never waits."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from keepmum.system import file_locks
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[tuple[int, int]]:
-    """Two descriptors of one file, opened apart as two processes do."""
+    """Two descriptors of one file, opened separately, as by two processes."""
     one, other = (os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT) for _ in range(2))
     yield one, other
     os.close(one)
     os.close(other)
 
 
-def test_one_at_a_time_has_the_file(pair: tuple[int, int]) -> None:
+def test_one_descriptor_at_a_time_holds_the_lock(pair: tuple[int, int]) -> None:
     assert [file_locks.take(descriptor) for descriptor in pair] == [True, False]
 
 
-def test_what_is_let_go_can_be_taken(pair: tuple[int, int]) -> None:
+def test_a_released_lock_can_be_taken(pair: tuple[int, int]) -> None:
     one, other = pair
     assert file_locks.take(one)
     file_locks.release(one)

@@ -167,7 +167,7 @@ def test_a_server_that_hangs_leaves_a_question_to_words(
 ) -> None:
     service.remember(ONE)
     settled(service)
-    monkeypatch.setattr("keepmum.embedding.openai_compatible._SECONDS_ONE", 0.2)
+    monkeypatch.setattr("keepmum.embedding.openai_compatible._TIMEOUT_ONE", 0.2)
     go_on = held(server)
     (match,) = service.recall("blue pool")
     assert "meaning" not in match.why

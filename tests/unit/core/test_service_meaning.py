@@ -148,7 +148,7 @@ def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: 
             raise ModelMissing("the model is not installed")
         return FakeEmbedder()
 
-    background = BackgroundEmbedder(opening, pause=0)
+    background = BackgroundEmbedder(opening, retry_seconds=0)
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     assert background.wait(PATIENCE) is None

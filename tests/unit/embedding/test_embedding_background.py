@@ -12,12 +12,12 @@ from keepmum.embedding.fake import FakeEmbedder
 LIMIT = 20.0  # seconds that no wait of a test may take
 
 
-def test_nothing_is_opened_before_it_is_asked_for() -> None:
+def test_nothing_is_opened_before_the_start() -> None:
     background = BackgroundEmbedder(FakeEmbedder)
     assert (background.ready(), background.problem) == (None, "")
 
 
-def test_whoever_asks_while_it_opens_is_not_kept_waiting() -> None:
+def test_ready_does_not_wait_while_the_embedder_opens() -> None:
     go_on = threading.Event()
 
     def slowly() -> Embedder:
@@ -45,7 +45,7 @@ def test_it_is_opened_once() -> None:
     assert opened == [1]
 
 
-def test_what_is_missing_is_told_with_what_to_do() -> None:
+def test_a_missing_model_is_reported_with_the_command() -> None:
     def missing() -> Embedder:
         raise ModelMissing("there is no model; run `keepmum model install`")
 
@@ -54,7 +54,7 @@ def test_what_is_missing_is_told_with_what_to_do() -> None:
     assert background.problem == "there is no model; run `keepmum model install`"
 
 
-def test_a_bug_in_an_embedder_is_told_without_its_words() -> None:
+def test_an_unexpected_error_is_reported_without_its_message() -> None:
     def broken() -> Embedder:
         raise RuntimeError("words that may quote a memory")
 
@@ -65,19 +65,19 @@ def test_a_bug_in_an_embedder_is_told_without_its_words() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "word", "word word word"])
-def test_the_fake_gives_rows_of_length_one(text: str) -> None:
+def test_the_fake_returns_rows_of_length_one(text: str) -> None:
     rows = FakeEmbedder(16).embed([text])
     assert rows.shape == (1, 16)
     assert np.linalg.norm(rows[0]) == pytest.approx(1)
 
 
-def test_the_fake_puts_texts_of_the_same_words_near_each_other() -> None:
+def test_the_fake_gives_texts_with_common_words_similar_vectors() -> None:
     query, near, far = FakeEmbedder().embed(["release notes", "notes of the release", "a cat sat"])
     assert query @ near > query @ far + 0.3
 
 
 class Later:
-    """What cannot be opened until it is installed."""
+    """An embedder that cannot be opened until it is installed."""
 
     def __init__(self) -> None:
         self.installed = False
@@ -90,9 +90,9 @@ class Later:
         return FakeEmbedder()
 
 
-def test_what_was_installed_meanwhile_is_opened_at_the_next_attempt() -> None:
+def test_retry_opens_a_model_that_was_installed_later() -> None:
     opening = Later()
-    background = BackgroundEmbedder(opening, pause=0)
+    background = BackgroundEmbedder(opening, retry_seconds=0)
     assert background.wait(LIMIT) is None
     opening.installed = True
     background.retry()
@@ -100,27 +100,27 @@ def test_what_was_installed_meanwhile_is_opened_at_the_next_attempt() -> None:
     assert background.problem == ""
 
 
-def test_a_failure_is_told_until_an_attempt_succeeds() -> None:
-    background = BackgroundEmbedder(Later(), pause=0)
+def test_a_failure_is_reported_until_an_attempt_succeeds() -> None:
+    background = BackgroundEmbedder(Later(), retry_seconds=0)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)
     assert "keepmum model install" in background.problem
 
 
-def test_attempts_have_a_pause_between_them() -> None:
+def test_retry_waits_between_attempts() -> None:
     opening = Later()
-    background = BackgroundEmbedder(opening, pause=LIMIT)
+    background = BackgroundEmbedder(opening, retry_seconds=LIMIT)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)
     assert opening.attempts == 1
 
 
-def test_what_is_open_is_not_opened_again() -> None:
+def test_retry_does_not_open_an_open_embedder() -> None:
     opening = Later()
     opening.installed = True
-    background = BackgroundEmbedder(opening, pause=0)
+    background = BackgroundEmbedder(opening, retry_seconds=0)
     background.wait(LIMIT)
     background.retry()
     background.wait(LIMIT)

@@ -1,4 +1,4 @@
-"""What was used for a moment goes back to the machine."""
+"""Freed memory is returned to the system."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ print(most - held() > 20_000)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such function")
-def test_what_is_free_is_given_back() -> None:
+def test_free_memory_is_returned_to_the_system() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM.replace("{call}", "heap.release_free_memory()")],
         env={"PYTHONPATH": ":".join(sys.path)},
@@ -37,6 +37,6 @@ def test_what_is_free_is_given_back() -> None:
     assert done.stdout == "True\n"
 
 
-def test_a_process_goes_on_after_both() -> None:
+def test_both_calls_succeed() -> None:
     heap.limit_free_memory()
     heap.release_free_memory()

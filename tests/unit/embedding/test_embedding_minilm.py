@@ -1,4 +1,4 @@
-"""The model as it runs here gives the vectors of the model as it was published."""
+"""The installed model gives nearly the vectors of the published one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from embedding_models import Tiny
 from keepmum.core.errors import EmbeddingError, ModelMissing
-from keepmum.embedding import safetensors
+from keepmum.embedding import conversion
 from keepmum.embedding.local_model import GRAPH, MINILM, TENSORS, VOCABULARY, WEIGHTS
 from keepmum.embedding.minilm import MiniLm
 from keepmum.embedding.wordpiece import WordPiece
@@ -37,28 +37,28 @@ def copy(tiny: Tiny, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny.installed, tmp_path / "copy"))
 
 
-def near(embedder: MiniLm, folder: Path, published: Path, texts: list[str]) -> NDArray[np.float32]:
-    """The cosine of each text's vector with the one in 32-bit floats."""
-    tensors = safetensors.read(str(published / TENSORS))
-    spelling = WordPiece.read(str(folder / VOCABULARY))
-    exact = np.stack([forward(tensors, spelling.spell(text, 256)) for text in texts])
+def cosines_with_32_bits(embedder: MiniLm, folder: Path, published: Path, texts: list[str]) -> NDArray[np.float32]:
+    """The cosine of each text's vector with the one computed in 32-bit floats."""
+    tensors = conversion.read_tensors(str(published / TENSORS))
+    tokenizer = WordPiece.read(str(folder / VOCABULARY))
+    exact = np.stack([forward(tensors, tokenizer.encode(text, 256)) for text in texts])
     cosines: NDArray[np.float32] = (exact * embedder.embed(texts)).sum(axis=1)
     return cosines
 
 
-def test_eight_bits_lose_little_of_a_tiny_model(small: MiniLm, tiny: Tiny) -> None:
-    assert near(small, tiny.installed, tiny.published, TEXTS).min() > 0.99
+def test_the_vectors_of_a_tiny_model_are_close_to_32_bits(small: MiniLm, tiny: Tiny) -> None:
+    assert cosines_with_32_bits(small, tiny.installed, tiny.published, TEXTS).min() > 0.99
 
 
-def test_eight_bits_lose_little_of_the_real_model(
+def test_the_vectors_of_the_real_model_are_close_to_32_bits(
     real: MiniLm, installed_model: Path, published_model: Path, root: Path
 ) -> None:
     paragraphs = (root / "README.md").read_text(encoding="utf-8").split("\n\n")
-    cosines = near(real, installed_model, published_model, [*TEXTS, *paragraphs[::4]])
+    cosines = cosines_with_32_bits(real, installed_model, published_model, [*TEXTS, *paragraphs[::4]])
     assert (cosines.mean() > 0.99, cosines.min() > 0.98) == (True, True), sorted(cosines)
 
 
-def test_the_same_is_meant_by_other_words(real: MiniLm) -> None:
+def test_a_paraphrase_is_more_similar_than_another_text(real: MiniLm) -> None:
     query, same, other = real.embed(["how do I ship to production?", "Steps of a release", "The cat sleeps all day"])
     assert query @ same > query @ other + 0.2
 
@@ -75,13 +75,13 @@ def test_no_texts_give_no_rows(small: MiniLm) -> None:
     assert small.embed([]).shape == (0, small.dimensions)
 
 
-def test_the_vector_of_a_text_does_not_depend_on_its_neighbours(small: MiniLm) -> None:
+def test_a_vector_does_not_depend_on_the_batch(small: MiniLm) -> None:
     alone = np.concatenate([small.embed([text]) for text in TEXTS])
     assert np.array_equal(alone, small.embed(TEXTS))
 
 
 @pytest.mark.parametrize("text", ["a" * 70_000, "deploy " * 10_000, "\0\ud800\uffff" * 100, "🫠👩‍👩‍👧 한국어 ไทย"])
-def test_no_text_is_too_long_or_too_odd(small: MiniLm, text: str) -> None:
+def test_long_and_unusual_texts_have_vectors(small: MiniLm, text: str) -> None:
     assert np.isfinite(small.embed([text])).all()
 
 
@@ -100,20 +100,20 @@ def test_threads_share_one_model(small: MiniLm) -> None:
     assert equal == [True] * 80
 
 
-def test_the_name_of_the_space_changes_with_the_weights(tiny: Tiny) -> None:
+def test_the_space_name_changes_with_the_weights(tiny: Tiny) -> None:
     other = type(tiny.model)("tiny", tiny.model.published, {**tiny.model.installed, WEIGHTS: "0" * 64})
     assert tiny.model.space != other.space
     assert MINILM.space.startswith("all-MiniLM-L6-v2-int8-")
 
 
-def test_a_model_that_was_never_installed_is_told_with_the_command(tmp_path: Path) -> None:
+def test_a_missing_model_is_reported_with_the_command(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match=r"not installed; `keepmum model install` fetches it"):
         MiniLm.open(str(tmp_path / "nothing"))
 
 
 @pytest.mark.parametrize("name", [GRAPH, WEIGHTS, VOCABULARY])
 @pytest.mark.parametrize("damage", ["missing", "cut short", "changed"])
-def test_a_damaged_file_is_named_with_the_command(tiny: Tiny, copy: Path, name: str, damage: str) -> None:
+def test_a_damaged_file_is_reported_with_the_command(tiny: Tiny, copy: Path, name: str, damage: str) -> None:
     content = (copy / name).read_bytes()
     if damage == "missing":
         (copy / name).unlink()
@@ -125,21 +125,21 @@ def test_a_damaged_file_is_named_with_the_command(tiny: Tiny, copy: Path, name: 
         MiniLm.open(str(copy), tiny.model)
 
 
-def test_without_onnxruntime_it_is_said_how_to_get_it(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_onnxruntime_is_reported_with_the_command(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbeddingError, match=r"needs the package onnxruntime.*`keepmum install` fetches it"):
         MiniLm.open(str(tiny.installed), tiny.model)
 
 
-def test_a_graph_that_cannot_be_opened_is_told_and_not_thrown(tiny: Tiny, copy: Path) -> None:
+def test_an_invalid_graph_is_an_embedding_error(tiny: Tiny, copy: Path) -> None:
     (copy / GRAPH).write_bytes(b"no graph")
     import hashlib
 
     pins = {**tiny.model.installed, GRAPH: hashlib.sha256(b"no graph").hexdigest()}
-    with pytest.raises(EmbeddingError, match=r"onnxruntime cannot open .*model\.onnx"):
+    with pytest.raises(EmbeddingError, match=r"onnxruntime cannot load .*model\.onnx"):
         MiniLm.open(str(copy), type(tiny.model)("tiny", {}, pins))
 
 
-def test_the_model_opens_in_a_home_that_is_a_link(tiny: Tiny, tmp_path: Path) -> None:
+def test_the_model_loads_from_a_symbolic_link(tiny: Tiny, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tiny.installed, target_is_directory=True)
     assert MiniLm.open(str(tmp_path / "link"), tiny.model).embed(["a"]).shape == (1, 48)

@@ -1,25 +1,24 @@
-"""What other programs of this user have fetched from the hub already."""
+"""The hub's cache folder, where other programs of this user may have downloaded the files."""
 
 from __future__ import annotations
 
 import os
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding.local_model import LocalModel
+from keepmum.embedding.local_model import LocalModel, Progress
 from keepmum.embedding.sources import folder
-from keepmum.embedding.sources.progress import Progress
 
 __all__ = ["fetch"]
 
 
-def fetch(model: LocalModel, _into: str, _progress: Progress) -> str:
-    """The folder of the hub's cache that holds the files.
+def fetch(model: LocalModel, _work: str, _progress: Progress) -> str:
+    """The folder in the hub's cache that holds the files.
 
-    Raises: EmbeddingError when there is none.
+    Raises: EmbeddingError when the cache does not hold them.
     """
     found = folder.find(os.path.join(_cache(), f"models--{model.publisher}--{model.name}"), model.published)
     if found is None:
-        raise EmbeddingError("no other program of yours has fetched it")
+        raise EmbeddingError("no other program has downloaded it")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The model hub. A file that was fetched in part goes on where it stopped, after a lost connection or another day."""
+"""The model hub. An interrupted download resumes where it stopped, at once or at the next start."""
 
 from __future__ import annotations
 
@@ -7,50 +7,47 @@ import os
 from typing import TYPE_CHECKING
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding.local_model import LocalModel, is_right
-from keepmum.embedding.sources.progress import Progress
+from keepmum.embedding.local_model import LocalModel, Progress, has_hash
 
 if TYPE_CHECKING:
     import httpx
 
 __all__ = ["fetch"]
 
-_HUB = "https://huggingface.co"  # HF_ENDPOINT names a mirror, as it does for every program that uses the hub
+_HUB = "https://huggingface.co"  # HF_ENDPOINT names a mirror, as for every program that uses the hub
 _ATTEMPTS = 4
-_SILENCE = 30.0  # seconds in which nothing came
-_PARTIAL = 206
-_OK = 200
-_NOTHING_LEFT = 416
-_MOST = 1 << 28  # bytes; a server that never stops sending does not fill the disk
+_TIMEOUT = 30.0  # seconds without a byte
+_OK, _PARTIAL, _RANGE_NOT_SATISFIABLE = 200, 206, 416
+_MAX_BYTES = 1 << 28  # so that a server cannot fill the disk
 
 
 def fetch(model: LocalModel, into: str, progress: Progress) -> str:
-    """The folder `into`, with the files in it.
+    """The folder `into`, after downloading the files to it.
 
-    Raises: EmbeddingError when the hub cannot be reached, or sends other files; OSError.
+    Raises: EmbeddingError when the hub is unreachable or sends other files; OSError.
     """
     try:
         import httpx
     except ImportError:
-        raise EmbeddingError("the package httpx is not here; `keepmum install` fetches it") from None
+        raise EmbeddingError("the package httpx is missing; `keepmum install` fetches it") from None
     endpoint = (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
-    with httpx.Client(timeout=_SILENCE, follow_redirects=True) as client:
+    with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
         for name, pinned in model.published.items():
             path = os.path.join(into, name)
-            if not is_right(path, pinned):
-                address = f"{endpoint}/{model.publisher}/{model.name}/resolve/main/{name}"
-                _fetch_file(client, address, f"{path}.part", progress)
-                if not is_right(f"{path}.part", pinned):
+            if not has_hash(path, pinned):
+                url = f"{endpoint}/{model.publisher}/{model.name}/resolve/main/{name}"
+                _download(client, url, f"{path}.part", progress)
+                if not has_hash(f"{path}.part", pinned):
                     os.unlink(f"{path}.part")
-                    raise EmbeddingError(f"the hub sent another {name} than the one that is pinned")
+                    raise EmbeddingError(f"the hub sent a {name} whose hash differs from the pinned one")
                 os.replace(f"{path}.part", path)
     return into
 
 
-def _fetch_file(client: httpx.Client, address: str, part: str, progress: Progress) -> None:
-    """All of a file, in as many attempts as it is worth.
+def _download(client: httpx.Client, url: str, part: str, progress: Progress) -> None:
+    """Download a file to `part`, retrying while attempts make progress.
 
-    Raises: EmbeddingError; what has come stays for the next time.
+    Raises: EmbeddingError; the bytes received so far are kept for the next attempt.
     """
     import httpx
 
@@ -58,38 +55,38 @@ def _fetch_file(client: httpx.Client, address: str, part: str, progress: Progres
     for _ in range(_ATTEMPTS):
         before = _size(part)
         try:
-            if _go_on(client, address, part, progress):
+            if _resume(client, url, part, progress):
                 return
             reason = "it ended early"
         except httpx.InvalidURL:
-            raise EmbeddingError("HF_ENDPOINT is no address") from None
+            raise EmbeddingError("HF_ENDPOINT is not a URL") from None
         except httpx.HTTPError as error:
             reason = type(error).__name__
         if _size(part) == before:
             break
-    kept = f"; {_size(part):,} bytes are kept, and the next attempt goes on from there" if _size(part) else ""
+    kept = f"; {_size(part):,} bytes are kept, and the next attempt resumes there" if _size(part) else ""
     raise EmbeddingError(f"the hub cannot be reached ({reason}){kept}")
 
 
-def _go_on(client: httpx.Client, address: str, part: str, progress: Progress) -> bool:
-    """Whether the file is complete, as far as its length tells, after appending what the hub sends."""
+def _resume(client: httpx.Client, url: str, part: str, progress: Progress) -> bool:
+    """Append what the hub sends; True when the file is complete by its announced length."""
     done = _size(part)
-    # Lengths and ranges are of the file as it is, so it must not come compressed.
+    # Lengths and ranges refer to the uncompressed file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
-    with client.stream("GET", address, headers=headers) as answer:
-        if answer.status_code == _NOTHING_LEFT:
+    with client.stream("GET", url, headers=headers) as answer:
+        if answer.status_code == _RANGE_NOT_SATISFIABLE:  # nothing is left to send
             return True
         if answer.status_code not in {_OK, _PARTIAL}:
             raise EmbeddingError(f"the hub answered {answer.status_code} for {os.path.basename(part)[:-5]}")
-        if answer.status_code == _OK:  # from the start, since it knows no ranges
+        if answer.status_code == _OK:  # the server ignores ranges and sends the whole file
             done = 0
         total = done + int(answer.headers.get("Content-Length", 0))
         with open(part, "ab" if done else "wb") as file:
             for chunk in answer.iter_bytes():
                 file.write(chunk)
                 done += len(chunk)
-                if done > _MOST:
-                    raise EmbeddingError("the hub sends more than any file of the model has")
+                if done > _MAX_BYTES:
+                    raise EmbeddingError("the hub sends more bytes than any file of the model has")
                 progress(f"fetching {os.path.basename(part)[:-5]}", done, total)
     return done >= total
 

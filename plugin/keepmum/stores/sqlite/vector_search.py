@@ -216,7 +216,7 @@ class SqliteVectorSearch:
             with native_call():
                 return asked, index, index.nearest(index.point(asked), groups, limit)
 
-        return self._beside.begin(nearest)
+        return self._beside.start(nearest)
 
     def _followed(self, model: str) -> Index | None:
         """The index of a model's vectors, up to date; None where it cannot be had at once, or holds nothing."""
