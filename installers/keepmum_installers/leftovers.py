@@ -21,7 +21,7 @@ __all__ = ["clear", "elsewhere", "memories", "purge", "set_aside"]
 
 _STATE = ("heartbeat", "sessions", "briefings")
 _STORE = "memory.db"
-_OUTBOX = ("outbox.db", "outbox-")  # what waits for a server, and whose turn it is to send that
+_OUTBOX = ("outbox.db", "outbox-")  # queued writes, and the locks for sending them
 _OWN_WORDS = ("config.toml", "credentials.toml", "allow.toml", "fingerprint.key")
 _CACHES = ("pycache", "modules", "vectors-", "packed-")  # beginnings of names; all of it is made anew where it lacks
 _COPIES = ("servers", os.path.join("cache", "markdown"))  # what this machine knows of memories that lie elsewhere

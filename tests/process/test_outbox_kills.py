@@ -1,6 +1,6 @@
-"""What waits for a server arrives exactly once, whatever the server does and whoever is killed while sending.
+"""Queued writes are delivered exactly once, although the server fails often and senders are killed.
 
-KEEPMUM_TEST_FULL=1 runs the numbers that the product promises; otherwise smaller ones stay within a minute.
+KEEPMUM_TEST_FULL=1 runs the full numbers; the default takes less than a minute.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ pytestmark = pytest.mark.heavy
 
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
 WRITES, KILLS = (10_000, 100) if FULL else (250, 6)
-FAULTS = 0.3  # of all requests, half of them after the server did what was asked
+FAULTS = 0.3  # share of requests that fail; half of them after the server has done its work
 SENDERS = 2
-_LOOK = 0.05  # seconds between two looks
-LIMIT = 3_000.0 if FULL else 120.0  # seconds, for the last of them to be done
+_INTERVAL = 0.05  # seconds between two checks
+LIMIT = 3_000.0 if FULL else 120.0  # seconds until the queue is empty
 
 
 @pytest.fixture
 def server() -> FakeServer:
-    """A server that fails three times in ten."""
+    """A server that fails 30 % of the requests."""
     chance = random.Random(7)
     fake = FakeServer()
 
@@ -50,17 +50,17 @@ def server() -> FakeServer:
     return fake
 
 
-def send_all(origin: str, folder: Path, box: Outbox) -> None:
-    """Let several processes send what waits, and kill one of them again and again."""
+def send_all(origin: str, folder: Path, outbox: Outbox) -> None:
+    """Send the queue with several processes, and kill one of them again and again."""
     chance = random.Random(11)
     senders = [start_drainer(origin, folder) for _ in range(SENDERS)]
-    first, ends = box.waiting(origin), time.monotonic() + LIMIT
+    first, ends = outbox.count_waiting(origin), time.monotonic() + LIMIT
     for kill in range(KILLS):
-        aim = first - (kill + 1) * first // (KILLS + 1)  # spread over the whole work, not over its first second
-        while box.waiting(origin) > aim:
+        aim = first - (kill + 1) * first // (KILLS + 1)  # spreads the kills over the complete run
+        while outbox.count_waiting(origin) > aim:
             assert time.monotonic() < ends, "it takes too long"
             with contextlib.suppress(subprocess.TimeoutExpired):
-                senders[0].wait(_LOOK)
+                senders[0].wait(_INTERVAL)
                 raise AssertionError(senders[0].communicate()[1].decode())
         victim = chance.randrange(SENDERS)
         senders[victim].kill()
@@ -68,38 +68,38 @@ def send_all(origin: str, folder: Path, box: Outbox) -> None:
         senders[victim] = start_drainer(origin, folder)
     for sender in senders:
         try:
-            _, said = sender.communicate(timeout=LIMIT)
+            _, errors = sender.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
             sender.kill()
             sender.communicate()
             raise
-        assert sender.returncode == 0, said.decode()
+        assert sender.returncode == 0, errors.decode()
 
 
-def test_every_write_arrives_exactly_once(httpserver: HTTPServer, server: FakeServer, tmp_path: Path) -> None:
+def test_every_write_is_delivered_exactly_once(httpserver: HTTPServer, server: FakeServer, tmp_path: Path) -> None:
     origin = behind(httpserver, server)
-    box = Outbox(file_of(str(tmp_path)), most_items=WRITES)
+    outbox = Outbox(file_of(str(tmp_path)), max_items=WRITES)
     texts = [f"memory number{number}" for number in range(WRITES)]
-    box.put([
+    outbox.put([
         Item(
             id=ids.to_uuid(ids.new_id()), origin=origin, project="alpha", action="create", memory=ids.new_id(),
             queued_at=1, title=text, text=text, agent="tester",
         )
         for text in texts
     ])  # fmt: skip
-    send_all(origin, tmp_path, box)
-    arrived = Counter(memory["text"] for memory in server.memories.values())
-    assert [text for text, count in arrived.items() if count > 1] == [], "sent twice"
-    assert [text for text in texts if text not in arrived] == [], "lost"
-    assert box.items() == []
-    box.close()
+    send_all(origin, tmp_path, outbox)
+    delivered = Counter(memory["text"] for memory in server.memories.values())
+    assert [text for text, count in delivered.items() if count > 1] == [], "sent twice"
+    assert [text for text in texts if text not in delivered] == [], "lost"
+    assert outbox.items() == []
+    outbox.close()
 
 
-def test_what_was_written_offline_is_known_here_by_the_servers_ids(
+def test_memories_written_offline_get_the_ids_of_the_server(
     httpserver: HTTPServer, server: FakeServer, tmp_path: Path
 ) -> None:
     origin = behind(httpserver, server)
-    works, server.fault = server.fault, lambda _: Answer(503)
+    faults, server.fault = server.fault, lambda _: Answer(503)
     store = open_at(origin, tmp_path)
     count = min(WRITES, 200)
     names = []
@@ -107,11 +107,11 @@ def test_what_was_written_offline_is_known_here_by_the_servers_ids(
         memory = a_memory(f"memory number{number}")
         names.append(memory.id)
         put(store, memory)
-    server.fault = works
-    box = Outbox(file_of(str(tmp_path)))
-    send_all(origin, tmp_path, box)
-    kept = {name: store._mirror.get([box.name(name)]) for name in names}
-    assert [name for name, found in kept.items() if not found] == []
-    assert {ids.to_uuid(found[0].id) for found in kept.values()} == set(server.memories)
+    server.fault = faults
+    outbox = Outbox(file_of(str(tmp_path)))
+    send_all(origin, tmp_path, outbox)
+    stored = {name: store._mirror.get([outbox.current_id(name)]) for name in names}
+    assert [name for name, found in stored.items() if not found] == []
+    assert {ids.to_uuid(found[0].id) for found in stored.values()} == set(server.memories)
     store.close()
-    box.close()
+    outbox.close()

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 
 from contract.stores import wanted
 from keepmum.core.errors import SettingsError
-from keepmum.stores import sqlite
+from keepmum.stores import RestSpec, SqliteSpec, sqlite
 from keepmum.stores.base import LocalStore
-from keepmum.stores.outbox import Outbox
-from keepmum.stores.outbox.drainer import Turn
+from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest.api import Api
+from keepmum.stores.rest.http_client import HttpClient
 from keepmum.stores.rest.store import RestStore
-from keepmum.stores.rest.wire import Wire
 from keepmum.workspace import credentials
 from keepmum.workspace.resolve import backend_kind, server_of
 from keepmum.workspace.settings import load
@@ -67,7 +66,7 @@ VARIABLES = st.dictionaries(
 )  # fmt: skip
 
 Sent = list[tuple[str, str]]
-Place = tuple[Path, Path, LocalStore, Outbox, Turn]
+Place = tuple[Path, Path, LocalStore, Outbox, SendLock]
 
 
 class Recorder:
@@ -87,17 +86,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home, clone = tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("clone")
     (home / "config.toml").write_text(f"backend.approved = ['{APPROVED}']", encoding="utf-8")
     credentials.store(str(home), APPROVED, STORED)
-    mirror, box = sqlite.open_store(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
-    turn = Turn(str(home / "turn"))
-    yield home, clone, mirror, box, turn
-    turn.close()
+    mirror, outbox = sqlite.open_store(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
+    lock = SendLock(str(home / "turn"))
+    yield home, clone, mirror, outbox, lock
+    lock.close()
     mirror.close()
-    box.close()
+    outbox.close()
 
 
 def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     """What a recall in the clone sends, and where to."""
-    home, clone, mirror, box, turn = place
+    home, clone, mirror, outbox, lock = place
     (clone / ".keepmum.toml").write_text(text, encoding="utf-8")
     environ = {"KEEPMUM_HOME": str(home), "MEMORY_API_KEY": IN_VARIABLE, **variables}
     try:
@@ -110,9 +109,10 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     recorder = Recorder()
 
     def connect(named: credentials.Server) -> Api:
-        return Api(Wire(named, transport=httpx.MockTransport(recorder)))
+        return Api(HttpClient(named, transport=httpx.MockTransport(recorder)))
 
-    store = RestStore(server, mirror, box, turn, connect=connect)
+    spec = RestSpec(server, SqliteSpec(str(home / "mirror.db")), str(home))
+    store = RestStore(spec, mirror, outbox, lock, connect=connect)
     store.search(["words"], wanted(), 5)
     return recorder.sent
 

@@ -60,7 +60,7 @@ def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) ->
         why = f"  ({item.reason})" if item.reason else ""
         console.out(f"{what}  to {item.origin}, since {briefing.day(item.queued_at)}{why}")
     for origin in sorted({item.origin for item in items}):
-        if paused := box.paused(origin):
+        if paused := box.pause_reason(origin):
             console.err(f"sending to {origin} is paused: {paused}")
     if not items:
         console.err("the outbox is empty")
@@ -75,7 +75,7 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
         return 0
     settings = resolve(os.environ).settings
     origin = server_of(settings, os.environ).origin if backend_kind(settings) == "rest" else ""
-    if box.waiting(origin):
+    if box.count_waiting(origin):
         with opening.open_session(os.environ, "cli", origin="cli", upkeep=False, drains=True):
             _wait(box, origin)
     left = box.items()
@@ -83,17 +83,17 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
     for item in left:
         if item.origin != origin:
             console.err(f"{item.id} is for {item.origin}, which is not configured here")
-        elif reason := box.paused(origin) or item.reason:
+        elif reason := box.pause_reason(origin) or item.reason:
             console.err(f"{item.id}: {reason}")
     return 1 if left else 0
 
 
 def _wait(box: outbox.Outbox, origin: str) -> None:
     """Wait until nothing is queued for the server, or nothing was sent for `_TIMEOUT` seconds."""
-    fewest, ends = box.waiting(origin), time.monotonic() + _TIMEOUT
-    while fewest and not box.paused(origin) and time.monotonic() < ends:
+    fewest, ends = box.count_waiting(origin), time.monotonic() + _TIMEOUT
+    while fewest and not box.pause_reason(origin) and time.monotonic() < ends:
         time.sleep(_INTERVAL)
-        left = box.waiting(origin)
+        left = box.count_waiting(origin)
         if left < fewest:
             fewest, ends = left, time.monotonic() + _TIMEOUT
 

@@ -52,7 +52,7 @@ def test_a_key_from_a_pipe_is_tried_and_stored(run: Run, origin: str, state: str
 def test_a_key_that_the_server_does_not_take_is_not_stored(run: Run, origin: str, state: str) -> None:
     status, _, remark = run("login", origin, typed="another-key")
     assert (status, credentials.origins(state)) == (1, [])
-    assert "does not take the key" in remark
+    assert "does not accept the key" in remark
 
 
 def test_a_wrong_key_leaves_the_one_before(run: Run, origin: str, state: str) -> None:
@@ -171,7 +171,7 @@ def test_a_test_of_a_server_that_fails_says_why(run: Run, origin: str, fake: Fak
     fake.keys = {}
     status, _, remark = run("backend", "test")
     assert status == 1
-    assert "does not take the key" in remark
+    assert "does not accept the key" in remark
 
 
 def test_the_embedded_store_passes_its_test(run: Run) -> None:
@@ -237,8 +237,8 @@ def test_a_key_that_is_not_taken_any_more_is_told(run: Run, waiting: FakeServer)
     waiting.keys = {}
     status, _, remark = run("outbox", "retry")
     assert status == 1
-    assert "does not take the key" in remark
-    assert "does not take the key" in run("outbox", "list")[2]
+    assert "does not accept the key" in remark
+    assert "does not accept the key" in run("outbox", "list")[2]
 
 
 def test_what_waits_is_dropped_only_by_name_and_with_a_yes(run: Run, waiting: FakeServer, state: str) -> None:

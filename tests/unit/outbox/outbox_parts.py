@@ -1,4 +1,4 @@
-"""What the tests of the outbox are built with."""
+"""Helpers for the tests of the outbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ORIGIN = "https://memory.example"
 
 
 def an_item(**fields: Any) -> Item:
-    """A write that waits to create a memory."""
+    """A queued write that creates a memory."""
     memory = ids.new_id()
     defaults: dict[str, Any] = {
         "id": ids.to_uuid(ids.new_id()), "origin": ORIGIN, "project": "alpha", "action": "create", "memory": memory,

@@ -1,4 +1,4 @@
-"""Sending what waits: by one process, until it has arrived, and what becomes of what does not."""
+"""The drainer: one process sends; retries, pauses and refusals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
-from keepmum.stores.outbox import Drainer, Item, Outbox
-from keepmum.stores.outbox.drainer import Turn
+from keepmum.stores.outbox import Drainer, Item, Outbox, SendLock
 from unit.outbox.outbox_parts import ORIGIN, an_item
 
 LIMIT = 20.0  # seconds
@@ -18,26 +17,26 @@ Make = Callable[[Callable[[Item], str | None]], Drainer]
 
 
 @pytest.fixture
-def box(tmp_path: Path) -> Iterator[Outbox]:
+def outbox(tmp_path: Path) -> Iterator[Outbox]:
     made = Outbox(str(tmp_path / "outbox.db"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def arrived() -> list[tuple[str, str | None]]:
-    """What the owner of the queue was told: memory and name."""
+def delivered() -> list[tuple[str, str | None]]:
+    """The calls of `on_delivered`: memory and id at the server."""
     return []
 
 
 @pytest.fixture
-def make(box: Outbox, tmp_path: Path, arrived: list[tuple[str, str | None]]) -> Iterator[Make]:
-    """Makes a drainer that sends by the function it is given, as another process would."""
+def make(outbox: Outbox, tmp_path: Path, delivered: list[tuple[str, str | None]]) -> Iterator[Make]:
+    """Makes a drainer with this `send`, as another process would."""
     made: list[Drainer] = []
 
     def make_one(send: Callable[[Item], str | None]) -> Drainer:
-        turn = Turn(str(tmp_path / "turn"))
-        made.append(Drainer(box, ORIGIN, turn, send, lambda item, name: arrived.append((item.memory, name))))
+        lock = SendLock(str(tmp_path / "send.lock"))
+        made.append(Drainer(outbox, ORIGIN, lock, send, lambda item, name: delivered.append((item.memory, name))))
         return made[-1]
 
     yield make_one
@@ -68,42 +67,40 @@ def setting(event: threading.Event) -> Callable[[Item], str | None]:
     return send
 
 
-def test_what_arrived_leaves_the_queue_after_its_owner_was_told(
-    box: Outbox, make: Make, arrived: list[tuple[str, str | None]]
-) -> None:
+def test_a_delivered_item_leaves_the_queue(outbox: Outbox, make: Make, delivered: list[tuple[str, str | None]]) -> None:
     item = an_item()
-    box.put([item])
+    outbox.put([item])
     assert make(lambda _: "a-name").step() == 0.0
-    assert box.items() == []
-    assert arrived == [(item.memory, "a-name")]
+    assert outbox.items() == []
+    assert delivered == [(item.memory, "a-name")]
 
 
-def test_a_server_that_is_down_is_left_alone_for_a_random_while(box: Outbox, make: Make) -> None:
-    box.put([an_item()])
+def test_pauses_grow_and_are_random_while_the_server_is_down(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item()])
     drainer = make(failing(StoreUnavailable("down", unsent=True)))
     pauses = [drainer.step() for _ in range(40)]
     assert all(0 <= pause <= 300 for pause in pauses)
-    assert max(pauses[8:]) > 10, "it grows"
-    assert (box.waiting(ORIGIN), box.items()[0].tries) == (1, 0)
+    assert max(pauses[8:]) > 10, "pauses grow"
+    assert (outbox.count_waiting(ORIGIN), outbox.items()[0].tries) == (1, 0)
 
 
-def test_a_server_that_asks_for_time_gets_it(box: Outbox, make: Make) -> None:
-    box.put([an_item()])
+def test_retry_after_is_respected(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item()])
     assert make(failing(StoreUnavailable("busy", retry_after=42.0))).step() >= 42.0
 
 
-def test_a_key_that_is_refused_pauses_the_server(box: Outbox, make: Make) -> None:
-    box.put([an_item(), an_item()])
+def test_a_refused_key_pauses_the_server(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item(), an_item()])
     drainer = make(failing(KeyRefused("the key is not taken")))
     drainer.step()
-    assert box.paused(ORIGIN) == "the key is not taken"
-    tries = [item.tries for item in box.items()]
+    assert outbox.pause_reason(ORIGIN) == "the key is not taken"
+    tries = [item.tries for item in outbox.items()]
     drainer.step()
-    assert [item.tries for item in box.items()] == tries == [0, 0]
+    assert [item.tries for item in outbox.items()] == tries == [0, 0]
 
 
-def test_what_is_refused_for_good_is_laid_aside_and_the_next_goes_on(box: Outbox, make: Make) -> None:
-    box.put([an_item(title="bad"), an_item(title="good")])
+def test_a_refused_item_does_not_block_the_next(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item(title="bad"), an_item(title="good")])
     sent: list[str] = []
 
     def send(item: Item) -> str | None:
@@ -115,11 +112,11 @@ def test_what_is_refused_for_good_is_laid_aside_and_the_next_goes_on(box: Outbox
     drainer = make(send)
     assert [drainer.step(), drainer.step()] == [0.0, 0.0]
     assert sent == ["good"]
-    assert [(item.title, item.reason) for item in box.items()] == [("bad", "no such project")]
+    assert [(item.title, item.reason) for item in outbox.items()] == [("bad", "no such project")]
 
 
-def test_only_one_sends_at_a_time(box: Outbox, make: Make) -> None:
-    box.put([an_item(), an_item()])
+def test_one_process_sends_at_a_time(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item(), an_item()])
     sent: list[str] = []
     here, there = make(noting(sent, "here")), make(noting(sent, "there"))
     here.step()
@@ -129,18 +126,18 @@ def test_only_one_sends_at_a_time(box: Outbox, make: Make) -> None:
     assert sent == ["here", "there"]
 
 
-def test_a_server_that_was_paused_is_tried_once_by_a_new_process(box: Outbox, make: Make) -> None:
-    box.put([an_item()])
-    box.pause(ORIGIN, "the key was not taken")
+def test_a_new_process_tries_a_paused_server_once(outbox: Outbox, make: Make) -> None:
+    outbox.put([an_item()])
+    outbox.pause(ORIGIN, "the key was not taken")
     done = threading.Event()
     make(setting(done)).start()
     assert done.wait(LIMIT)
 
 
-def test_what_is_queued_later_is_sent_in_the_background(box: Outbox, make: Make) -> None:
+def test_an_item_queued_later_is_sent_in_the_background(outbox: Outbox, make: Make) -> None:
     done = threading.Event()
     drainer = make(setting(done))
     drainer.start()
-    box.put([an_item()])
+    outbox.put([an_item()])
     drainer.wake()
     assert done.wait(LIMIT)

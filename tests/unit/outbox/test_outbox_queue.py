@@ -1,4 +1,4 @@
-"""What waits is kept, in order, within bounds, for its owner alone, and leaves by no back door."""
+"""The queue on disk: durable, ordered, limited in size, private; items leave it only as intended."""
 
 from __future__ import annotations
 
@@ -15,138 +15,138 @@ from unit.outbox.outbox_parts import ORIGIN, an_item
 
 
 @pytest.fixture
-def box(tmp_path: Path) -> Iterator[Outbox]:
+def outbox(tmp_path: Path) -> Iterator[Outbox]:
     made = Outbox(str(tmp_path / "home" / "outbox.db"))
     yield made
     made.close()
 
 
-def test_a_write_comes_out_as_it_went_in(box: Outbox) -> None:
+def test_an_item_is_read_as_it_was_written(outbox: Outbox) -> None:
     item = an_item(text="ünï ☃", tags=("x",))
-    assert box.put([item]) == 1
-    assert box.next(ORIGIN) == item
+    assert outbox.put([item]) == 1
+    assert outbox.next(ORIGIN) == item
 
 
-def test_what_waits_is_there_for_the_next_process(box: Outbox, tmp_path: Path) -> None:
+def test_the_queue_is_durable(outbox: Outbox, tmp_path: Path) -> None:
     item = an_item()
-    box.put([item])
+    outbox.put([item])
     other = Outbox(str(tmp_path / "home" / "outbox.db"))
     assert other.items() == [item]
     other.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
-def test_the_file_is_for_its_owner_alone(box: Outbox, tmp_path: Path) -> None:
-    box.put([an_item()])
+def test_the_file_is_private(outbox: Outbox, tmp_path: Path) -> None:
+    outbox.put([an_item()])
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "home").iterdir()} == {0o600}
 
 
-def test_a_try_is_counted_before_it_is_made(box: Outbox) -> None:
-    box.put([an_item()])
-    box.next(ORIGIN)
-    assert box.items()[0].tries == 1
+def test_a_try_is_counted_before_it_is_made(outbox: Outbox) -> None:
+    outbox.put([an_item()])
+    outbox.next(ORIGIN)
+    assert outbox.items()[0].tries == 1
 
 
-def test_a_try_that_was_surely_not_sent_counts_for_none(box: Outbox) -> None:
-    box.put([an_item()])
-    item = box.next(ORIGIN)
+def test_a_try_that_was_not_sent_does_not_count(outbox: Outbox) -> None:
+    outbox.put([an_item()])
+    item = outbox.next(ORIGIN)
     assert item is not None
-    box.failed(item, "it is down", sent=False)
-    assert (box.items()[0].tries, box.items()[0].reason) == (0, "it is down")
+    outbox.mark_failed(item, "it is down", sent=False)
+    assert (outbox.items()[0].tries, outbox.items()[0].reason) == (0, "it is down")
 
 
-def test_writes_to_one_memory_keep_their_order(box: Outbox) -> None:
+def test_writes_to_one_memory_keep_their_order(outbox: Outbox) -> None:
     first = an_item()
     second = an_item(memory=first.memory, action="replace")
-    box.put([first, second])
+    outbox.put([first, second])
     for _ in range(3):
-        assert box.next(ORIGIN) is not None
-    assert [item.tries for item in box.items()] == [3, 0], "the second waits for the first, however often that fails"
+        assert outbox.next(ORIGIN) is not None
+    assert [item.tries for item in outbox.items()] == [3, 0], "the second waits until the first was delivered"
 
 
-def test_a_write_that_always_fails_holds_up_no_other(box: Outbox) -> None:
+def test_a_write_that_always_fails_blocks_no_other(outbox: Outbox) -> None:
     failing, other = an_item(), an_item()
-    box.put([failing, other])
-    assert [one and one.id for one in (box.next(ORIGIN), box.next(ORIGIN))] == [failing.id, other.id]
+    outbox.put([failing, other])
+    assert [one and one.id for one in (outbox.next(ORIGIN), outbox.next(ORIGIN))] == [failing.id, other.id]
 
 
-def test_a_server_gets_only_what_was_queued_for_it(box: Outbox) -> None:
-    box.put([an_item()])
-    assert box.next("https://evil.example") is None
-    assert box.waiting("https://evil.example") == 0
+def test_a_server_gets_only_its_own_items(outbox: Outbox) -> None:
+    outbox.put([an_item()])
+    assert outbox.next("https://evil.example") is None
+    assert outbox.count_waiting("https://evil.example") == 0
 
 
-def test_a_full_queue_refuses_all_of_a_write_and_says_so(tmp_path: Path) -> None:
-    box = Outbox(str(tmp_path / "outbox.db"), most_items=2)
-    box.put([an_item()])
+def test_a_full_queue_refuses_the_complete_write(tmp_path: Path) -> None:
+    outbox = Outbox(str(tmp_path / "outbox.db"), max_items=2)
+    outbox.put([an_item()])
     with pytest.raises(StoreError, match="nothing was stored"):
-        box.put([an_item(), an_item()])
-    assert box.waiting(ORIGIN) == 1
-    box.close()
+        outbox.put([an_item(), an_item()])
+    assert outbox.count_waiting(ORIGIN) == 1
+    outbox.close()
 
 
-def test_a_queue_of_too_many_bytes_refuses(tmp_path: Path) -> None:
-    box = Outbox(str(tmp_path / "outbox.db"), most_bytes=1000)
+def test_a_queue_over_its_byte_limit_refuses(tmp_path: Path) -> None:
+    outbox = Outbox(str(tmp_path / "outbox.db"), max_bytes=1000)
     with pytest.raises(StoreError, match="nothing was stored"):
-        box.put([an_item(text="x" * 1000)])
-    assert box.items() == []
-    box.close()
+        outbox.put([an_item(text="x" * 1000)])
+    assert outbox.items() == []
+    outbox.close()
 
 
-def test_what_a_server_refused_is_laid_aside_and_seen(box: Outbox) -> None:
-    box.put([an_item()])
-    item = box.next(ORIGIN)
+def test_a_refused_item_is_kept_with_its_reason(outbox: Outbox) -> None:
+    outbox.put([an_item()])
+    item = outbox.next(ORIGIN)
     assert item is not None
-    box.refuse(item, "the project is closed")
-    assert (box.waiting(ORIGIN), box.refused(ORIGIN), box.next(ORIGIN)) == (0, 1, None)
-    assert (box.items()[0].state, box.items()[0].reason) == ("refused", "the project is closed")
+    outbox.mark_refused(item, "the project is closed")
+    assert (outbox.count_waiting(ORIGIN), outbox.count_refused(ORIGIN), outbox.next(ORIGIN)) == (0, 1, None)
+    assert (outbox.items()[0].state, outbox.items()[0].reason) == ("refused", "the project is closed")
 
 
-def test_what_was_laid_aside_can_be_sent_again(box: Outbox) -> None:
+def test_a_refused_item_can_be_retried(outbox: Outbox) -> None:
     item = an_item()
-    box.put([item])
-    box.refuse(item, "no")
-    box.pause(ORIGIN, "the key is not taken")
-    assert box.retry() == 1
-    assert (box.waiting(ORIGIN), box.paused(ORIGIN)) == (1, "")
+    outbox.put([item])
+    outbox.mark_refused(item, "no")
+    outbox.pause(ORIGIN, "the key is not taken")
+    assert outbox.retry() == 1
+    assert (outbox.count_waiting(ORIGIN), outbox.pause_reason(ORIGIN)) == (1, "")
 
 
-def test_what_was_laid_aside_can_be_dropped(box: Outbox) -> None:
+def test_an_item_can_be_dropped(outbox: Outbox) -> None:
     item, other = an_item(), an_item()
-    box.put([item, other])
-    assert [one.id for one in box.drop([item.id, "unknown"])] == [item.id]
-    assert [one.id for one in box.items()] == [other.id]
+    outbox.put([item, other])
+    assert [one.id for one in outbox.drop([item.id, "unknown"])] == [item.id]
+    assert [one.id for one in outbox.items()] == [other.id]
 
 
-def test_a_pause_lasts_until_it_is_lifted(box: Outbox, tmp_path: Path) -> None:
-    box.pause(ORIGIN, "the key is not taken")
+def test_a_pause_lasts_until_resume(outbox: Outbox, tmp_path: Path) -> None:
+    outbox.pause(ORIGIN, "the key is not taken")
     other = Outbox(str(tmp_path / "home" / "outbox.db"))
-    assert other.paused(ORIGIN) == "the key is not taken"
+    assert other.pause_reason(ORIGIN) == "the key is not taken"
     other.resume(ORIGIN)
-    assert box.paused(ORIGIN) == ""
+    assert outbox.pause_reason(ORIGIN) == ""
     other.close()
 
 
-def test_a_memory_is_known_by_the_last_name_it_was_given(box: Outbox) -> None:
-    box.rename("mem_a", "mem_b")
-    box.rename("mem_b", "mem_c")
-    assert [box.name(one) for one in ("mem_a", "mem_b", "mem_c")] == ["mem_c"] * 3
+def test_the_current_id_is_the_last_one_set(outbox: Outbox) -> None:
+    outbox.set_current_id("mem_a", "mem_b")
+    outbox.set_current_id("mem_b", "mem_c")
+    assert [outbox.current_id(one) for one in ("mem_a", "mem_b", "mem_c")] == ["mem_c"] * 3
 
 
-def test_names_that_go_in_a_circle_end(box: Outbox) -> None:
-    box.rename("mem_a", "mem_b")
-    box.rename("mem_b", "mem_a")
-    assert box.name("mem_a") in {"mem_a", "mem_b"}
+def test_a_cycle_of_ids_ends(outbox: Outbox) -> None:
+    outbox.set_current_id("mem_a", "mem_b")
+    outbox.set_current_id("mem_b", "mem_a")
+    assert outbox.current_id("mem_a") in {"mem_a", "mem_b"}
 
 
-def test_a_disk_without_room_is_told_with_what_to_do(box: Outbox) -> None:
-    box._db.execute("PRAGMA max_page_count = 1")  # of which there are more already
+def test_a_full_disk_is_reported_with_the_next_step(outbox: Outbox) -> None:
+    outbox._db.execute("PRAGMA max_page_count = 1")  # fewer than the file has already
     with pytest.raises(StoreError, match="nothing was queued; make room, and try again"):
-        box.put([an_item(text="long " * 10_000)])
-    assert box.items() == []
+        outbox.put([an_item(text="long " * 10_000)])
+    assert outbox.items() == []
 
 
-def test_a_file_that_is_no_queue_is_one_sentence(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "outbox.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreError, match="nothing was queued"):
         Outbox(str(tmp_path / "outbox.db"))

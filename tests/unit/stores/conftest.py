@@ -1,4 +1,4 @@
-"""A server of the first API for one test, and services over it as agents on one machine have them."""
+"""Fixtures for the REST store: a fake server, and stores and services that use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a server's store are built with."""
+"""Helpers for the tests of the REST store."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ Opener = Callable[..., RestStore]
 
 
 def open_at(origin: str, folder: Path, *, key: str | None = KEY, **options: Any) -> RestStore:
-    """The store at `origin`, with what is known of it in `folder`."""
+    """The store at `origin`, with its mirror and outbox in `folder`."""
     server = Server(origin, key, no_key="" if key else "there is no key for it")
     mirror = SqliteSpec(str(folder / "mirror.db"))
     return open_store(RestSpec(server, mirror, str(folder), **options), sqlite.open_store(mirror.path))
 
 
 def put(store: Store, *memories: Memory) -> Receipt:
-    """What became of writing these."""
+    """The receipt of writing these memories."""
     return store.commit([Change(None, memory) for memory in memories])
 
 
 @contextlib.contextmanager
-def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[str]:
-    """The origin of a server that does with each connection what `serve` does; several may be open at once."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+def raw_server(serve: Callable[[socket.socket], None], address: str = "127.0.0.1") -> Iterator[str]:
+    """The origin of a server that calls `serve` for each connection, in a thread of its own."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.create_server((address, 0), family=family) as listening:
 
-        def carry_on(connection: socket.socket) -> None:
+        def handle(connection: socket.socket) -> None:
             with contextlib.suppress(OSError), connection:
                 serve(connection)
 
@@ -45,7 +46,7 @@ def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[str]:
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listening.accept()
-                    threading.Thread(target=carry_on, args=(connection,), daemon=True).start()
+                    threading.Thread(target=handle, args=(connection,), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"

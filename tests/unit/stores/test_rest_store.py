@@ -1,4 +1,4 @@
-"""A memory at a server: what is sent, what is found, what is known of it here, and what happens without it."""
+"""The REST store: what is sent, what is found, what the mirror has, and what happens without the server."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stored(fake: FakeServer) -> list[str]:
 # -- writing
 
 
-def test_a_write_goes_to_the_server_as_its_api_wants_it(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_write_sends_the_fields_of_the_api(open_memory: OpenService, fake: FakeServer) -> None:
     open_memory().remember("Blue first", title="Pools", tags=["Deploy"])
     body = fake.asked("POST")[0].get_json()
     assert body == {
@@ -50,12 +50,12 @@ def test_a_write_goes_to_the_server_as_its_api_wants_it(open_memory: OpenService
     }
 
 
-def test_a_new_memory_goes_by_the_id_that_the_server_gave(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_new_memory_has_the_id_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     answer = open_memory().remember("Blue first")
     assert [ids.to_uuid(answer.memory.id)] == list(fake.memories)
 
 
-def test_a_token_goes_with_what_creates(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_create_has_an_idempotency_key(open_memory: OpenService, fake: FakeServer) -> None:
     open_memory().remember("Blue first")
     assert uuid.UUID(fake.asked("POST")[0].headers["Idempotency-Key"]).version == 7
 
@@ -67,7 +67,7 @@ def test_a_secret_reaches_no_server(open_memory: OpenService, fake: FakeServer) 
     assert fake.requests == []
 
 
-def test_the_same_key_replaces_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_write_under_the_same_key_updates_the_memory(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.remember("Blue first", key="pool")
     assert memory.remember("Green first", key="pool").action == "updated"
@@ -75,7 +75,7 @@ def test_the_same_key_replaces_at_the_server(open_memory: OpenService, fake: Fak
     assert len(fake.asked("PUT")) == 1
 
 
-def test_what_somebody_removed_is_written_anew(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_memory_removed_by_a_teammate_is_created_again(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     old = memory.remember("Blue first", key="pool").memory
     fake.memories.clear()
@@ -84,7 +84,7 @@ def test_what_somebody_removed_is_written_anew(open_memory: OpenService, fake: F
     assert new.id != old.id
 
 
-def test_a_removal_between_looking_and_writing_loses_nothing(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_removal_during_an_update_loses_nothing(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.remember("Blue first", key="pool")
     fake.fault = lambda request: fake.memories.clear() if request.method == "PUT" else None
@@ -92,14 +92,14 @@ def test_a_removal_between_looking_and_writing_loses_nothing(open_memory: OpenSe
     assert stored(fake) == ["Green first"]
 
 
-def test_what_is_superseded_leaves_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_superseded_memory_is_deleted_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     old = memory.remember("Blue first").memory
     memory.remember("Green first", supersedes=old.id)
     assert stored(fake) == ["Green first"]
 
 
-def test_forgetting_removes_at_the_server_and_undo_brings_back(open_memory: OpenService, fake: FakeServer) -> None:
+def test_forget_deletes_at_the_server_and_undo_restores(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     old = memory.remember("Blue first").memory
     assert memory.forget([old.id]).done
@@ -107,10 +107,10 @@ def test_forgetting_removes_at_the_server_and_undo_brings_back(open_memory: Open
     back = memory.undo(old.id).memory
     assert stored(fake) == ["Blue first"]
     assert ids.to_uuid(back.id) in fake.memories
-    assert memory.find(old.id) == back, "the id of before still means it"
+    assert memory.find(old.id) == back, "the former id still works"
 
 
-def test_undo_of_a_change_puts_the_text_back_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_undo_of_a_change_restores_the_text_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.remember("Blue first", key="pool")
     memory.remember("Green first", key="pool")
@@ -118,7 +118,7 @@ def test_undo_of_a_change_puts_the_text_back_at_the_server(open_memory: OpenServ
     assert stored(fake) == ["Blue first"]
 
 
-def test_undo_never_takes_a_title_for_a_text(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_title_is_not_kept_as_an_earlier_text(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put("the whole text", "only a title")
     memory = open_memory()
     memory.recall("title")
@@ -127,7 +127,7 @@ def test_undo_never_takes_a_title_for_a_text(open_memory: OpenService, fake: Fak
 
 
 @pytest.mark.parametrize("scope", ["global", "session"])
-def test_a_scope_that_the_server_has_not_is_told_and_nothing_is_sent(
+def test_an_unsupported_scope_is_refused_and_nothing_is_sent(
     open_memory: OpenService, fake: FakeServer, scope: str
 ) -> None:
     with pytest.raises(Unsupported, match=r"keeps memories of projects.* Nothing was stored"):
@@ -135,36 +135,38 @@ def test_a_scope_that_the_server_has_not_is_told_and_nothing_is_sent(
     assert fake.requests == []
 
 
-def test_archiving_is_told_to_be_impossible(open_memory: OpenService, fake: FakeServer) -> None:
+def test_archiving_is_refused(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     old = memory.remember("Blue first").memory
-    with pytest.raises(Unsupported, match="cannot set memories aside"):
+    with pytest.raises(Unsupported, match="cannot archive"):
         memory.forget([old.id], mode="archive")
     assert stored(fake) == ["Blue first"]
 
 
-def test_what_the_server_cannot_hold_is_told_once_and_known_here(open_memory: OpenService, fake: FakeServer) -> None:
+def test_fields_that_the_server_cannot_hold_are_reported_and_kept_here(
+    open_memory: OpenService, fake: FakeServer
+) -> None:
     memory = open_memory()
     memory.remember("Blue first", kind="decision", key="pool")
-    assert "known on this machine alone" in " ".join(memory.notices())
+    assert "known on this machine only" in " ".join(memory.notices())
     assert memory.find("pool").kind == "decision"
     assert stored(fake) == ["Blue first"]
 
 
-def test_a_removal_costs_no_remark_on_what_the_server_cannot_hold(open_memory: OpenService) -> None:
+def test_a_removal_reports_no_missing_fields(open_memory: OpenService) -> None:
     kept = open_memory().remember("A zebra", kind="decision", key="animal").memory
     later = open_memory()
     later.forget([kept.id])
     assert later.notices() == []
 
 
-def test_plain_notes_cost_no_remark(open_memory: OpenService) -> None:
+def test_a_plain_note_gives_no_notice(open_memory: OpenService) -> None:
     memory = open_memory()
     memory.remember("Blue first")
     assert memory.notices() == []
 
 
-def test_a_trailer_carries_the_rest_to_other_machines(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_trailer_brings_the_other_fields_to_other_machines(open_memory: OpenService, fake: FakeServer) -> None:
     here = open_memory(trailer=True)
     here.remember("Blue first", kind="decision", why="it\nis tested", importance=0.9, data={"a": [1]})
     assert "```yaml keepmum" in stored(fake)[0]
@@ -179,16 +181,16 @@ def test_a_trailer_carries_the_rest_to_other_machines(open_memory: OpenService, 
 @pytest.mark.parametrize(
     "trailer",
     ['kind: "nonsense"', "kind: [", 'id: "x"'],
-    ids=["no kind", "no JSON", "no such field"],
+    ids=["invalid kind", "invalid JSON", "unknown field"],
 )
-def test_a_trailer_that_is_none_of_ours_does_no_harm(open_memory: OpenService, fake: FakeServer, trailer: str) -> None:
+def test_an_invalid_trailer_is_text(open_memory: OpenService, fake: FakeServer, trailer: str) -> None:
     name = fake.put(f"Blue first\n\n```yaml keepmum\n{trailer}\n```")
     memory = open_memory().load([name])[0]
     assert memory.text.startswith("Blue first")
     assert memory.kind == "note"
 
 
-def test_a_refusal_of_the_server_is_told_and_nothing_is_kept(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_refusal_of_the_server_is_reported_and_nothing_is_stored(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(400, {"error": {"code": 400, "message": "Secret detected in text: hex"}})
     with pytest.raises(StoreError, match=r"refused \(400\): Secret detected in text: hex"):
@@ -197,12 +199,12 @@ def test_a_refusal_of_the_server_is_told_and_nothing_is_kept(open_memory: OpenSe
     assert found(memory) == []
 
 
-def test_a_key_that_is_not_taken_stops_a_write(open_memory: OpenService) -> None:
+def test_a_refused_key_fails_a_write(open_memory: OpenService) -> None:
     with pytest.raises(KeyRefused, match="keepmum login"):
         open_memory(key="another-key").remember("Blue first")
 
 
-def test_without_a_key_nothing_is_asked_and_nothing_is_stored(open_memory: OpenService, fake: FakeServer) -> None:
+def test_without_a_key_nothing_is_sent_and_nothing_is_stored(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory(key=None)
     assert found(memory, "blue") == []
     with pytest.raises(StoreReadOnly, match=r"there is no key for it\. Nothing was stored"):
@@ -212,7 +214,7 @@ def test_without_a_key_nothing_is_asked_and_nothing_is_stored(open_memory: OpenS
     assert fake.requests == []
 
 
-def test_two_processes_of_a_machine_do_not_overwrite_each_other(open_rest: Opener) -> None:
+def test_two_processes_do_not_overwrite_each_other(open_rest: Opener) -> None:
     here, there = open_rest(), open_rest()
     receipt = put(here, a_memory("one"))
     name = next(iter(receipt.ids.values()))
@@ -225,26 +227,24 @@ def test_two_processes_of_a_machine_do_not_overwrite_each_other(open_rest: Opene
 # -- reading
 
 
-def test_a_search_is_one_request_with_the_words_the_project_and_the_limit(
-    open_memory: OpenService, fake: FakeServer
-) -> None:
+def test_a_search_is_one_request_with_words_project_and_limit(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("Blue first", "Pools")
     assert found(open_memory(), "which pools?") == ["Pools"]
     assert [(one.path, one.args["project"]) for one in fake.requests] == [("/api/v1/memories/search", "alpha")]
 
 
-def test_every_project_is_asked_for_without_a_filter(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_search_of_all_projects_sends_no_project(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("zebra", "here"), fake.put("zebra", "there", project="beta")
     assert sorted(found(open_memory(), "zebra", scope="all")) == ["here", "there"]
     assert "project" not in fake.requests[0].args
 
 
-def test_the_global_scope_is_not_asked_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_search_of_the_global_scope_is_not_sent(open_memory: OpenService, fake: FakeServer) -> None:
     assert found(open_memory(), "zebra", scope="global") == []
     assert fake.requests == []
 
 
-def test_all_tags_are_filtered_by_the_server_and_any_tag_here(open_memory: OpenService, fake: FakeServer) -> None:
+def test_all_tags_are_filtered_at_the_server_and_any_tag_here(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("zebra one", "both", tags=["a", "b"])
     fake.put("zebra two", "one", tags=["a"])
     fake.put("zebra three", "none")
@@ -254,7 +254,7 @@ def test_all_tags_are_filtered_by_the_server_and_any_tag_here(open_memory: OpenS
     assert sorted(found(memory, "zebra", tags=["a", "b"])) == ["both", "one"]
 
 
-def test_only_loading_gives_the_text_and_it_is_one_request(open_memory: OpenService, fake: FakeServer) -> None:
+def test_loading_a_text_is_one_request(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put("Blue first", "Pools", agent="codex", tags=["deploy"])
     memory = open_memory()
     seen = memory.load([name])[0]
@@ -263,26 +263,26 @@ def test_only_loading_gives_the_text_and_it_is_one_request(open_memory: OpenServ
     assert fake.memories[name]["access_count"] == 1
 
 
-def test_an_id_works_in_either_spelling_and_by_its_beginning(open_memory: OpenService, fake: FakeServer) -> None:
+def test_an_id_works_in_either_spelling_and_by_its_prefix(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put("Blue first", "Pools")
     memory = open_memory()
     listed = memory.recall("pools")[0].memory
     assert [memory.find(one).text for one in (name, listed.id, listed.id[:12])] == ["Blue first"] * 3
 
 
-def test_an_id_that_the_server_does_not_know_is_not_found(open_memory: OpenService) -> None:
+def test_an_unknown_id_is_not_found(open_memory: OpenService) -> None:
     with pytest.raises(NotFound):
         open_memory().load([str(uuid.uuid4())])
 
 
-def test_what_a_teammate_changed_is_seen(open_memory: OpenService) -> None:
+def test_a_change_by_a_teammate_is_seen(open_memory: OpenService) -> None:
     here, there = open_memory(), open_memory("codex", machine="there")
     name = here.remember("Blue first").memory.id
     there.revise(name, "Green first")
     assert open_memory(machine="third").load([name])[0].text == "Green first"
 
 
-def test_what_a_teammate_removed_is_gone_here(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_removal_by_a_teammate_is_seen(open_memory: OpenService, fake: FakeServer) -> None:
     name = open_memory().remember("Blue first", key="pool").memory.id
     fake.memories.clear()
     memory = open_memory()
@@ -290,29 +290,29 @@ def test_what_a_teammate_removed_is_gone_here(open_memory: OpenService, fake: Fa
         with pytest.raises(NotFound):
             memory.load([reference])
     fake.fault = lambda _: Answer(503)
-    with pytest.raises(NotFound):  # here too, where the server cannot be asked
+    with pytest.raises(NotFound):  # also while the server is unavailable
         open_memory().load([name])
 
 
-def test_the_latest_are_those_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_recall_without_a_query_lists_the_memories_of_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.remember("one", title="mine")
     fake.put("two", "theirs")
     assert sorted(found(memory)) == ["mine", "theirs"]
 
 
-def test_a_secret_in_what_the_server_has_is_masked(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_secret_in_a_text_of_the_server_is_masked(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put(f"The job signs in with {TOKEN}.", "Jobs")
     assert_hidden(TOKEN, open_memory().load([name])[0].text)
 
 
-def test_a_project_goes_by_its_short_name(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_project_is_known_by_its_short_name_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("zebra", "Z")
     match = open_memory().recall("zebra")[0]
     assert match.memory.project == "github.com/acme/alpha"
 
 
-def test_the_briefing_asks_no_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_the_briefing_makes_no_request(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.settle()
     assert fake.requests == []
@@ -321,7 +321,7 @@ def test_the_briefing_asks_no_server(open_memory: OpenService, fake: FakeServer)
 # -- without the server
 
 
-def test_a_read_without_the_server_gives_what_was_known_and_says_so(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_read_without_the_server_uses_the_mirror_and_says_so(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("zebra crossing", "a zebra")
     first = open_memory()
     first.recall("zebra")
@@ -333,7 +333,7 @@ def test_a_read_without_the_server_gives_what_was_known_and_says_so(open_memory:
     assert "not the server's answer" in memory.caveat()
 
 
-def test_what_was_found_a_moment_ago_is_found_without_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_recent_match_is_found_without_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("zebra crossing", "a zebra")
     memory = open_memory()
     memory.recall("zebra")
@@ -341,7 +341,7 @@ def test_what_was_found_a_moment_ago_is_found_without_the_server(open_memory: Op
     assert found(memory, "zebra") == ["a zebra"]
 
 
-def test_a_write_says_nothing_of_a_read_before_it(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_write_clears_the_caveat_of_a_read(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     memory.recall("zebra")
@@ -350,13 +350,13 @@ def test_a_write_says_nothing_of_a_read_before_it(open_memory: OpenService, fake
     assert memory.caveat() == ""
 
 
-def test_a_read_with_the_server_says_nothing(open_memory: OpenService) -> None:
+def test_a_read_from_the_server_has_no_caveat(open_memory: OpenService) -> None:
     memory = open_memory()
     memory.recall("zebra")
     assert memory.caveat() == ""
 
 
-def test_a_server_that_is_down_is_not_asked_by_every_read(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_server_that_is_down_is_not_asked_on_every_read(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
     for _ in range(5):
@@ -364,7 +364,7 @@ def test_a_server_that_is_down_is_not_asked_by_every_read(open_memory: OpenServi
     assert len(fake.requests) == 1
 
 
-def test_a_write_without_the_server_is_queued_and_told_as_that(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_write_without_the_server_is_reported_as_queued(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     answer = memory.remember("Blue first")
@@ -373,7 +373,7 @@ def test_a_write_without_the_server_is_queued_and_told_as_that(open_memory: Open
     assert fake.memories == {}
 
 
-def test_what_is_queued_is_found_at_once(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_queued_memory_is_found_at_once(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda request: Answer(503) if request.method == "POST" else None
     memory.remember("a zebra crossing")
@@ -389,7 +389,7 @@ def test_a_secret_is_never_queued(open_memory: OpenService, fake: FakeServer, tm
     assert all(TOKEN.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_a_change_waits_behind_the_write_that_it_changes(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_change_of_a_queued_memory_is_queued_behind_it(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     name = memory.remember("Blue first").memory.id
@@ -398,53 +398,53 @@ def test_a_change_waits_behind_the_write_that_it_changes(open_memory: OpenServic
     assert fake.memories == {}
 
 
-def drained(open_memory: OpenService, **options: Any) -> MemoryService:
+def drain(open_memory: OpenService, **options: Any) -> MemoryService:
     """A service whose queue has been sent."""
     memory = open_memory(drains=True, **options)
     ends = time.monotonic() + 20
     store: Any = memory.store
     while store.health()["queued"]:
-        assert time.monotonic() < ends, "the queue is not sent"
+        assert time.monotonic() < ends, "the queue was not sent"
     return memory
 
 
-def test_what_was_queued_arrives_and_keeps_its_first_id_as_a_name(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_delivered_memory_is_still_found_by_its_first_id(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     name = memory.remember("Blue first", key="pool").memory.id
     memory.remember("Green first", key="pool")
     fake.fault = lambda _: None
-    after = drained(open_memory)
+    after = drain(open_memory)
     assert stored(fake) == ["Green first"]
     assert after.find(name).id == after.find("pool").id != name
 
 
-def test_an_answer_that_was_lost_makes_no_second_memory(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_lost_response_makes_no_second_memory(open_memory: OpenService, fake: FakeServer) -> None:
     lost = [Answer(502)]
     memory = open_memory()
     fake.late_fault = lambda request: lost.pop() if lost and request.method == "POST" else None
     assert memory.remember("Blue first").queued == 1
-    drained(open_memory)
+    drain(open_memory)
     assert stored(fake) == ["Blue first"]
     assert len(fake.asked("POST")) == 1
 
 
-def test_what_the_server_refuses_later_is_laid_aside_and_told(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_queued_write_that_is_refused_is_reported(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     memory.remember("Blue first")
     fake.fault = lambda request: Answer(422) if request.method == "POST" else None
-    after = drained(open_memory)
+    after = drain(open_memory)
     assert "refused 1 write that was queued; `keepmum outbox list`" in " ".join(after.notices())
 
 
-def test_a_removal_is_queued_too(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_removal_is_queued(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     name = memory.remember("Blue first").memory.id
     fake.fault = lambda request: Answer(503) if request.method == "DELETE" else None
     assert memory.forget([name]).queued == 1
     fake.fault = lambda _: None
-    drained(open_memory)
+    drain(open_memory)
     assert fake.memories == {}
 
 
@@ -463,21 +463,19 @@ def test_nothing_is_queued_for_another_server(open_memory: OpenService, fake: Fa
 # -- facts
 
 
-def test_health_tells_how_the_server_answers(open_memory: OpenService, fake: FakeServer, origin: str) -> None:
+def test_health_reports_whether_the_server_answers(open_memory: OpenService, fake: FakeServer, origin: str) -> None:
     health = open_memory().health()
     assert (health["server"], health["reached"], health["collection"]) == (origin, True, "shared_agent_memory")
     fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
     assert open_memory().health()["reached"] is False
 
 
-def test_words_without_meaning_find_nothing(open_rest: Opener) -> None:
+def test_a_search_without_words_finds_nothing(open_rest: Opener) -> None:
     assert open_rest().search([], wanted(), 5) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
-def test_everything_that_lies_here_is_for_its_owner_alone(
-    open_memory: OpenService, fake: FakeServer, tmp_path: Path
-) -> None:
+def test_all_local_files_are_private(open_memory: OpenService, fake: FakeServer, tmp_path: Path) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     memory.remember("Blue first")
@@ -485,15 +483,15 @@ def test_everything_that_lies_here_is_for_its_owner_alone(
     assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in files} == {path.name: 0o600 for path in files}
 
 
-# -- all of it, for programs
+# -- bulk reads by programs
 
 
-def test_an_export_has_the_texts_and_not_the_titles(open_memory: OpenService, fake: FakeServer) -> None:
+def test_an_export_has_texts_not_titles(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("the whole text", "only a title")
     assert [memory.text for memory in open_memory().every()] == ["the whole text"]
 
 
-def test_an_audit_finds_a_secret_in_a_text_that_nobody_loaded(open_memory: OpenService, fake: FakeServer) -> None:
+def test_an_audit_finds_a_secret_in_a_text_that_was_not_loaded(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put(f"The job signs in with {TOKEN}.", "Jobs")
     memory = open_memory()
     memory.recall()
@@ -501,7 +499,7 @@ def test_an_audit_finds_a_secret_in_a_text_that_nobody_loaded(open_memory: OpenS
     assert [place.rule for place in report.places] == ["github.token"]
 
 
-def test_forgetting_by_a_query_looks_into_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
+def test_forget_by_query_searches_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put("a zebra crossing", "Streets")
     memory = open_memory()
     listed = memory.forget(query="zebra crossing", dry_run=True)
@@ -510,7 +508,7 @@ def test_forgetting_by_a_query_looks_into_the_texts(open_memory: OpenService, fa
     assert fake.memories == {}
 
 
-def test_what_an_audit_found_is_redacted_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_found_secret_is_redacted_at_the_server(open_memory: OpenService, fake: FakeServer) -> None:
     fake.put(f"The job signs in with {TOKEN}.", "Jobs")
     memory = open_memory()
     memory.recall()

@@ -1,4 +1,4 @@
-"""Sending what waits: one process of the machine at a time, in the background, until everything has arrived."""
+"""Background delivery of queued writes, by one process of the machine at a time."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from collections.abc import Callable
 from keepmum.core.errors import KeepmumError, KeyRefused, StoreError, StoreUnavailable
 from keepmum.stores.outbox.queue import Item, Outbox
 
-__all__ = ["Drainer", "Turn"]
+__all__ = ["Drainer", "SendLock"]
 
-_FIRST_PAUSE = 1.0  # seconds; doubled with each failure in a row, and a random part of it is waited
-_LONGEST_PAUSE = 300.0
-_LOOKING = 30.0  # seconds between two looks, while another process sends or nothing waits
-_JOIN = 1.0  # seconds that closing waits for a request under way
+_FIRST_PAUSE = 1.0  # seconds; doubled for each failure in a row, then a random part of it is waited
+_MAX_PAUSE = 300.0
+_POLL_INTERVAL = 30.0  # seconds, while another process sends or the queue is empty
+_CLOSE_TIMEOUT = 1.0  # seconds for a request under way
 
 
-class Turn:
-    """Whose turn it is to send to one server; the kernel passes it on when its holder dies.
+class SendLock:
+    """Lets one process at a time send to a server. The kernel releases it when its holder dies.
 
-    It is the write lock of an empty database, which every system has and no two processes hold at once.
+    It is the write lock of an empty database: it works on every system, and two processes never hold it at once.
     """
 
     def __init__(self, path: str) -> None:
@@ -31,8 +31,8 @@ class Turn:
         self._db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         self._held = False
 
-    def take(self) -> bool:
-        """Whether it is our turn now; it stays ours until `close`."""
+    def acquire(self) -> bool:
+        """Whether this process holds the lock now; it keeps it until `close`."""
         if not self._held:
             try:
                 self._db.execute("BEGIN EXCLUSIVE")
@@ -42,95 +42,95 @@ class Turn:
         return True
 
     def close(self) -> None:
-        """Leave the turn to others."""
+        """Release the lock."""
         self._db.close()
         self._held = False
 
 
 class Drainer:
-    """Sends the writes that wait for one server.
+    """Sends the queued writes of one server.
 
-    `send` gives the id that the server knows the memory by, if it gave one; what it raises decides what becomes of
-    the write: StoreUnavailable is tried again, KeyRefused pauses the server, any other KeepmumError lays the write
-    aside. `arrived` is told before the write leaves the queue, so it may be told twice.
+    `send` returns the id that the server gave the memory, if any. Its exceptions decide what happens to the write:
+    StoreUnavailable means a retry, KeyRefused pauses the server, any other KeepmumError marks the write as refused.
+    `on_delivered` is called before the write leaves the queue, and after a kill once more.
     """
 
     def __init__(
         self,
-        box: Outbox,
+        outbox: Outbox,
         origin: str,
-        turn: Turn,
+        lock: SendLock,
         send: Callable[[Item], str | None],
-        arrived: Callable[[Item, str | None], None],
+        on_delivered: Callable[[Item, str | None], None],
     ) -> None:
-        self._box = box
+        self._outbox = outbox
         self._origin = origin
-        self._turn = turn
+        self._lock = lock
         self._send = send
-        self._arrived = arrived
+        self._on_delivered = on_delivered
         self._failures = 0
-        self._woken = threading.Event()
-        self._ends = threading.Event()
+        self._wake = threading.Event()
+        self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Send in the background, from now on."""
+        """Start sending in a background thread."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="keepmum-outbox", daemon=True)
             self._thread.start()
         self.wake()
 
     def wake(self) -> None:
-        """Look at once: something was queued, or the server answers again."""
+        """Look at the queue now: a write was queued, or the server answers again."""
         self._failures = 0
-        self._woken.set()
+        self._wake.set()
 
     def step(self) -> float:
-        """Send one write, if it is our turn and one waits; seconds until there is reason to look again."""
-        if self._box.paused(self._origin) or not self._turn.take():
-            return _LOOKING
-        item = self._box.next(self._origin)
+        """Send one write, if one waits and this process holds the lock; returns seconds until the next step."""
+        if self._outbox.pause_reason(self._origin) or not self._lock.acquire():
+            return _POLL_INTERVAL
+        item = self._outbox.next(self._origin)
         if item is None:
-            return _LOOKING
+            return _POLL_INTERVAL
         try:
             server_id = self._send(item)
-            self._arrived(item, server_id)
+            self._on_delivered(item, server_id)
         except StoreUnavailable as error:
-            self._box.failed(item, str(error), sent=not error.unsent)
+            self._outbox.mark_failed(item, str(error), sent=not error.unsent)
             return max(error.retry_after, self._pause())
         except KeyRefused as error:
-            self._box.failed(item, str(error), sent=False)
-            self._box.pause(self._origin, str(error))
-            return _LOOKING
+            self._outbox.mark_failed(item, str(error), sent=False)
+            self._outbox.pause(self._origin, str(error))
+            return _POLL_INTERVAL
         except KeepmumError as error:
-            self._box.refuse(item, str(error))
+            self._outbox.mark_refused(item, str(error))
             return 0.0
-        self._box.done(item)
+        self._outbox.remove(item)
         self._failures = 0
         return 0.0
 
     def close(self) -> None:
-        """Stop. A write under way keeps its turn, so that nobody sends it beside us."""
-        self._ends.set()
-        self._woken.set()
+        """Stop. The thread of a write under way keeps the lock until it ends, so that nobody else sends that write."""
+        self._stop.set()
+        self._wake.set()
         if self._thread is None:
-            self._turn.close()
+            self._lock.close()
         else:
-            self._thread.join(_JOIN)
+            self._thread.join(_CLOSE_TIMEOUT)
 
     def _pause(self) -> float:
         self._failures += 1
-        return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self._failures, 16)))  # noqa: S311 - jitter
+        return random.uniform(0, min(_MAX_PAUSE, _FIRST_PAUSE * 2 ** min(self._failures, 16)))  # noqa: S311 - jitter
 
     def _run(self) -> None:
         with contextlib.suppress(StoreError):
-            self._box.resume(self._origin)  # the key may be another since the pause; one try will show
-        while not self._ends.is_set():
-            self._woken.clear()
+            self._outbox.resume(self._origin)  # the key may have changed since the pause; one try shows it
+        while not self._stop.is_set():
+            self._wake.clear()
             try:
                 pause = self.step()
-            except (KeepmumError, sqlite3.Error):  # the queue cannot be used just now
-                pause = _LOOKING
+            except (KeepmumError, sqlite3.Error):  # the queue cannot be used now
+                pause = _POLL_INTERVAL
             if pause > 0:
-                self._woken.wait(pause)
-        self._turn.close()
+                self._wake.wait(pause)
+        self._lock.close()

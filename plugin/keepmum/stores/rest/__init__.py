@@ -1,4 +1,4 @@
-"""A team's server over HTTP, with what is known of it on this machine."""
+"""A team's server over HTTP, with a mirror of it on this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from keepmum.stores.base import LocalStore
-from keepmum.stores.outbox import Outbox, file_of
-from keepmum.stores.outbox.drainer import Turn
+from keepmum.stores.outbox import Outbox, SendLock, file_of
 from keepmum.stores.rest.store import RestStore
 from keepmum.stores.specs import RestSpec
 from keepmum.workspace.credentials import Server
@@ -24,23 +23,20 @@ def open_store(spec: RestSpec, mirror: LocalStore) -> RestStore:
 
     Raises: StoreError when the queue of writes cannot be used.
     """
-    box = Outbox(file_of(spec.home))
+    outbox = Outbox(file_of(spec.home))
     name = hashlib.sha256(spec.server.origin.encode()).hexdigest()[:16]
-    turn = Turn(os.path.join(spec.home, f"outbox-{name}.turn"))
-    return RestStore(
-        spec.server, mirror, box, turn, connect=_connect, drains=spec.drains, trailer=spec.trailer,
-        projects=spec.projects,
-    )  # fmt: skip
+    lock = SendLock(os.path.join(spec.home, f"outbox-{name}.lock"))
+    return RestStore(spec, mirror, outbox, lock, connect=_connect)
 
 
 def _connect(server: Server) -> Api:
-    """The server's API, and with it the HTTP client, which costs a tenth of a second to import."""
+    """The server's API. Imports the HTTP client, which takes a tenth of a second."""
     from keepmum.core.errors import StoreError
 
     try:
-        from keepmum.stores.rest.wire import Wire
+        from keepmum.stores.rest.http_client import HttpClient
     except ImportError:
         raise StoreError("a server needs httpx: run installers/install.sh, or pip install httpx") from None
     from keepmum.stores.rest.api import Api
 
-    return Api(Wire(server))
+    return Api(HttpClient(server))

@@ -1,9 +1,10 @@
-"""The API of a server: the first, `/api/v1`, as servers of Shared Agent Memory have it, and the second beside it.
+"""The REST API of a memory server, in two versions.
 
-The second, `/api/v2`, is the first with the whole memory in a field `memory` of every request and answer that is about
-one, ids that the client chooses, tokens that make repetition safe (`Idempotency-Key`), and revisions that a change is
-meant for (`If-Match`, answered with 412 when there is another). A server that speaks it says `Keepmum-API: 2` in the
-header of every answer, `/health` included, so that nothing has to be asked for that.
+Version 1, `/api/v1`, is the API of Shared Agent Memory. Version 2, `/api/v2`, is the same with three additions: a field
+`memory` holds the complete memory in every request and response about one; the client chooses ids, and a POST can be
+repeated with its `Idempotency-Key`; a PUT with `If-Match` is refused with 412 when the memory has another revision. A
+server of version 2 sends `Keepmum-API: 2` in the headers of every response, including `/health`, so that no request is
+spent on finding out.
 
 Source: https://github.com/rbrcurtis/shared-agent-memory (src/api), read 2026-11-21.
 """
@@ -17,19 +18,19 @@ from urllib.parse import quote
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import JsonValue
-from keepmum.stores.rest.answers import Fields, records
+from keepmum.stores.rest.responses import Fields, records
 
 if TYPE_CHECKING:
-    from keepmum.stores.rest.wire import Wire
+    from keepmum.stores.rest.http_client import HttpClient
 
-__all__ = ["Api", "Event", "Listed", "Loaded"]
+__all__ = ["Api", "AuditEvent", "ListedMemory", "LoadedMemory"]
 
-_AT_ONCE = 50  # ids in one address
+_IDS_PER_REQUEST = 50  # they travel in the URL
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A memory as a search or a list shows it: no text."""
+class ListedMemory:
+    """A memory in a search result or a list: without its text."""
 
     id: str  # a UUID
     title: str
@@ -37,12 +38,12 @@ class Listed:
     score: float
     created_at: int | None
     updated_at: int | None
-    memory: Mapping[str, JsonValue] | None = None  # all of it, from a server of the second API
+    memory_json: Mapping[str, JsonValue] | None = None  # the complete memory, from a server of version 2
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A memory in full, as it was before this load counted."""
+class LoadedMemory:
+    """A memory with its text; the access count is that before this load."""
 
     id: str
     title: str
@@ -56,12 +57,12 @@ class Loaded:
     access_count: int
     created_by: str
     updated_by: str
-    memory: Mapping[str, JsonValue] | None = None
+    memory_json: Mapping[str, JsonValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One entry of a memory's audit."""
+class AuditEvent:
+    """One entry in the audit log of a memory."""
 
     action: str  # create, update or delete
     actor: str
@@ -69,31 +70,31 @@ class Event:
 
 
 class Api:
-    """The calls of the API, one method each, in the newest form that the server speaks.
+    """The calls of the API, one method each, in the newest version that the server supports.
 
-    Raises: StoreUnavailable, KeyRefused, `wire.Refused`, StoreError from any method.
+    Raises: StoreUnavailable, KeyRefused, `http_client.RequestRefused`, StoreError from any method.
     """
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, http: HttpClient) -> None:
+        self._http = http
 
     def close(self) -> None:
-        """Let the connections go."""
-        self._wire.close()
+        """Close the connections."""
+        self._http.close()
 
     @property
-    def is_full(self) -> bool | None:
-        """Whether the server speaks the second API; None when it has not answered yet."""
-        return None if self._wire.newest is None else self._wire.newest > 1
+    def is_v2(self) -> bool | None:
+        """Whether the server supports version 2; None until it has answered once."""
+        return None if self._http.api_version is None else self._http.api_version > 1
 
     def ready(self) -> bool:
-        """Whether the server is up and its model loaded; no key is needed for that."""
-        return Fields(self._wire.ask("GET", "/health"), "the answer", self._wire.origin).flag("modelReady")
+        """Whether the server is up and its model loaded. Needs no key."""
+        return self._fields(self._http.request("GET", "/health")).flag("modelReady")
 
     def collection(self) -> tuple[str, bool]:
-        """Name of the collection, and whether the model is loaded; only for a key that is taken."""
-        answer = Fields(self._wire.ask("GET", "/api/v1/config"), "the answer", self._wire.origin).inner("data")
-        return answer.text_or("collectionName", "unknown"), answer.flag("modelReady")
+        """The name of the collection, and whether the model is loaded. Needs a valid key."""
+        config = self._fields(self._http.request("GET", "/api/v1/config")).inner("data")
+        return config.text_or("collectionName", "unknown"), config.flag("modelReady")
 
     def create(  # noqa: PLR0913 - the fields of one memory, all by keyword
         self,
@@ -103,51 +104,48 @@ class Api:
         project: str,
         agent: str,
         tags: Sequence[str],
-        token: str,
-        whole: Mapping[str, JsonValue] | None = None,
+        idempotency_key: str,
+        memory_json: Mapping[str, JsonValue] | None = None,
     ) -> str:
-        """The UUID that the server gave a new memory, or took for it; `whole` is for a server of the second API."""
+        """The UUID of a new memory. A server of version 2 takes the one in `memory_json`; others choose it."""
         body: dict[str, object] = {
             "text": text, "title": title, "agent": agent, "project": project, "tags": list(tags),
         }  # fmt: skip
-        if whole is not None and self._introduced():
-            body |= {"id": whole["id"], "memory": whole}
-        answer = self._wire.ask("POST", self._memories, body=body, token=token)
-        return _uuid(Fields(answer, "the answer", self._wire.origin).inner("data"), self._wire.origin)
+        if memory_json is not None and self._supports_v2():
+            body |= {"id": memory_json["id"], "memory": memory_json}
+        response = self._http.request("POST", self._memories_path, body=body, idempotency_key=idempotency_key)
+        return self._uuid(self._fields(response).inner("data"))
 
     def search(
         self, query: str, *, limit: int, agent: str | None = None, project: str | None = None, tags: Sequence[str] = ()
-    ) -> list[Listed]:
-        """The memories that fit best, best first; without a project those of all that the key is for.
+    ) -> list[ListedMemory]:
+        """The best matches, best first, that carry all of `tags`; without a project, of all that the key is for."""
+        parameters = {"query": query, "limit": str(limit), "agent": agent, "project": project, "tags": ",".join(tags)}
+        response = self._http.request("GET", f"{self._memories_path}/search", query=_without_empty(parameters))
+        return [self._listed(item) for item in records(response, self._http.origin)]
 
-        A memory has to carry every one of `tags`.
-        """
-        asked = {"query": query, "limit": str(limit), "agent": agent, "project": project, "tags": ",".join(tags)}
-        answer = self._wire.ask("GET", f"{self._memories}/search", query=_given(asked))
-        return [self._listed(item) for item in records(answer, self._wire.origin)]
+    def load(self, ids: Sequence[str]) -> list[LoadedMemory]:
+        """These memories with their texts, without unknown ones and those of other projects. Counts as use."""
+        self._supports_v2()
+        loaded: list[LoadedMemory] = []
+        for start in range(0, len(ids), _IDS_PER_REQUEST):
+            parameters = {"ids": ",".join(ids[start : start + _IDS_PER_REQUEST])}
+            response = self._http.request("GET", f"{self._memories_path}/load", query=parameters)
+            loaded += [self._loaded(item) for item in records(response, self._http.origin)]
+        return loaded
 
-    def load(self, ids: Sequence[str]) -> list[Loaded]:
-        """These memories in full; unknown ones and those of other projects are left out. Counts as use."""
-        self._introduced()
-        found: list[Loaded] = []
-        for start in range(0, len(ids), _AT_ONCE):
-            asked = {"ids": ",".join(ids[start : start + _AT_ONCE])}
-            answer = self._wire.ask("GET", f"{self._memories}/load", query=asked)
-            found += [self._loaded(item) for item in records(answer, self._wire.origin)]
-        return found
-
-    def recent(self, *, limit: int, days: int, project: str | None = None) -> list[Listed]:
+    def recent(self, *, limit: int, days: int, project: str | None = None) -> list[ListedMemory]:
         """The memories created in the last days, latest first."""
-        asked = {"limit": str(limit), "days": str(days), "project": project}
-        answer = self._wire.ask("GET", f"{self._memories}/recent", query=_given(asked))
-        return [self._listed(item) for item in records(answer, self._wire.origin)]
+        parameters = {"limit": str(limit), "days": str(days), "project": project}
+        response = self._http.request("GET", f"{self._memories_path}/recent", query=_without_empty(parameters))
+        return [self._listed(item) for item in records(response, self._http.origin)]
 
-    def audit(self, memory: str) -> list[Event]:
-        """Who did what to a memory, oldest first; after its end, too."""
-        answer = self._wire.ask("GET", f"{self._one(memory)}/audit")
+    def audit(self, memory: str) -> list[AuditEvent]:
+        """The audit log of a memory, oldest entry first; also after the memory was deleted."""
+        response = self._http.request("GET", f"{self._memory_path(memory)}/audit")
         return [
-            Event(item.text_or("action", ""), item.text_or("actor", "unknown"), item.time("timestamp"))
-            for item in records(answer, self._wire.origin)
+            AuditEvent(item.text_or("action", ""), item.text_or("actor", "unknown"), item.time("timestamp"))
+            for item in records(response, self._http.origin)
         ]
 
     def update(
@@ -156,50 +154,54 @@ class Api:
         *,
         text: str,
         title: str,
-        whole: Mapping[str, JsonValue] | None = None,
-        base: int | None = None,
+        memory_json: Mapping[str, JsonValue] | None = None,
+        base_revision: int | None = None,
     ) -> None:
-        """Give a memory another text and title; whatever else a server of the first API keeps of it stays.
+        """Change text and title of a memory; a server of version 1 keeps the other fields as they are.
 
-        A server of the second one replaces the `whole`, if it is at the revision `base`.
+        A server of version 2 replaces the complete memory, if it is at `base_revision`.
         """
         body: dict[str, object] = {"text": text, "title": title}
-        full = whole is not None and self._introduced()
-        if full:
-            body["memory"] = whole
-        self._wire.ask("PUT", self._one(memory), body=body, base=base if full else None)
+        if memory_json is None or not self._supports_v2():
+            self._http.request("PUT", self._memory_path(memory), body=body)
+        else:
+            body["memory"] = memory_json
+            self._http.request("PUT", self._memory_path(memory), body=body, base_revision=base_revision)
 
     def delete(self, memory: str) -> None:
-        """Remove a memory for good; only its audit is left."""
-        self._wire.ask("DELETE", self._one(memory))
+        """Delete a memory for good; only its audit log remains."""
+        self._http.request("DELETE", self._memory_path(memory))
 
     @property
-    def _memories(self) -> str:
-        return f"/api/v{2 if self.is_full else 1}/memories"
+    def _memories_path(self) -> str:
+        return f"/api/v{2 if self.is_v2 else 1}/memories"
 
-    def _one(self, memory: str) -> str:
-        return f"{self._memories}/{quote(memory, safe='')}"
+    def _memory_path(self, memory: str) -> str:
+        return f"{self._memories_path}/{quote(memory, safe='')}"
 
-    def _introduced(self) -> bool:
-        """Whether the server speaks the second API; asked where it has not answered yet, so that no field is lost."""
-        if self.is_full is None:
-            self._wire.ask("GET", "/health")
-        return bool(self.is_full)
+    def _supports_v2(self) -> bool:
+        """Whether the server supports version 2; asks a server that has not answered yet, so that no field is lost."""
+        if self.is_v2 is None:
+            self._http.request("GET", "/health")
+        return bool(self.is_v2)
 
-    def _listed(self, item: Fields) -> Listed:
-        return Listed(
-            id=_uuid(item, self._wire.origin),
+    def _fields(self, response: object) -> Fields:
+        return Fields(response, "the response", self._http.origin)
+
+    def _listed(self, item: Fields) -> ListedMemory:
+        return ListedMemory(
+            id=self._uuid(item),
             title=item.text_or("title", ""),
             project=item.text_or("project", ""),
             score=item.number("score"),
             created_at=item.time("createdAt", "created_at"),
             updated_at=item.time("updatedAt", "updated_at"),
-            memory=item.mapping("memory"),
+            memory_json=item.mapping("memory"),
         )
 
-    def _loaded(self, item: Fields) -> Loaded:
-        return Loaded(
-            id=_uuid(item, self._wire.origin),
+    def _loaded(self, item: Fields) -> LoadedMemory:
+        return LoadedMemory(
+            id=self._uuid(item),
             title=item.text_or("title", ""),
             text=item.text("text"),
             agent=item.text_or("agent", "unknown"),
@@ -211,19 +213,20 @@ class Api:
             access_count=item.count("access_count"),
             created_by=item.text_or("createdBy", "unknown"),
             updated_by=item.text_or("updatedBy", "unknown"),
-            memory=item.mapping("memory"),
+            memory_json=item.mapping("memory"),
         )
 
+    def _uuid(self, item: Fields) -> str:
+        import uuid
 
-def _given(asked: dict[str, str | None]) -> dict[str, str]:
-    """The parameters that say something: an empty one would be a filter."""
-    return {name: value for name, value in asked.items() if value}
+        try:
+            return str(uuid.UUID(item.text("id")))
+        except ValueError:
+            raise StoreError(
+                f"{self._http.origin} answered in a form that is not its API's: an id is no UUID"
+            ) from None
 
 
-def _uuid(fields: Fields, origin: str) -> str:
-    import uuid
-
-    try:
-        return str(uuid.UUID(fields.text("id")))
-    except ValueError:
-        raise StoreError(f"{origin} answered in a form that is not its API's: an id is no UUID") from None
+def _without_empty(parameters: dict[str, str | None]) -> dict[str, str]:
+    """The parameters that are set: a server would take an empty one for a filter."""
+    return {name: value for name, value in parameters.items() if value}

@@ -1,4 +1,4 @@
-"""The first API as existing servers have it: what is sent, what comes back, and what each status is told as."""
+"""API version 1, as existing servers implement it: requests, responses, and the error for each status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import rest_server
 from keepmum.core.errors import KeyRefused, StoreError
 from keepmum.stores.rest.api import Api
-from keepmum.stores.rest.wire import Refused, Wire
+from keepmum.stores.rest.http_client import HttpClient, RequestRefused
 from keepmum.workspace.credentials import Server
 from rest_server import KEY, FakeServer
 from unit.stores.conftest import OpenService
@@ -28,7 +28,7 @@ def connect(origin: str) -> Iterator[Connect]:
     with ExitStack() as stack:
 
         def connect_one(key: str = KEY) -> Api:
-            api = Api(Wire(Server(origin, key)))
+            api = Api(HttpClient(Server(origin, key)))
             stack.callback(api.close)
             return api
 
@@ -36,25 +36,25 @@ def connect(origin: str) -> Iterator[Connect]:
 
 
 def create(api: Api, **fields: Any) -> str:
-    return api.create(**{**NOTE, **fields}, token=str(uuid.uuid4()))
+    return api.create(**{**NOTE, **fields}, idempotency_key=str(uuid.uuid4()))
 
 
-def body(fake: FakeServer, method: str) -> dict[str, Any]:
-    found = json.loads(fake.asked(method)[-1].get_data())
-    assert isinstance(found, dict)
-    return found
+def last_body(fake: FakeServer, method: str) -> dict[str, Any]:
+    body = json.loads(fake.asked(method)[-1].get_data())
+    assert isinstance(body, dict)
+    return body
 
 
-def test_health_asks_without_a_key_whether_the_model_is_ready(connect: Connect, fake: FakeServer) -> None:
+def test_health_needs_no_key_and_reports_whether_the_model_is_ready(connect: Connect, fake: FakeServer) -> None:
     assert connect(key="not a key of this server").ready() is True
     fake.ready = False
     with pytest.raises(StoreError, match="503"):
         connect().ready()
 
 
-def test_creating_sends_five_fields_and_takes_the_id(connect: Connect, fake: FakeServer) -> None:
+def test_create_sends_five_fields_and_returns_the_id(connect: Connect, fake: FakeServer) -> None:
     name = create(connect())
-    assert body(fake, "POST") == NOTE
+    assert last_body(fake, "POST") == NOTE
     assert list(fake.memories) == [name]
 
 
@@ -62,30 +62,30 @@ def test_creating_sends_five_fields_and_takes_the_id(connect: Connect, fake: Fak
     ("fields", "status", "words"),
     [
         pytest.param({"text": ""}, 400, "must NOT have fewer than 1 characters", id="no text"),
-        pytest.param({"text": "", "project": "beta"}, 400, "fewer than 1", id="no text, before the project is judged"),
+        pytest.param({"text": "", "project": "beta"}, 400, "fewer than 1", id="no text, checked before the project"),
         pytest.param({"project": "*"}, 400, "project must be a specific name", id="every project"),
         pytest.param({"text": "a canary"}, 400, "Secret detected in text: a-rule", id="a secret in the text"),
         pytest.param({"title": "a canary"}, 400, "Secret detected in title: a-rule", id="a secret in the title"),
     ],
 )
-def test_a_refusal_is_told_with_its_status_and_words(
+def test_a_refusal_has_the_status_and_message_of_the_server(
     connect: Connect, fake: FakeServer, fields: dict[str, str], status: int, words: str
 ) -> None:
     fake.keys, fake.secret = {KEY: ["alpha"]}, "canary"
-    with pytest.raises(Refused, match=words) as caught:
+    with pytest.raises(RequestRefused, match=words) as caught:
         create(connect(), **fields)
     assert caught.value.status == status
     assert not fake.memories
 
 
-def test_a_project_that_the_key_is_not_for_is_told_as_that(connect: Connect, fake: FakeServer) -> None:
+def test_a_key_for_another_project_is_reported(connect: Connect, fake: FakeServer) -> None:
     fake.keys = {KEY: ["alpha"]}
     with pytest.raises(KeyRefused, match="403"):
         create(connect(), project="beta")
     assert not fake.memories
 
 
-def test_searching_sends_a_query_and_filters_and_gets_four_fields(connect: Connect, fake: FakeServer) -> None:
+def test_search_sends_query_and_filters_and_returns_four_fields(connect: Connect, fake: FakeServer) -> None:
     api = connect()
     name = create(api)
     found = api.search("blue", limit=7, agent="ada", project="alpha", tags=["a", "b"])
@@ -96,12 +96,12 @@ def test_searching_sends_a_query_and_filters_and_gets_four_fields(connect: Conne
     assert api.search("blue", limit=7, tags=["a", "c"]) == []
 
 
-def test_a_search_that_names_no_project_sends_none(connect: Connect, fake: FakeServer) -> None:
+def test_a_search_without_a_project_sends_none(connect: Connect, fake: FakeServer) -> None:
     connect().search("blue", limit=10)
     assert dict(fake.asked("GET")[-1].args) == {"query": "blue", "limit": "10"}
 
 
-def test_loading_gives_the_memory_as_it_was_before_and_counts(connect: Connect, fake: FakeServer) -> None:
+def test_load_returns_the_access_count_before_it(connect: Connect, fake: FakeServer) -> None:
     api = connect()
     name = create(api)
     first, second = api.load([name])[0], api.load([name])[0]
@@ -110,13 +110,13 @@ def test_loading_gives_the_memory_as_it_was_before_and_counts(connect: Connect, 
     assert dict(fake.asked("GET")[-1].args) == {"ids": name}
 
 
-def test_loading_leaves_out_what_is_unknown_or_forbidden(connect: Connect, fake: FakeServer) -> None:
+def test_load_leaves_out_unknown_and_forbidden_memories(connect: Connect, fake: FakeServer) -> None:
     ours, theirs = fake.put("Blue first", project="alpha"), fake.put("Red first", project="beta")
     fake.keys = {KEY: ["alpha"]}
     assert [item.id for item in connect().load([theirs, str(uuid.uuid4()), ours])] == [ours]
 
 
-def test_what_is_recent_comes_latest_first_within_the_days(connect: Connect, fake: FakeServer) -> None:
+def test_recent_lists_the_latest_first_within_the_days(connect: Connect, fake: FakeServer) -> None:
     names = [fake.put(f"number {number}") for number in range(3)]
     for age, name in enumerate(names):
         fake.memories[name]["created_at"] = (datetime.now(UTC) - timedelta(days=20 * age)).isoformat()
@@ -125,7 +125,7 @@ def test_what_is_recent_comes_latest_first_within_the_days(connect: Connect, fak
     assert dict(fake.asked("GET")[-1].args) == {"limit": "10", "days": "30", "project": "alpha"}
 
 
-def test_the_audit_is_in_order_and_outlives_the_memory(connect: Connect, fake: FakeServer) -> None:
+def test_the_audit_log_is_in_order_and_outlives_the_memory(connect: Connect, fake: FakeServer) -> None:
     api = connect()
     name = create(api)
     api.update(name, text="Green first", title="Pools")
@@ -134,19 +134,19 @@ def test_the_audit_is_in_order_and_outlives_the_memory(connect: Connect, fake: F
     fake.keys = {KEY: ["beta"]}
     with pytest.raises(KeyRefused, match="403"):
         connect().audit(name)
-    with pytest.raises(Refused, match="Memory not found"):
+    with pytest.raises(RequestRefused, match="Memory not found"):
         connect().audit(str(uuid.uuid4()))
 
 
-def test_updating_sends_text_and_title_and_keeps_the_rest(connect: Connect, fake: FakeServer) -> None:
+def test_update_sends_text_and_title_and_keeps_the_other_fields(connect: Connect, fake: FakeServer) -> None:
     api = connect()
     name = create(api)
     api.update(name, text="Green first", title="Pools")
-    assert body(fake, "PUT") == {"text": "Green first", "title": "Pools"}
+    assert last_body(fake, "PUT") == {"text": "Green first", "title": "Pools"}
     assert (fake.memories[name]["tags"], fake.memories[name]["agent"]) == (["a", "b"], "ada")
 
 
-def test_deleting_sends_neither_a_body_nor_its_type(connect: Connect, fake: FakeServer) -> None:
+def test_delete_sends_no_body_and_no_content_type(connect: Connect, fake: FakeServer) -> None:
     api = connect()
     api.delete(create(api))
     asked = fake.asked("DELETE")[-1]
@@ -155,29 +155,29 @@ def test_deleting_sends_neither_a_body_nor_its_type(connect: Connect, fake: Fake
 
 
 @pytest.mark.parametrize("name", ["no-uuid", "../config"])
-def test_an_id_that_is_no_uuid_leads_nowhere_else(connect: Connect, fake: FakeServer, name: str) -> None:
-    with pytest.raises(Refused):
+def test_an_invalid_id_reaches_no_other_path(connect: Connect, fake: FakeServer, name: str) -> None:
+    with pytest.raises(RequestRefused):
         connect().delete(name)
     assert not fake.asked("DELETE", "/api/v1/config")
 
 
-def test_the_configuration_names_the_collection(connect: Connect) -> None:
+def test_the_config_names_the_collection(connect: Connect) -> None:
     assert connect().collection() == ("shared_agent_memory", True)
 
 
-def test_a_key_that_is_not_known_is_refused_in_the_other_shape_of_error(connect: Connect) -> None:
+def test_an_unknown_key_is_refused_also_when_the_error_is_a_string(connect: Connect) -> None:
     with pytest.raises(KeyRefused):
         connect(key="not a key of this server").collection()
 
 
 @pytest.mark.parametrize("hours", [-30 * 24, -1, 1, 48], ids=lambda hours: f"{hours} hours")
-def test_a_servers_clock_that_is_wrong_loses_nothing(
+def test_a_wrong_clock_of_the_server_loses_nothing(
     open_memory: OpenService, fake: FakeServer, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
-    def shown() -> str:
+    def wrong_now() -> str:
         return (datetime.now(UTC) + timedelta(hours=hours)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
-    monkeypatch.setattr(rest_server, "_now", shown)
+    monkeypatch.setattr(rest_server, "_now", wrong_now)
     memory = open_memory()
     name = memory.remember("Blue first", title="Pools").memory.id
     assert [match.memory.title for match in memory.recall("blue")] == ["Pools"]

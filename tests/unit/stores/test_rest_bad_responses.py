@@ -1,4 +1,4 @@
-"""Answers that no server should give: one sentence each, and nothing of them is kept."""
+"""Invalid responses of a server: each gives a one-sentence error, and nothing of them is stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ID = str(uuid.uuid4())
 FAR = "9999-12-31T23:59:59.999Z"
 
 
-def answering(fake: FakeServer, body: Any) -> None:
+def respond_with(fake: FakeServer, body: Any) -> None:
     fake.fault = lambda request: Answer(200, body) if request.path != "/health" else None
 
 
@@ -36,18 +36,18 @@ def answering(fake: FakeServer, body: Any) -> None:
         {"data": [{"id": 5, "title": "x"}]},
     ],
 )
-def test_a_search_that_is_answered_wrongly_is_told_and_falls_back(
+def test_an_invalid_search_response_is_reported_and_the_mirror_is_searched(
     open_memory: OpenService, fake: FakeServer, body: Any
 ) -> None:
-    answering(fake, body)
+    respond_with(fake, body)
     memory = open_memory()
     assert memory.recall("blue") == []
     assert "is it a memory server?" in memory.caveat() or "in a form that is not its API's" in memory.caveat()
 
 
 @pytest.mark.parametrize("body", [{}, {"data": {}}, {"data": {"id": "x"}}, {"data": {"id": None}}, {"data": []}])
-def test_a_write_that_is_answered_wrongly_is_an_error(open_memory: OpenService, fake: FakeServer, body: Any) -> None:
-    answering(fake, body)
+def test_an_invalid_response_to_a_write_is_an_error(open_memory: OpenService, fake: FakeServer, body: Any) -> None:
+    respond_with(fake, body)
     with pytest.raises(StoreError, match="in a form that is not its API's"):
         open_memory().remember("Blue first")
 
@@ -70,37 +70,37 @@ def test_a_write_that_is_answered_wrongly_is_an_error(open_memory: OpenService, 
         "far future",
         "no time",
         "far past",
-        "below nothing",
+        "negative",
         "huge",
         "tags",
         "odd tags",
-        "nobody",
+        "no agent",
         "untitled",
-        "halves",
+        "lone surrogates",
     ],
 )
-def test_odd_fields_are_read_as_far_as_they_mean_something(
+def test_invalid_optional_fields_are_replaced_by_defaults(
     open_memory: OpenService, fake: FakeServer, fields: dict[str, Any]
 ) -> None:
     name = fake.put("Blue first", "Pools")
     fake.memories[name] |= fields
     memory = open_memory()
     memory.recall("blue pools half pair")
-    seen = memory.load([name])[0]
-    assert seen.text
-    assert 0 <= seen.created_at <= 253_402_300_799_999
+    loaded = memory.load([name])[0]
+    assert loaded.text
+    assert 0 <= loaded.created_at <= 253_402_300_799_999
     assert memory.caveat() == ""
 
 
-def test_an_id_that_comes_twice_is_shown_once(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_repeated_id_is_listed_once(open_memory: OpenService, fake: FakeServer) -> None:
     item = {"id": ID, "title": "Pools", "project": "alpha", "score": 0.5, "created_at": "2026-01-01T00:00:00Z"}
-    answering(fake, {"data": [item, {**item, "title": "Pools again"}]})
+    respond_with(fake, {"data": [item, {**item, "title": "Pools again"}]})
     memory = open_memory()
     assert len(memory.recall("pools")) == 1
     assert len(memory.recall()) == 1
 
 
-def test_a_server_of_another_kind_is_told_as_that(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_response_that_is_not_json_is_reported(open_memory: OpenService, fake: FakeServer) -> None:
     fake.fault = lambda _: Answer(200, b"<!doctype html><title>Sign in", {"Content-Type": "text/html"})
     memory = open_memory()
     memory.recall("blue")

@@ -1,4 +1,4 @@
-"""A server of the second API: nothing of a memory is lost, nothing is sent twice, nobody is overwritten."""
+"""API version 2: no field is lost, no write is delivered twice, and no other write is overwritten."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
     return behind(httpserver, fake)
 
 
-def whole(memory: MemoryService, name: str) -> Any:
+def load(memory: MemoryService, name: str) -> Any:
     return memory.load([name])[0]
 
 
-def test_a_write_asks_once_what_the_server_speaks(open_memory: OpenService, fake: FakeServer) -> None:
+def test_the_first_write_asks_once_for_the_version(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.remember("Blue first")
     memory.remember("Green first")
@@ -39,14 +39,14 @@ def test_a_write_asks_once_what_the_server_speaks(open_memory: OpenService, fake
     ]  # fmt: skip
 
 
-def test_a_read_learns_it_from_the_answer(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_read_learns_the_version_from_its_response(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.recall("blue")
     memory.recall("green")
     assert [one.path for one in fake.requests] == ["/api/v1/memories/search", "/api/v2/memories/search"]
 
 
-def test_a_memory_keeps_the_id_it_was_given(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_memory_keeps_the_id_of_the_client(open_memory: OpenService, fake: FakeServer) -> None:
     name = open_memory().remember("Blue first").memory.id
     assert list(fake.memories) == [ids.to_uuid(name)]
 
@@ -56,13 +56,13 @@ def test_every_field_reaches_other_machines(open_memory: OpenService) -> None:
         "Blue first", key="pool", kind="decision", why="it is tested", importance=0.9, tags=["deploy"],
         source="README:3", data={"a": [1]},
     ).memory  # fmt: skip
-    seen = whole(open_memory("codex", machine="there"), kept.id)
-    assert (seen.key, seen.kind, seen.why, seen.importance, seen.tags, seen.source, seen.data) == (
+    loaded = load(open_memory("codex", machine="there"), kept.id)
+    assert (loaded.key, loaded.kind, loaded.why, loaded.importance, loaded.tags, loaded.source, loaded.data) == (
         "pool", "decision", "it is tested", 0.9, ("deploy",), "README:3", {"a": [1]},
     )  # fmt: skip
 
 
-def test_a_search_brings_the_texts_along(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_search_returns_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
     open_memory().remember("Blue first", title="Pools")
     there = open_memory(machine="there")
     there.recall("nothing")
@@ -70,14 +70,14 @@ def test_a_search_brings_the_texts_along(open_memory: OpenService, fake: FakeSer
     assert not fake.asked("GET", "/api/v2/memories/load")
 
 
-def test_a_change_of_a_field_alone_reaches_the_server(open_memory: OpenService) -> None:
+def test_a_change_of_tags_only_reaches_the_server(open_memory: OpenService) -> None:
     memory = open_memory()
     name = memory.remember("Blue first", key="pool").memory.id
     memory.remember("Blue first", key="pool", tags=["deploy"])
-    assert whole(open_memory(machine="there"), name).tags == ("deploy",)
+    assert load(open_memory(machine="there"), name).tags == ("deploy",)
 
 
-def test_a_change_by_a_teammate_is_not_overwritten_unseen(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_change_by_a_teammate_is_not_overwritten_unnoticed(open_memory: OpenService, fake: FakeServer) -> None:
     here, there = open_memory(), open_memory("codex", machine="there")
     name = here.remember("Blue first", key="pool").memory.id
     there.load([name])
@@ -88,7 +88,7 @@ def test_a_change_by_a_teammate_is_not_overwritten_unseen(open_memory: OpenServi
     assert [one["text"] for one in fake.memories.values()] == ["Pink first"]
 
 
-def test_an_answer_that_was_lost_is_asked_for_again_at_once(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_write_whose_response_was_lost_is_retried_at_once(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     memory.recall("blue")
     lost = [Answer(502)]
@@ -97,7 +97,7 @@ def test_an_answer_that_was_lost_is_asked_for_again_at_once(open_memory: OpenSer
     assert [one["text"] for one in fake.memories.values()] == ["Blue first"]
 
 
-def test_what_was_queued_arrives_whole_under_its_own_id(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_queued_memory_is_delivered_with_all_fields_and_its_id(open_memory: OpenService, fake: FakeServer) -> None:
     memory = open_memory()
     fake.fault = lambda _: Answer(503)
     name = memory.remember("Blue first", kind="decision").memory.id
@@ -107,10 +107,10 @@ def test_what_was_queued_arrives_whole_under_its_own_id(open_memory: OpenService
     while sender.health()["queued"]:
         assert time.monotonic() < ends, "the queue is not sent"
     assert list(fake.memories) == [ids.to_uuid(name)]
-    assert whole(open_memory(machine="there"), name).kind == "decision"
+    assert load(open_memory(machine="there"), name).kind == "decision"
 
 
-def test_what_is_promised_grows_with_the_server(open_memory: OpenService) -> None:
+def test_capabilities_grow_once_the_version_is_known(open_memory: OpenService) -> None:
     memory = open_memory()
     assert "fields" in memory.store.capabilities.cannot
     memory.remember("Blue first", kind="decision")
@@ -118,26 +118,24 @@ def test_what_is_promised_grows_with_the_server(open_memory: OpenService) -> Non
     assert memory.notices() == []
 
 
-def test_a_memory_that_somebody_wrote_by_the_first_api_is_read_as_that(
-    open_memory: OpenService, fake: FakeServer
-) -> None:
+def test_a_memory_written_through_version_1_is_readable(open_memory: OpenService, fake: FakeServer) -> None:
     name = fake.put("Blue first", "Pools")
     memory = open_memory()
     memory.recall("pools")
-    assert whole(memory, name).text == "Blue first"
+    assert load(memory, name).text == "Blue first"
 
 
 @pytest.mark.parametrize("bad", [{"kind": "nonsense"}, {"revision": "x"}, {"unknown": 1}, {"text": 5}])
-def test_a_whole_memory_that_is_none_is_read_by_its_plain_fields(
+def test_an_invalid_complete_memory_is_read_from_its_version_1_fields(
     open_memory: OpenService, fake: FakeServer, bad: dict[str, Any]
 ) -> None:
     name = open_memory().remember("Blue first").memory.id
     fake.memories[ids.to_uuid(name)]["memory"] |= bad
-    assert whole(open_memory(machine="there"), name).text == "Blue first"
+    assert load(open_memory(machine="there"), name).text == "Blue first"
 
 
-def test_a_whole_memory_brings_in_no_other_users_and_no_other_scope(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_complete_memory_sets_no_user_session_or_global_scope(open_memory: OpenService, fake: FakeServer) -> None:
     name = open_memory().remember("Blue first").memory.id
     fake.memories[ids.to_uuid(name)]["memory"] |= {"scope": "global", "user": "somebody", "session": "s"}
-    seen = whole(open_memory(machine="there"), name)
-    assert (seen.scope, seen.user, seen.session) == ("project", None, None)
+    loaded = load(open_memory(machine="there"), name)
+    assert (loaded.scope, loaded.user, loaded.session) == ("project", None, None)

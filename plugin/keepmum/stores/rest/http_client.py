@@ -1,0 +1,322 @@
+"""HTTP requests to a memory server: total deadline, retries, size limits, and protection of the key.
+
+The key is sent to one origin only: over verified TLS, or over plain HTTP to a loopback address. Redirects are not
+followed. Proxies, certificates and credentials named by environment variables are ignored, because a project's
+settings can set variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import ipaddress
+import random
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
+from keepmum.core.version import VERSION
+from keepmum.stores.rest.responses import parse
+from keepmum.workspace.credentials import Server
+
+__all__ = ["HttpClient", "RequestRefused"]
+
+_SECONDS = 2.0  # for a request with all its retries
+_MAX_BYTES = 4 * 1024 * 1024
+_RETRIES = 3
+_FIRST_PAUSE = 0.1  # seconds; doubled for each retry, then a random part of it is waited
+_MAX_RETRY_AFTER = 60.0  # seconds
+_KEEP_ALIVE = 60.0  # seconds
+_RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+_MAX_MESSAGE = 200  # characters of the server's own error message
+_TOO_SLOW = "the server took too long to answer"
+
+
+class RequestRefused(StoreError):
+    """The server refused the request with a 4xx status that has nothing to do with the key."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class HttpClient:
+    """Sends requests to one server. Safe between threads."""
+
+    def __init__(
+        self, server: Server, *, transport: httpx.BaseTransport | None = None, seconds: float = _SECONDS
+    ) -> None:
+        self.origin = server.origin
+        self.api_version: int | None = None  # the newest API of the server; None until it has answered
+        self._seconds = seconds
+        self._closed = threading.Event()
+        self._headers = {
+            "User-Agent": f"keepmum/{VERSION}", "Accept": "application/json", "Accept-Encoding": "identity",
+        }  # fmt: skip
+        if server.key:
+            self._headers["Authorization"] = f"Bearer {server.key}"
+        self._transport = transport
+        url = urlsplit(server.origin)
+        self._is_localhost = url.scheme == "http" and url.hostname == "localhost"
+        self._tls = _tls_context(server.ca_file) if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._idle: list[httpx.Client] = []  # each holds at most one open connection
+
+    def request(  # noqa: PLR0913 - the parts of an HTTP request
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, object] | None = None,
+        idempotency_key: str | None = None,
+        base_revision: int | None = None,
+    ) -> Any:  # JSON; `responses` checks it
+        """The JSON that the server answers with. Requests that are safe to repeat are retried until the deadline.
+
+        The second API makes a POST with `idempotency_key` safe to repeat, and refuses a change of any other revision
+        than `base_revision`. The first API ignores both.
+
+        Raises: StoreUnavailable, KeyRefused, RequestRefused, StoreError.
+        """
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        if base_revision is not None:
+            headers["If-Match"] = f'"{base_revision}"'
+        deadline = _Deadline(self._seconds)
+        try:
+            client = self._idle.pop()
+        except IndexError:
+            client = self._new_client()
+        result: Future[Any] = Future()
+
+        def send() -> Any:
+            request = client.build_request(method, path, params=query, json=body, headers=headers)
+            return self._send_with_retries(client, request, deadline)
+
+        threading.Thread(target=_resolve, args=(result, send), name="keepmum-http", daemon=True).start()
+        try:
+            return result.result(deadline.left())
+        except TimeoutError:
+            raise StoreUnavailable(self._message(_TOO_SLOW), unsent=deadline.is_connecting) from None
+        finally:
+            if result.done() and not self._closed.is_set():
+                self._idle.append(client)
+            else:
+                client.close()  # the thread fails at the next byte that it reads or writes
+
+    def close(self) -> None:
+        """Close idle connections now, and those in use after their requests."""
+        self._closed.set()
+        while self._idle:
+            self._idle.pop().close()
+
+    def _send_with_retries(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
+        pause = _FIRST_PAUSE
+        for attempt in range(_RETRIES + 1):
+            try:
+                return self._send(client, request, deadline)
+            except StoreUnavailable as error:
+                wait = max(error.retry_after, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
+                again = error.unsent or request.method != "POST" or self._ignores_repeats(request)
+                if attempt == _RETRIES or not again or deadline.left() <= wait:
+                    raise
+                self._closed.wait(wait)
+                pause *= 2
+        raise AssertionError  # the last attempt answers or raises
+
+    def _ignores_repeats(self, request: httpx.Request) -> bool:
+        """Whether the server recognises a repeated POST by its idempotency key."""
+        return "Idempotency-Key" in request.headers and (self.api_version or 1) > 1
+
+    def _send(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
+        limits = dict.fromkeys(("connect", "read", "write", "pool"), deadline.left())
+        request.extensions = {"timeout": limits, "trace": deadline.trace}
+        try:
+            deadline.check()
+            with contextlib.closing(client.send(request, stream=True)) as response:
+                raw = self._read_body(response, deadline)
+                self.api_version = _api_version(response.headers.get("keepmum-api", ""))
+        except httpx.HTTPError as error:
+            raise StoreUnavailable(self._message(_reason(error)), unsent=isinstance(error, _NOT_SENT)) from None
+        return self._result(response, raw)
+
+    def _read_body(self, response: httpx.Response, deadline: _Deadline) -> bytes:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise StoreError(self._message("the server compressed its answer, which was not asked for"))
+        chunks, size = [], 0
+        for chunk in response.iter_raw():
+            size += len(chunk)
+            if size > _MAX_BYTES:
+                raise StoreError(self._message(f"the server's answer is larger than {_MAX_BYTES >> 20} MiB"))
+            chunks.append(chunk)
+            deadline.check()
+        return b"".join(chunks)
+
+    def _result(self, response: httpx.Response, raw: bytes) -> Any:
+        status = response.status_code
+        if response.is_success:
+            return parse(raw, self.origin)
+        if 300 <= status < 400:
+            raise StoreError(
+                self._message("the server redirects to another address, where the key is not sent; use that address")
+            )
+        if status == 401:
+            raise KeyRefused(
+                self._message(f"the server does not accept the key (401); `keepmum login {self.origin}` stores another")
+            )
+        if status == 403:
+            raise KeyRefused(self._message("the key is not for this project (403); ask whoever issued it"))
+        if status in _RETRYABLE:
+            wait = _retry_after(response.headers.get("retry-after", ""))
+            raise StoreUnavailable(self._message(f"the server cannot serve just now ({status})"), retry_after=wait)
+        raise RequestRefused(self._message(f"the server refused ({status}){_error_message(raw)}"), status)
+
+    def _message(self, text: str) -> str:
+        return text if self.origin in text else f"{self.origin}: {text}"
+
+    def _new_client(self) -> httpx.Client:
+        transport = _LocalhostTransport if self._is_localhost else httpx.HTTPTransport
+        limits = httpx.Limits(keepalive_expiry=_KEEP_ALIVE)
+        return httpx.Client(
+            base_url=self.origin,
+            headers=self._headers,
+            transport=self._transport or transport(verify=self._tls, trust_env=False, limits=limits),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+
+class _Deadline:
+    """When one request with its retries has to end, and how far it has come.
+
+    Timeouts of httpx apply to a single read. They would restart with each byte of a slow server, and do not limit a
+    name lookup at all. So each request runs in a thread of its own, and its caller stops waiting at the deadline.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._event = ""
+
+    @property
+    def is_connecting(self) -> bool:
+        """Whether the request is still connecting, so that the server has not received any of it."""
+        return self._event.startswith("connection.")
+
+    def left(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise when no time is left.
+
+        Raises: httpx.TimeoutException.
+        """
+        if not self.left():
+            raise httpx.TimeoutException(_TOO_SLOW)
+
+    def trace(self, event: str, _: Mapping[str, object]) -> None:
+        """Note an event of httpx, and send nothing after the caller has stopped waiting.
+
+        Source: https://www.python-httpx.org/advanced/extensions/#trace, read 2026-11-22.
+        """
+        self._event = event
+        if event.endswith("send_request_headers.started"):
+            self.check()
+
+
+class _LocalhostTransport(httpx.HTTPTransport):
+    """Plain HTTP to `localhost`, whose addresses are checked first: a name server cannot divert the key."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The response of the first loopback address that accepts a connection.
+
+        Raises: httpx.ConnectError when an address belongs to another machine, or none accepts.
+        """
+        url, failure = request.url, httpx.ConnectError("localhost has no address")
+        request.extensions["trace"]("connection.resolve_localhost.started", {})
+        try:
+            found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+        except OSError:
+            raise failure from None
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        if not all(ipaddress.ip_address(address).is_loopback for address in addresses):
+            raise httpx.ConnectError("localhost resolves to another machine")
+        for address in addresses:
+            request.url = url.copy_with(host=address)
+            try:
+                return super().handle_request(request)
+            except httpx.ConnectError as error:
+                failure = error
+            finally:
+                request.url = url
+        raise failure
+
+
+def _resolve(result: Future[Any], compute: Callable[[], Any]) -> None:
+    try:
+        result.set_result(compute())
+    except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the result
+        result.set_exception(error)
+
+
+def _tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """A context that verifies certificates by the system's authorities, those of httpx, and the user's own file."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except (OSError, ssl.SSLError):
+            raise StoreError(f"backend.ca_file: {ca_file} holds no readable certificates") from None
+    return context
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    """Why a request failed, in words. Certificate errors get their own message: trying again does not help there."""
+    if "certificate" in str(error).lower():
+        return "the server's certificate is not trusted; check the address, or name its authority in backend.ca_file"
+    if isinstance(error, _NOT_SENT):
+        return "the server cannot be reached"
+    return _TOO_SLOW if isinstance(error, httpx.TimeoutException) else "the connection to the server broke"
+
+
+def _api_version(header: str) -> int:
+    """The newest API that a server names in `Keepmum-API`; 1 without the header."""
+    return int(header) if header.isdecimal() and len(header) < 4 else 1
+
+
+def _retry_after(header: str, clock: Callable[[], float] = time.time) -> float:
+    """Seconds that `Retry-After` asks for, as a number or a date; 0 when it holds neither."""
+    if header.strip().isdecimal():
+        return min(float(header[:9]), _MAX_RETRY_AFTER)
+    try:
+        moment = email.utils.parsedate_to_datetime(header).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return min(max(0.0, moment - clock()), _MAX_RETRY_AFTER)
+
+
+def _error_message(raw: bytes) -> str:
+    """The server's error message as the end of a sentence: one line, secrets masked.
+
+    `error` may be an object with a `message`, or a string.
+    """
+    from keepmum_scanner import redact, scan
+
+    try:
+        error = parse(raw, "")["error"]
+        message = error["message"] if isinstance(error, Mapping) else error
+    except (StoreError, TypeError, KeyError):
+        return ""
+    if not isinstance(message, str) or not message.strip():
+        return ""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in message).split())[:_MAX_MESSAGE]
+    return f": {redact(line, scan(line))}"

@@ -1,0 +1,84 @@
+"""Write-behind cache of server responses, so that a search does not wait for the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Change, Memory
+from keepmum.stores.base import StaleWrite, Store
+
+__all__ = ["WriteBehindCache"]
+
+_MAX_PENDING = 200  # memories
+
+
+class WriteBehindCache:
+    """Holds memories from server responses in process memory until they are flushed to the mirror."""
+
+    def __init__(self, mirror: Store) -> None:
+        self._mirror = mirror
+        self._lock = threading.Lock()
+        self._pending: dict[str, tuple[Memory, Memory | None]] = {}  # with the mirror's version at the response
+
+    def add(self, memories: Sequence[Memory], known: Mapping[str, Memory]) -> None:
+        """Hold the memories that differ from `known`, the mirror's versions by id."""
+        with self._lock:
+            pairs = ((memory, known.get(memory.id)) for memory in memories)
+            self._pending |= {memory.id: (memory, before) for memory, before in pairs if memory != before}
+            full = len(self._pending) >= _MAX_PENDING
+        if full:
+            self.flush()
+
+    def pending(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Those of these memories that are not in the mirror yet, by id."""
+        with self._lock:
+            return {one: self._pending[one][0] for one in ids if one in self._pending}
+
+    def flush(self) -> None:
+        """Write what is pending to the mirror. Errors are ignored: the server still has it.
+
+        A memory that was written here after the response is not overwritten: the local version has fields that no
+        response contains. The next response brings it up to date.
+        """
+        with self._lock:
+            pending, self._pending = self._pending, {}
+        if not pending or not self._mirror.capabilities.writable:
+            return
+        with contextlib.suppress(StoreError):
+            stored = {memory.id: memory for memory in self._mirror.get(list(pending))}
+            changes = [
+                Change(stored.get(name), _with_next_revision(memory, stored.get(name)))
+                for name, (memory, before) in pending.items()
+                if _revision(stored.get(name)) == _revision(before)
+            ]
+            changes = [change for change in changes if change.before != change.after]
+            try:
+                self._mirror.commit(changes)
+            except StaleWrite:
+                self._commit_one_by_one(changes)
+
+    def remove(self, ids: Collection[str]) -> None:
+        """Remove memories from the mirror that the server no longer has."""
+        if ids and self._mirror.capabilities.writable:
+            with contextlib.suppress(StoreError):
+                active = [memory for memory in self._mirror.get(sorted(ids)) if memory.status == "active"]
+                if active:
+                    self._mirror.commit([Change(memory, None) for memory in active])
+
+    def _commit_one_by_one(self, changes: Sequence[Change]) -> None:
+        """Write each change for itself, without those that another process has overtaken."""
+        for change in changes:
+            with contextlib.suppress(StaleWrite):
+                self._mirror.commit([change])
+
+
+def _with_next_revision(memory: Memory, stored: Memory | None) -> Memory:
+    return memory if stored is None else replace(memory, revision=max(memory.revision, stored.revision + 1))
+
+
+def _revision(memory: Memory | None) -> int:
+    return 0 if memory is None else memory.revision

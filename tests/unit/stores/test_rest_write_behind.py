@@ -1,0 +1,58 @@
+"""The write-behind cache of server responses, with writes to the mirror at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from contract.stores import a_memory
+from keepmum.core.memory import Change, Memory
+from keepmum.stores import sqlite
+from keepmum.stores.rest.write_behind import WriteBehindCache
+from unit.stores.rest_parts import put
+
+
+def listed(memory: Memory) -> Memory:
+    """A memory as the server lists it, without its key."""
+    return replace(memory, key=None, title="As the server lists it")
+
+
+def test_a_new_memory_is_saved(tmp_path: Path) -> None:
+    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror), a_memory()
+    cache.add([memory], {})
+    cache.flush()
+    assert mirror.get([memory.id]) == [memory]
+    mirror.close()
+
+
+def test_a_response_from_before_a_local_write_does_not_overwrite_it(tmp_path: Path) -> None:
+    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror), a_memory(key="deploy.pool")
+    cache.add([listed(memory)], {})  # by a thread that read the list while the write was not finished
+    put(mirror, memory)
+    cache.flush()
+    assert mirror.get([memory.id]) == [memory]
+    mirror.close()
+
+
+def test_a_response_from_before_a_local_change_does_not_overwrite_it(tmp_path: Path) -> None:
+    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror), a_memory()
+    put(mirror, memory)
+    cache.add([listed(memory)], {memory.id: memory})
+    changed = replace(memory, key="deploy.pool", revision=memory.revision + 1)
+    mirror.commit([Change(memory, changed)])
+    cache.flush()
+    assert mirror.get([memory.id]) == [changed]
+    mirror.close()
+
+
+def test_a_change_at_the_server_is_saved(tmp_path: Path) -> None:
+    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror), a_memory()
+    put(mirror, memory)
+    cache.add([listed(memory)], {memory.id: memory})
+    cache.flush()
+    assert [one.title for one in mirror.get([memory.id])] == ["As the server lists it"]
+    mirror.close()
