@@ -88,7 +88,7 @@ def test_a_transcript_that_is_to_be_taken_in_is_refused_with_the_way_to_go(root:
     command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *option]
     with ServerProcess(command, dict(os.environ)) as server:
         assert server.end() == 2
-        assert "transcripts are not read here" in server.errors()
+        assert "does not read transcripts" in server.errors()
         assert "keepmum import" in server.errors()
 
 

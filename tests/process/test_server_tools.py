@@ -208,7 +208,7 @@ def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
     assert "by claude-code" in told(codex.call("recall", query="tabs"))
     conflict = told(codex.call("remember", text="Use blanks", key="style"))
     assert conflict.startswith("Replaced")
-    assert "claude-code had kept something else under this key" in conflict
+    assert "claude-code stored something else under this key" in conflict
     assert "by codex" in told(claude.call("recall", query="blanks"))
 
 

@@ -1,14 +1,14 @@
-"""The stdio MCP server: a small loop of our own, since a client gives a server one to two seconds to be there.
+"""The stdio MCP server, with a message loop of its own: a client waits only one to two seconds for a server.
 
-surface     what a server offers, as data; what handlers are given
-rpc         JSON-RPC 2.0: bytes to messages and back
-arguments   tool arguments, checked against the schema that the client was shown
-client      what a client tells about itself
-calls       the three requests that reach handlers
-worker      the handlers' side of a session: opened late, one call at a time
-session     one client's conversation: what each message is answered with
-stdio       the process around it: descriptors, threads, signals, the end
-faults      unexpected errors: where, never what
+serve       the command line
+stdio       the process: descriptors, threads, signals, shutdown
+session     the protocol of one connection
+worker      opens the handlers late and runs one call at a time
+calls       tools/call, resources/read and prompts/get
+arguments   validates tool arguments against their schema
+client      what a client says about itself
+surface     tools, resources and prompts as data; the interface of handlers
+dialects    the sets of tools
 
-Nothing is imported here, so that a module costs what it needs and no more.
+Nothing is imported here, to keep each module's import cost low.
 """

@@ -1,7 +1,7 @@
-"""Tool arguments, checked against the schema that the client was shown: one truth for the model and for us.
+"""Validates tool arguments against the schema that the client was sent.
 
-A small validator for the part of JSON Schema that our tools use, listed in KEYWORDS. Problems are told so that a
-model can mend its call: the field, the limit, the allowed names, never the value.
+Supports the part of JSON Schema that our tools use (KEYWORDS). An error message gives the field, the limit and the
+allowed names, so that a model can correct its call; it never gives the value.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ KEYWORDS = frozenset(
         "type",
     }
 )
-"""What is enforced. A schema that holds another keyword of constraint promises what nobody checks."""
+"""The supported keywords; a test checks that no schema uses another."""
 
-MAX_DEPTH = 64  # levels of a free-form value: past it lie attacks on the recursion of whoever walks it
-_INTEGER_LIMIT = 1 << 63  # what SQLite and most clients can hold
+MAX_DEPTH = 64  # levels of a free-form value; protects recursive code
+_INTEGER_LIMIT = 1 << 63  # the range of SQLite and most clients
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _WORDS = {
     "string": "text",
@@ -50,28 +50,28 @@ _WORDS = {
 
 
 def check(schema: Schema, arguments: Mapping[str, object]) -> dict[str, object]:
-    """The arguments as the handler may rely on them.
+    """The validated arguments.
 
-    Lists and objects that came as JSON in a string are parsed, and an optional argument of null counts as not given:
-    some clients send them so.
+    Some clients send lists and objects as JSON strings, which are parsed, and null for optional arguments, which are
+    dropped.
 
-    Raises: InvalidInput with the first field that is wrong, and what it must be.
+    Raises: InvalidInput with the first invalid field and what it must be.
     """
     return _object("", schema, arguments, 0)
 
 
 def check_text(field: str, text: str) -> str:
-    """`text` itself, when every store can hold it.
+    """`text` itself, if every store can store it.
 
-    Raises: InvalidInput when it holds a NUL or half of a surrogate pair.
+    Raises: InvalidInput when it contains a NUL or an unpaired surrogate.
     """
     if "\0" in text:
-        raise InvalidInput(field, "holds a NUL character; remove it")
+        raise InvalidInput(field, "contains a NUL character; remove it")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise InvalidInput(field, "holds half of a surrogate pair, which is no character; remove it") from None
+            raise InvalidInput(field, "contains an unpaired surrogate; remove it") from None
     return text
 
 
@@ -115,7 +115,7 @@ def _value(path: str, schema: Schema, value: object, depth: int) -> object:
 
 
 def _of_type(path: str, types: tuple[str, ...], value: object) -> object:
-    """The value as one of `types`, parsed or made whole where that loses nothing; no types admit everything."""
+    """The value as one of `types`, parsed or converted if nothing is lost; empty `types` allow everything."""
     if not types or _type_of(value) in types or ("number" in types and _type_of(value) == "integer"):
         return value
     if isinstance(value, float) and "integer" in types and value.is_integer():
@@ -128,7 +128,7 @@ def _of_type(path: str, types: tuple[str, ...], value: object) -> object:
 
 
 def _parsed(text: str) -> object:
-    """The list or object that a string spells in JSON, or None."""
+    """The list or object in a JSON string, or None."""
     if text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
@@ -139,7 +139,7 @@ def _parsed(text: str) -> object:
 
 
 def _type_of(value: object) -> str:
-    """The JSON name of a value's type; true and false are no integers here, whatever Python says."""
+    """The JSON type of a value; unlike in Python, a boolean is not an integer."""
     if value is None:
         return "null"
     return _TYPES[type(value)]
@@ -160,14 +160,14 @@ def _check_size(path: str, size: int, unit: str, least: object, most: object) ->
 
 
 def _check_range(path: str, number: float, least: object, most: object) -> None:
-    if number - number != 0:  # 1e999 is JSON, and an infinity once it is read
+    if number - number != 0:  # JSON allows 1e999, which becomes infinity
         raise InvalidInput(path, "must be a finite number")
     if isinstance(least, (int, float)) and number < least:
         raise InvalidInput(path, f"must be at least {least}")
     if isinstance(most, (int, float)) and number > most:
         raise InvalidInput(path, f"must be at most {most}")
     if abs(number) >= _INTEGER_LIMIT and isinstance(number, int):
-        raise InvalidInput(path, "is a larger number than can be kept")
+        raise InvalidInput(path, "is too large")
 
 
 def _refuse_unknown(path: str, value: Mapping[str, object], properties: Schema) -> None:
@@ -175,11 +175,11 @@ def _refuse_unknown(path: str, value: Mapping[str, object], properties: Schema) 
         if name not in properties:
             allowed = ", ".join(properties) or "none"
             hint = _nearest(name, properties)
-            raise InvalidInput(_join(path, _showable(name)), f"is not a field here{hint}; allowed: {allowed}")
+            raise InvalidInput(_join(path, _showable(name)), f"is not a field of this tool{hint}; allowed: {allowed}")
 
 
 def _nearest(word: object, allowed: Iterable[object]) -> str:
-    """A question after the nearest allowed spelling, or nothing."""
+    """A hint with the closest allowed value, or ""."""
     import difflib
 
     near = difflib.get_close_matches(str(word)[:100], [str(name) for name in allowed], n=1)
@@ -187,7 +187,7 @@ def _nearest(word: object, allowed: Iterable[object]) -> str:
 
 
 def _showable(name: str) -> str:
-    """A field name that may be repeated: a secret put where a name belongs has digits, or is long."""
+    """The field name if it cannot be a secret: short, without digits."""
     plain = name.isascii() and name.replace("_", "").replace("-", "").isalpha()
     return name if plain and len(name) <= 24 else "(unnamed)"
 

@@ -1,7 +1,7 @@
-"""The three requests that reach handlers: a tool called, a resource read, a prompt asked for.
+"""The three requests that handlers serve: tools/call, resources/read and prompts/get.
 
-Each is planned when it arrives (what is wrong with the request itself is answered at once) and carried out later,
-on the handlers' thread. An expected error becomes what a client of that request understands.
+A request is planned when it arrives, so that an invalid one is answered at once, and run later on the handlers' thread.
+Expected errors become tool results or protocol errors, as the request requires.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ __all__ = ["Call", "PromptCall", "ResourceCall", "ToolCall", "plan"]
 
 
 class Call(Protocol):
-    """One planned request."""
+    """A planned request."""
 
-    subject: str  # what an internal error is told about; never the client's own words
+    subject: str  # names the request in internal errors; never text from the client
 
-    def carry_out(self, handlers: Handlers, context: Context) -> Json:
-        """The result, from the handlers.
+    def run(self, handlers: Handlers, context: Context) -> Json:
+        """The result from the handlers.
 
         Raises: KeepmumError as the handlers do.
         """
 
     def refuse(self, error: KeepmumError) -> Json:
-        """The result that tells an expected error, for requests whose results can.
+        """The result that reports an expected error.
 
-        Raises: rpc.RpcError for the others.
+        Raises: jsonrpc.RpcError for requests whose results cannot report errors.
         """
 
 
 def plan(surface: Surface, method: str, params: Mapping[str, object]) -> Call | None:
-    """The call that a request asks for; None when its method is none that reaches handlers.
+    """The call for a request; None for a method that handlers do not serve.
 
-    Raises: rpc.RpcError when the parameters cannot be meant.
+    Raises: jsonrpc.RpcError when the parameters are invalid.
     """
     if method == "tools/call" and surface.tools:
         return _plan_tool(surface, params)
@@ -57,45 +57,45 @@ def plan(surface: Surface, method: str, params: Mapping[str, object]) -> Call | 
 
 
 class ToolCall:
-    """A tool to be called. What goes wrong is a result, not an error: the model must read it to do better."""
+    """A tool call. Errors are returned as results, which the model reads and can act on."""
 
     def __init__(self, tool: Tool, arguments: Json) -> None:
         self.subject = tool.name
         self._tool: Final = tool
         self._arguments: Final = arguments
 
-    def carry_out(self, handlers: Handlers, context: Context) -> Json:
+    def run(self, handlers: Handlers, context: Context) -> Json:
         """The text of the tool."""
         arguments = check(self._tool.parameters, self._arguments)
         return _tool_result(handlers.call(self._tool.name, arguments, context))
 
     def refuse(self, error: KeepmumError) -> Json:
-        """The error's sentence as the text of the tool, marked as an error."""
+        """The error message as the result of the tool, marked as an error."""
         return {**_tool_result(str(error)), "isError": True}
 
 
 class ResourceCall:
-    """A resource to be read."""
+    """A request to read a resource."""
 
     subject = "resources/read"
 
     def __init__(self, uri: str) -> None:
         self._uri: Final = uri
 
-    def carry_out(self, handlers: Handlers, context: Context) -> Json:
-        """The one content of the resource."""
+    def run(self, handlers: Handlers, context: Context) -> Json:
+        """The content of the resource."""
         mime_type, text = handlers.read(self._uri, context)
         return {"contents": [{"uri": self._uri, "mimeType": mime_type, "text": text}]}
 
     def refuse(self, error: KeepmumError) -> Json:
-        """Never a result: reading has no other way to fail than an error."""
+        """Always raises: reading a resource reports errors in the protocol."""
         if isinstance(error, NotFound):
             raise jsonrpc.RpcError(jsonrpc.RESOURCE_NOT_FOUND, str(error))
         raise _as_rpc(error)
 
 
 class PromptCall:
-    """A prompt to be rendered."""
+    """A request for a prompt."""
 
     subject = "prompts/get"
 
@@ -103,14 +103,14 @@ class PromptCall:
         self._prompt: Final = prompt
         self._arguments: Final = arguments
 
-    def carry_out(self, handlers: Handlers, context: Context) -> Json:
-        """The prompt as one message of the user."""
+    def run(self, handlers: Handlers, context: Context) -> Json:
+        """The prompt as one user message."""
         text = handlers.prompt(self._prompt.name, self._arguments, context)
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": self._prompt.description, "messages": [message]}
 
     def refuse(self, error: KeepmumError) -> Json:
-        """Never a result: a prompt has no other way to fail than an error."""
+        """Always raises: a prompt reports errors in the protocol."""
         raise _as_rpc(error)
 
 
@@ -121,7 +121,7 @@ def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
         if tool.name == wanted:
             return ToolCall(tool, _arguments(params))
     raise jsonrpc.RpcError(
-        jsonrpc.INVALID_PARAMS, f"unknown tool; there are {', '.join(tool.name for tool in surface.tools)}"
+        jsonrpc.INVALID_PARAMS, f"unknown tool; choose one of {', '.join(tool.name for tool in surface.tools)}"
     )
 
 
@@ -134,7 +134,7 @@ def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:
             except InvalidInput as error:
                 raise _as_rpc(error) from None
     known = ", ".join(prompt.name for prompt in surface.prompts)
-    raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, f"unknown prompt; there are {known}")
+    raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, f"unknown prompt; choose one of {known}")
 
 
 def _prompt_schema(prompt: Prompt) -> Json:

@@ -1,4 +1,4 @@
-"""What a client tells about itself: its name, the protocol it speaks, its folders. All of it is its word only."""
+"""What a client says about itself: its name, its protocol version, its folders. None of it is verified."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Final
 
-__all__ = ["VERSIONS", "Client", "root_paths", "told_with_call"]
+__all__ = ["VERSIONS", "Client", "root_paths", "session_of_call"]
 
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the first is offered when none fits
-_BATCHING = frozenset({"2025-03-26", "2024-11-05"})  # later versions took JSON-RPC batches out
-_MAX_LABEL = 80  # characters of a name: it stands in every memory that the client writes
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the first is the fallback
+_BATCHING = frozenset({"2025-03-26", "2024-11-05"})  # later versions removed JSON-RPC batches
+_MAX_LABEL = 80  # characters of a name, which is stored with every memory of the client
 
 
 class Client:
-    """One client, as its `initialize` request introduces it. What is missing or of a wrong type counts as not said."""
+    """A client, from its `initialize` request; missing or wrongly typed fields are empty."""
 
     __slots__ = ("agent", "agent_version", "batches", "has_roots", "name", "protocol")
 
     def __init__(self, params: Mapping[str, object]) -> None:
         info = _mapping(params.get("clientInfo"))
         wanted = params.get("protocolVersion")
-        self.name: Final = _label(info.get("name")) or "unknown"  # as it stands there
+        self.name: Final = _label(info.get("name")) or "unknown"  # unchanged
         self.agent: Final = identify(self.name).id
         self.agent_version: Final = _label(info.get("version"))
         self.protocol: Final = wanted if isinstance(wanted, str) and wanted in VERSIONS else VERSIONS[0]
@@ -35,18 +35,18 @@ class Client:
 
 
 def root_paths(result: object) -> tuple[str, ...]:
-    """The client's folders as paths of this machine, from its answer to `roots/list`; other places are left out."""
+    """The client's folders as local paths, from its response to `roots/list`; other URIs are left out."""
     roots = _mapping(result).get("roots")
     uris = [_mapping(root).get("uri") for root in roots] if isinstance(roots, list) else []
     paths = [_path(uri) for uri in uris if isinstance(uri, str)]
     return tuple(path for path in paths if path)
 
 
-def told_with_call(meta: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
-    """The session that a call belongs to, and its folders, where a client tells them with each call; else "" and none.
+def session_of_call(meta: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
+    """The session and its folders that a call names in its metadata; "" and () if it names none.
 
-    Codex does: it has no roots, starts servers of plugins in folders that mean nothing, and may serve several sessions
-    by one process. The folders are those of repositories; elsewhere it names none.
+    Codex names them: it has no roots, starts plugin servers in unrelated folders, and may use one server process for
+    several sessions. It names repositories only.
 
     Source: what version 0.169.0 sends; https://github.com/openai/codex/issues/37903, read 2026-11-21, asks for more.
     """
@@ -57,11 +57,11 @@ def told_with_call(meta: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
 
 
 def _path(uri: str) -> str:
-    from urllib.parse import unquote, urlsplit  # three milliseconds that no handshake should pay
+    from urllib.parse import unquote, urlsplit  # takes three milliseconds, which would delay the handshake
 
     try:
         parts = urlsplit(uri)
-    except ValueError:  # half of an IPv6 address
+    except ValueError:  # an incomplete IPv6 address
         return ""
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return ""

@@ -1,7 +1,7 @@
-"""`keepmum mcp`: serve a client over standard input and output.
+"""`keepmum mcp`: the MCP server on standard input and output.
 
-Nothing here may cost time before the handshake: clients send their first request to the model after a second or two,
-with the tools that were there by then.
+Imports little before the handshake: clients send their first request to the model after a second or two, with the tools
+they have by then.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _USAGE = (
     "usage: keepmum mcp [--client NAME] [--dialect NAME] [--agent NAME] [--project NAME] "
     "[--memory-api-url URL] [--memory-api-key KEY]"
 )
-# Reading a transcript takes a language model, which nothing here ever calls.
-_INGESTS = ("--ingest-transcript", "--model", "--dry-run")
-_NO_INGESTING = (
-    "transcripts are not read here, since that takes a call of a language model; nothing was stored. Agents keep what "
-    "they learn as they go (`/memory`), and `keepmum import FILE` takes in memories as JSON lines"
+# Reading a transcript needs a language model, and Keepmum calls none.
+_INGEST_OPTIONS = ("--ingest-transcript", "--model", "--dry-run")
+_INGEST_REFUSED = (
+    "Keepmum does not read transcripts, because that needs a language model; nothing was stored. Agents store what "
+    "they learn as they work (`/memory`), and `keepmum import FILE` imports memories as JSON lines"
 )
-# What the options of Shared Agent Memory stand for; a process of its own needs no other way to hand them on.
+# The options of Shared Agent Memory, and the variables that they set in this process.
 _VARIABLES = {
     "--agent": "KEEPMUM_AGENT",
     "--project": "KEEPMUM_PROJECT",
@@ -41,9 +41,9 @@ _VARIABLES = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit status of the conversation with the client; 2 when the command line is wrong."""
-    if any(word.partition("=")[0] in _INGESTS for word in argv):
-        sys.stderr.write(f"keepmum: {_NO_INGESTING}\n")
+    """Run the server until the client disconnects; return its exit status, 2 when the command line is wrong."""
+    if any(word.partition("=")[0] in _INGEST_OPTIONS for word in argv):
+        sys.stderr.write(f"keepmum: {_INGEST_REFUSED}\n")
         return 2
     if argv[:1] in (["-h"], ["--help"]):
         sys.stdout.write(f"{_USAGE}\n")
@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"{_USAGE}\n")
         return 2
     try:
-        _take(options)
+        _apply(options)
     except ValueError as problem:
         sys.stderr.write(f"keepmum: {problem}\n")
         return 2
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     named = options["--dialect"] or os.environ.get("KEEPMUM_DIALECT")
     dialect = named or (chosen.dialect if chosen.dialect in DIALECTS else DEFAULT)
     if dialect not in DIALECTS:
-        sys.stderr.write(f"keepmum: there is no such dialect; there are: {', '.join(DIALECTS)}\n")
+        sys.stderr.write(f"keepmum: unknown dialect; choose one of: {', '.join(DIALECTS)}\n")
         return 2
     surface, open_handlers = DIALECTS[dialect]
     if not chosen.enabled:
@@ -70,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _options(argv: Sequence[str]) -> Mapping[str, str] | None:
-    """The options by name, empty where not given; None when something else stands there."""
+    """The options by name, empty by default; None for an unknown argument."""
     options = dict.fromkeys(("--client", "--dialect", *_VARIABLES), "")
     words = list(argv)
     while words:
@@ -81,10 +81,10 @@ def _options(argv: Sequence[str]) -> Mapping[str, str] | None:
     return options
 
 
-def _take(options: Mapping[str, str]) -> None:
-    """Take what the command line says of agent, project and server; a key beside an address is for just that one.
+def _apply(options: Mapping[str, str]) -> None:
+    """Apply the options for agent, project and server; a key given with an address is used for that address only.
 
-    Raises: ValueError in words, when it can be no address or no key.
+    Raises: ValueError with a message, when the address or the key is invalid.
     """
     url, key = options["--memory-api-url"], options["--memory-api-key"] or options["--api-key"]
     if url and key:
@@ -101,10 +101,10 @@ def _take(options: Mapping[str, str]) -> None:
 
 
 def _switches(environ: Mapping[str, str]) -> switches.Switches:
-    """Whether Keepmum is on for this session, project and user, and in which dialect: as the hooks read it."""
+    """Whether Keepmum is enabled here, and the dialect; read as the hooks read it."""
     home = places.home(environ)
     if home is None:
-        home = os.devnull  # no files to read there; the environment still counts
+        home = os.devnull  # has no files; the environment still applies
     session = environ.get("CLAUDE_CODE_SESSION_ID", "")
     try:
         folder = environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()

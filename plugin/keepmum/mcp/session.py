@@ -1,8 +1,8 @@
-"""One client's conversation: what each message is answered with, and when.
+"""The MCP protocol of one connection.
 
-Two threads meet here. The one that reads gives every line to `receive`, which answers at once whatever needs no
-handler: the handshake, lists, pings. What needs one is submitted as a job for the thread that owns the handlers, so
-that a slow start of the store delays no handshake, and a cancellation is heard while a tool runs.
+Used by two threads. The reading thread passes every line to `receive`, which answers the handshake, lists and pings at
+once. Other requests are submitted as jobs for the thread that owns the handlers, so that opening the store does not
+delay the handshake, and a cancellation is seen while a tool runs.
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle (and `…/utilities`), read 2026-11-21.
 """
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
     Json = dict[str, object]
     Job = Callable[[], None]
-    Settle = Callable[[Json | None], None]  # called exactly once a message: its answer, or None for no answer
+    Settle = Callable[[Json | None], None]  # called once per message with its response, or None
 
 __all__ = ["Session"]
 
-_MAX_BATCH = 256  # messages: each may be answered with more bytes than it has
-_MAX_WAITING = 1024  # requests: past it a client is in a loop, and memory is finite
+_MAX_BATCH = 256  # messages; a response may be larger than its request
+_MAX_PENDING = 1024  # requests; more mean that the client is in a loop
 
 
 class Session:
-    """The server's side of one conversation.
+    """The server side of one connection.
 
-    `send` takes a message for the client and may be called from both threads; `submit` takes a job for the thread
-    that owns the handlers, which does them in order and calls `close` after the last.
+    `send` takes a message for the client, from either thread. `submit` takes a job for the thread that owns the
+    handlers; that thread runs jobs in order and calls `close` after the last.
     """
 
-    def __init__(  # noqa: PLR0913 - two identities, two ways out, and what is served
+    def __init__(  # noqa: PLR0913 - keyword-only collaborators
         self,
         surface: Surface,
         open_handlers: OpenHandlers,
@@ -58,8 +58,8 @@ class Session:
         self._submit: Final = submit
         self._worker: Final = Worker(open_handlers, self._notify, self._log)
         self._pending: Final[dict[jsonrpc.RequestId, Work]] = {}
-        self._client: Client | None = None  # None until it has introduced itself
-        self._roots_asked = 0  # times; the number is part of the id, and only the last answer counts
+        self._client: Client | None = None  # None until `initialize`
+        self._roots_asked = 0  # number of requests; part of the id, and only the last response counts
         self._log_level = LOG_LEVELS.index("warning")
         self._lists: Final = _lists(surface)
         self._answers: Final[dict[str, Callable[[Json], Json]]] = {
@@ -69,49 +69,49 @@ class Session:
         }
 
     def receive(self, line: bytes | None) -> None:
-        """Take one line from the client, or None for one that was too long to keep. Never raises."""
+        """Handle one line from the client; None stands for a line that was too long. Never raises."""
         try:
             message = _message(line)
             if isinstance(message, list):
-                self._take_batch(message)
+                self._handle_batch(message)
             else:
-                self._take(message, self._send_if_any)
+                self._handle(message, self._send_if_any)
         except jsonrpc.RpcError as error:
             self._send(jsonrpc.failure(error.request_id, error))
-        except Exception as error:  # noqa: BLE001 - a fault in one message must not end the conversation
+        except Exception as error:  # noqa: BLE001 - an error in one message must not end the session
             self._send(jsonrpc.failure(None, internal_error("a message", error)))
 
     def close(self) -> None:
-        """Close the handlers, if any were opened; the last job."""
+        """Close the handlers if they were opened; runs as the last job."""
         self._worker.close()
 
     # --- the reading thread -------------------------------------------------------------------------------------
 
-    def _take_batch(self, messages: list[object]) -> None:
+    def _handle_batch(self, messages: list[object]) -> None:
         if self._client is None or not self._client.batches:
             raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, "invalid request: this protocol version has no batches")
         if not 0 < len(messages) <= _MAX_BATCH:
             raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, f"invalid request: a batch has 1 to {_MAX_BATCH} messages")
         batch = _Batch(len(messages), self._send)
         for message in messages:
-            self._take(message, batch.settle)
+            self._handle(message, batch.settle)
 
-    def _take(self, message: object, settle: Settle) -> None:
+    def _handle(self, message: object, settle: Settle) -> None:
         try:
             parsed = jsonrpc.parse(message)
         except jsonrpc.RpcError as error:
             settle(jsonrpc.failure(error.request_id, error))
             return
         if isinstance(parsed, jsonrpc.Request):
-            self._take_request(parsed, settle)
+            self._handle_request(parsed, settle)
             return
         if isinstance(parsed, jsonrpc.Notification):
-            self._take_notification(parsed)
+            self._handle_notification(parsed)
         else:
-            self._take_response(parsed)
+            self._handle_response(parsed)
         settle(None)
 
-    def _take_request(self, request: jsonrpc.Request, settle: Settle) -> None:
+    def _handle_request(self, request: jsonrpc.Request, settle: Settle) -> None:
         try:
             if request.method in self._lists:
                 settle(jsonrpc.result(request.id, self._list(request)))
@@ -125,13 +125,13 @@ class Session:
             settle(jsonrpc.failure(request.id, internal_error("this request", error)))
 
     def _list(self, request: jsonrpc.Request) -> Json:
-        """A list, whole; without a handshake too, since probes and inspectors ask for lists outright."""
+        """A complete list; also before the handshake, because inspectors ask for lists first."""
         if request.params.get("cursor") is not None:
-            raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, "invalid params: lists have one page here, and no cursor")
+            raise jsonrpc.RpcError(jsonrpc.INVALID_PARAMS, "invalid params: lists have one page, without a cursor")
         return self._lists[request.method]
 
     def _initialize(self, params: Json) -> Json:
-        """The handshake. A second one starts anew: a client that reconnects through a wrapper sends it."""
+        """The handshake; may be repeated by a client that reconnects through a wrapper."""
         self._client = client = Client(params)
         return {
             "protocolVersion": client.protocol,
@@ -152,31 +152,27 @@ class Session:
     def _queue(self, request: jsonrpc.Request, settle: Settle) -> None:
         call = calls.plan(self._surface, request.method, request.params)
         if call is None:
-            # Among these is `server/discover`, which Claude Code asks first since 2.1.329, and waits three seconds for.
+            # For example `server/discover`: Claude Code asks for it first since 2.1.329 and waits up to three seconds.
             raise jsonrpc.RpcError(jsonrpc.METHOD_NOT_FOUND, "method not found")
         if self._client is None:
             raise jsonrpc.RpcError(
-                jsonrpc.INVALID_REQUEST, "invalid request: initialize first; memories name who wrote them"
+                jsonrpc.INVALID_REQUEST, "invalid request: initialize first; memories record their author"
             )
         if request.id in self._pending:
-            raise jsonrpc.RpcError(
-                jsonrpc.INVALID_REQUEST, "invalid request: a request with this id is still being answered"
-            )
-        if len(self._pending) >= _MAX_WAITING:
-            raise jsonrpc.RpcError(
-                jsonrpc.INTERNAL_ERROR, f"{_MAX_WAITING} requests are waiting; send this one again later"
-            )
+            raise jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, "invalid request: a request with this id is pending")
+        if len(self._pending) >= _MAX_PENDING:
+            raise jsonrpc.RpcError(jsonrpc.INTERNAL_ERROR, f"{_MAX_PENDING} requests are pending; retry later")
         work = self._pending[request.id] = Work(request, call, self._client)
-        self._submit(lambda: self._carry_out(work, settle))
+        self._submit(lambda: self._run_call(work, settle))
 
-    def _take_notification(self, notification: jsonrpc.Notification) -> None:
+    def _handle_notification(self, notification: jsonrpc.Notification) -> None:
         if notification.method == "notifications/cancelled":
             request_id = notification.params.get("requestId")
             work = self._pending.get(request_id) if isinstance(request_id, (str, int, float)) else None
             if work is not None:
                 work.cancelled = True
         elif self._client is None:
-            return  # the others belong to a handshake that was not made
+            return  # not initialized
         elif notification.method == "notifications/initialized":
             client = self._client
             self._submit(lambda: self._worker.warm(client))
@@ -189,10 +185,10 @@ class Session:
             self._roots_asked += 1
             self._send({"jsonrpc": "2.0", "id": self._roots_id(), "method": "roots/list"})
 
-    def _take_response(self, response: jsonrpc.Response) -> None:
+    def _handle_response(self, response: jsonrpc.Response) -> None:
         client = self._client
         if client is not None and self._roots_asked and response.id == self._roots_id():
-            self._submit(lambda: self._worker.take_roots(client, response.result))
+            self._submit(lambda: self._worker.set_roots(client, response.result))
 
     def _roots_id(self) -> str:
         return f"roots-{self._roots_asked}"
@@ -203,9 +199,9 @@ class Session:
 
     # --- the handlers' thread -----------------------------------------------------------------------------------
 
-    def _carry_out(self, work: Work, settle: Settle) -> None:
+    def _run_call(self, work: Work, settle: Settle) -> None:
         answer = None if work.cancelled else self._worker.answer(work)
-        del self._pending[work.request.id]  # before the answer: the client may use the id again once it has it
+        del self._pending[work.request.id]  # before the response: the client may then reuse the id
         settle(None if work.cancelled else answer)
 
     def _log(self, level: str, message: str) -> None:
@@ -218,16 +214,16 @@ class Session:
 
 
 class _Batch:
-    """Collects the answers to one batch and sends them together, once every message of it is settled."""
+    """Collects the responses to one batch and sends them together when all are settled."""
 
     def __init__(self, size: int, send: Callable[[object], None]) -> None:
         self._open = size
         self._send: Final = send
         self._answers: Final[list[Json]] = []
-        self._lock: Final = _thread.allocate_lock()  # both threads settle
+        self._lock: Final = _thread.allocate_lock()  # both threads call settle
 
     def settle(self, answer: Json | None) -> None:
-        """Count one message as done, with its answer if it has one."""
+        """Settle one message, with its response if it has one."""
         with self._lock:
             self._open -= 1
             if answer is not None:
@@ -246,7 +242,7 @@ def _message(line: bytes | None) -> object:
 
 
 def _lists(surface: Surface) -> dict[str, Json]:
-    """The answer to each list that the surface has something for."""
+    """The response to each list method that the surface supports."""
     lists: dict[str, Json] = {}
     if surface.tools:
         lists["tools/list"] = {"tools": [tool.to_wire() for tool in surface.tools]}
@@ -259,7 +255,7 @@ def _lists(surface: Surface) -> dict[str, Json]:
 
 
 def _capabilities(surface: Surface) -> Json:
-    """What the server can do: lists that never change while it runs, and a log."""
+    """The server's capabilities; its lists never change while it runs."""
     capabilities: Json = {"logging": {}}
     if surface.tools:
         capabilities["tools"] = {}

@@ -1,8 +1,8 @@
-"""The process around a session: descriptors, threads, signals, and the end.
+"""The process of a session: descriptors, threads, signals, and shutdown.
 
-The main thread owns the handlers and does jobs; a second thread reads. So a signal, which Python delivers on the main
-thread, wakes it when it waits and never cuts a job short; and a read that never returns holds up no end.
-No `select` (Windows has none for pipes), no `threading`, no `queue`: the handshake would pay milliseconds for them.
+The main thread owns the handlers and runs jobs; a second thread reads. A signal, which Python delivers on the main
+thread, therefore never interrupts a read, and a blocked read never delays shutdown.
+No `select` (Windows lacks it for pipes), no `threading`, no `queue`: importing them takes milliseconds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import _thread
 import os
 import signal
 import sys
-from _queue import SimpleQueue  # what `queue.SimpleQueue` is, without the imports of `queue`
+from _queue import SimpleQueue  # the same class as queue.SimpleQueue, without the imports of `queue`
 
 from keepmum.core import jsonrpc
 from keepmum.mcp.session import Session
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_STACK = 16 * 1024 * 1024  # bytes for the reader; deep JSON recurses in C, and some systems give threads 128 KiB
-GRACE = 5.0  # seconds from the end of input to the end of the process, whatever hangs: no server outlives its client
-_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")  # Windows lacks the last
+_STACK = 16 * 1024 * 1024  # bytes for the reading thread; deep JSON recurses in C, and some systems default to 128 KiB
+GRACE = 5.0  # seconds from the end of input to a forced exit: a server must not outlive its client
+_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")  # Windows lacks SIGHUP
 
 
 def serve(surface: Surface, open_handlers: OpenHandlers, *, name: str, version: str) -> int:
-    """Exit status of a conversation over standard input and output, when it is over.
+    """Run a session on standard input and output; return its exit status.
 
-    It is over at the end of input, once what was asked is answered; or at a signal or a closed output, once the
-    request in hand is done. To be called on the main thread, once a process: it takes descriptors 0 and 1 for good.
+    It ends at the end of input, after pending requests are answered, or at a signal or a closed output, after the
+    current request. Call it on the main thread, once per process: it takes over descriptors 0 and 1.
     """
     source, sink = _take_descriptors()
     jobs = _Jobs()
-    line = _Line(sink, jobs.stop)
-    session = Session(surface, open_handlers, name=name, version=version, send=line.send, submit=jobs.submit)
+    output = _Output(sink, jobs.stop)
+    session = Session(surface, open_handlers, name=name, version=version, send=output.send, submit=jobs.submit)
     for signal_name in _SIGNALS:
         if hasattr(signal, signal_name):
             signal.signal(getattr(signal, signal_name), lambda *_: jobs.stop())
@@ -55,7 +55,7 @@ def serve(surface: Surface, open_handlers: OpenHandlers, *, name: str, version: 
 
 
 class _Jobs:
-    """What is to be done on the main thread, in order, until there is no more."""
+    """The queue of the main thread."""
 
     def __init__(self) -> None:
         self._queue: Final[SimpleQueue[Job | None]] = SimpleQueue()
@@ -65,37 +65,37 @@ class _Jobs:
         self._finished.acquire()
 
     def submit(self, job: Job) -> None:
-        """Put a job behind the others."""
+        """Append a job."""
         self._queue.put(job)
 
     def end(self) -> None:
-        """Say that no more will come; those that wait are still done, if they take no longer than the grace."""
+        """Finish the queued jobs, within the grace period, and accept no more."""
         self._queue.put(None)
         if not self._ending:
             self._ending = True
-            _thread.start_new_thread(self._force_the_end, ())
+            _thread.start_new_thread(self._force_exit, ())
 
     def stop(self) -> None:
-        """Say that the job in hand is the last. Safe in a signal handler: `SimpleQueue.put` is reentrant."""
+        """Stop after the current job. Safe in a signal handler: `SimpleQueue.put` is reentrant."""
         self._stopped = True
         self.end()
 
     def work(self) -> None:
-        """Do the jobs; returns after the last."""
+        """Run the jobs until the last."""
         while (job := self._queue.get()) is not None and not self._stopped:
             job()
 
     def finish(self) -> None:
-        """Say that all is done and the end need not be forced."""
+        """Cancel the forced exit."""
         self._finished.release()
 
-    def _force_the_end(self) -> None:
+    def _force_exit(self) -> None:
         if not self._finished.acquire(timeout=GRACE):
             os._exit(1)
 
 
-class _Line:
-    """The way to the client: whole messages, one after the other, from any thread."""
+class _Output:
+    """Writes whole messages to the client, from any thread."""
 
     def __init__(self, descriptor: int, on_broken: Callable[[], None]) -> None:
         self._descriptor: Final = descriptor
@@ -103,7 +103,7 @@ class _Line:
         self._lock: Final = _thread.allocate_lock()
 
     def send(self, message: object) -> None:
-        """Write one message. When nobody reads any more it is dropped, and the end begins."""
+        """Write one message; when the client has closed its end, drop it and start the shutdown."""
         rest = memoryview(jsonrpc.encode(message))
         with self._lock:
             try:
@@ -119,18 +119,18 @@ def _read(source: int, session: Session, jobs: _Jobs) -> None:
             if line is None or line.strip():
                 session.receive(line)
     except OSError:
-        pass  # the other side went without closing, which ends the input as well
+        pass  # the client exited without closing, which also ends the input
     finally:
         jobs.end()
 
 
 def _take_descriptors() -> tuple[int, int]:
-    """Private descriptors of the input and output; 0 leads to nothing from here on, 1 and `sys.stdout` to stderr.
+    """Duplicates of input and output; afterwards 0 is the null device, and 1 and `sys.stdout` are stderr.
 
-    So neither a library that prints nor a child process that reads can break the protocol.
+    A library that prints, or a child process that reads, then cannot break the protocol.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
-    while nothing <= 2:  # a descriptor that we were started without: now it leads to nothing too
+    while nothing <= 2:  # a standard descriptor was closed: open it on the null device
         nothing = os.open(os.devnull, os.O_RDWR)
     source, sink = os.dup(0), os.dup(1)
     os.dup2(nothing, 0)
@@ -138,6 +138,6 @@ def _take_descriptors() -> tuple[int, int]:
     os.close(nothing)
     if os.name == "posix":
         for descriptor in (source, sink):
-            os.set_blocking(descriptor, True)  # some parents hand on pipes that do not block
+            os.set_blocking(descriptor, True)  # some parents pass non-blocking pipes
     sys.stdout = sys.stderr
     return source, sink

@@ -1,9 +1,8 @@
-"""What an MCP server offers, as data, and what its handlers are given. No transport, no I/O, cheap to import.
+"""What an MCP server offers, as data, and the interface of its handlers. No I/O, cheap to import.
 
-A server is a `Surface` (names, texts, schemas) and a function that opens its `Handlers`. The two are apart because
-clients ask for the surface at once and give up soon, while handlers open stores and import what they need.
+A server is a `Surface` (names, texts, schemas) and a function that opens its `Handlers`. They are separate because
+clients ask for the surface at once with a short timeout, while handlers open stores and import more.
 
-Field names on the wire are those of the protocol.
 Source: https://modelcontextprotocol.io/specification/2025-11-25/schema, read 2026-11-21.
 """
 
@@ -36,11 +35,11 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 
 
 class Tool:
-    """One tool: its parameters are a JSON schema within the subset that `keepmum.mcp.arguments` enforces."""
+    """A tool; its parameters are a JSON schema in the subset that `keepmum.mcp.arguments` enforces."""
 
     __slots__ = ("annotations", "description", "meta", "name", "parameters", "title")
 
-    def __init__(  # noqa: PLR0913 - a tool has six parts, and a value names them all
+    def __init__(  # noqa: PLR0913 - the fields of a value
         self,
         name: str,
         description: str,
@@ -58,7 +57,7 @@ class Tool:
         self.title: Final = title
 
     def to_wire(self) -> Json:
-        """The tool as `tools/list` shows it; what is not set is left out."""
+        """The tool in the form of `tools/list`, without unset fields."""
         return _present(
             name=self.name,
             title=self.title,
@@ -70,10 +69,10 @@ class Tool:
 
 
 class Resource:
-    """A text that can be read under a fixed URI."""
+    """A text with a fixed URI."""
 
     __slots__ = ("description", "mime_type", "name", "title", "uri")
-    _URI = "uri"  # what the protocol calls it
+    _URI = "uri"  # the protocol's field
 
     def __init__(
         self, uri: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
@@ -85,20 +84,20 @@ class Resource:
         self.title: Final = title
 
     def to_wire(self) -> Json:
-        """What `resources/list`, or `resources/templates/list`, shows of it."""
+        """The resource in the form of `resources/list` or `resources/templates/list`."""
         facts = _present(name=self.name, title=self.title, description=self.description, mimeType=self.mime_type)
         return {self._URI: self.uri, **facts}
 
 
 class Template(Resource):
-    """A family of texts, each under a URI that fits an RFC 6570 template."""
+    """Texts whose URIs match an RFC 6570 template."""
 
     __slots__ = ()
     _URI = "uriTemplate"
 
 
 class PromptArgument:
-    """One argument of a prompt; its value is always a string."""
+    """An argument of a prompt; its value is a string."""
 
     __slots__ = ("description", "name", "required")
 
@@ -108,12 +107,12 @@ class PromptArgument:
         self.required: Final = required
 
     def to_wire(self) -> Json:
-        """The argument as a part of its prompt."""
+        """The argument in the form of `prompts/list`."""
         return {"name": self.name, "description": self.description, "required": self.required}
 
 
 class Prompt:
-    """A text that a user can ask for by name, as a command of the client."""
+    """A text that a user requests by name, as a command of the client."""
 
     __slots__ = ("arguments", "description", "name", "title")
 
@@ -126,7 +125,7 @@ class Prompt:
         self.title: Final = title
 
     def to_wire(self) -> Json:
-        """The prompt as `prompts/list` shows it."""
+        """The prompt in the form of `prompts/list`."""
         return _present(
             name=self.name,
             title=self.title,
@@ -136,14 +135,14 @@ class Prompt:
 
 
 class Surface:
-    """All that a server offers. What is empty is neither announced nor answered.
+    """Everything a server offers; empty parts are neither announced nor answered.
 
-    `aliases` are other names that tools answer to, for callers that know them by these; no list shows them.
+    `aliases` maps other names to tools; they are accepted in calls and not listed.
     """
 
     __slots__ = ("aliases", "instructions", "prompts", "resources", "templates", "tools")
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a server, in the order of its lists
+    def __init__(  # noqa: PLR0913, PLR0917 - the fields of a value
         self,
         instructions: str,
         tools: Sequence[Tool] = (),
@@ -161,15 +160,15 @@ class Surface:
 
 
 class Context:
-    """Who is asking, and a way to answer while the work goes on.
+    """The caller of a request, with progress, log and cancellation.
 
-    As it stands nobody listens and nobody cancels, which is what tests and other callers without a client need;
-    the session hands out contexts that reach the client.
+    This base class does nothing, for tests and other callers without a client; sessions pass a subclass that reaches
+    the client.
     """
 
     __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "roots", "session")
 
-    def __init__(  # noqa: PLR0913 - one value with many facts
+    def __init__(  # noqa: PLR0913 - the fields of a value
         self,
         *,
         agent: str = "unknown",
@@ -180,56 +179,56 @@ class Context:
         session: str = "",
         meta: Mapping[str, object] | None = None,
     ) -> None:
-        self.agent: Final = agent  # the id of a known agent, as in "claude-code", else `clientInfo.name`
+        self.agent: Final = agent  # the id of a known agent, such as "claude-code", or `clientInfo.name`
         self.agent_version: Final = agent_version
-        self.client_name: Final = client_name or agent  # `clientInfo.name` as it stands there
+        self.client_name: Final = client_name or agent  # `clientInfo.name`, unchanged
         self.protocol: Final = protocol  # the negotiated version
-        self.roots: Final = roots  # the client's folders as paths of this machine; empty until it has told them
-        self.session: Final = session  # the client's id of the conversation, or "" where it does not tell it
+        self.roots: Final = roots  # the client's folders as local paths; empty until known
+        self.session: Final = session  # the client's session id, or ""
         self.meta: Final[Mapping[str, object]] = {} if meta is None else meta  # the request's `_meta`, unchecked
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the work is, if it asked to be told; `done` must grow from call to call."""
+        """Report progress, if the client asked for it; `done` must increase with each call."""
 
     def cancelled(self) -> bool:
-        """Whether the client no longer wants the answer; what is cancelled gets none."""
+        """Whether the client has cancelled the request; it then gets no response."""
         return False
 
     def log(self, level: str, message: str) -> None:
-        """Send a line to the client's log, unless the client set a higher level. One of LOG_LEVELS."""
+        """Send a log message of one of LOG_LEVELS, unless the client chose a higher level."""
 
 
 class Handlers(Protocol):
-    """What stands behind a surface. All of it runs on one thread, the one that opened it, one request at a time.
+    """The implementation of a surface. Runs on the thread that opened it, one request at a time.
 
-    Any `KeepmumError` is told to the client in its own words; anything else that is raised is told as an internal
-    error, without its words, since they may hold what must not be shown.
+    The message of a `KeepmumError` is sent to the client; any other exception becomes an internal error without its
+    message, which might contain a secret.
     """
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
-        """The text that a tool answers with; `arguments` were checked against the tool's schema."""
+        """The result of a tool; `arguments` are validated against its schema."""
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """MIME type and text of a resource.
 
-        Raises: NotFound when nothing goes by that URI.
+        Raises: NotFound when no resource has this URI.
         """
 
     def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
-        """The text of a prompt; every required argument is there, and no unknown one."""
+        """The text of a prompt; required arguments are present, unknown ones are not."""
 
     def roots_changed(self, context: Context) -> None:
-        """Called when the client has told its folders or its session, at the start or anew.
+        """Called when the client has sent its folders or its session.
 
-        Raises: KeepmumError when that place cannot be worked in; a call that told of it is then refused.
+        Raises: KeepmumError when the handlers cannot work there; a call that named the place is then refused.
         """
 
     def close(self) -> None:
-        """Called once at the end; it must not wait for anything slow, since the client waits for the process."""
+        """Called once at the end; must be fast, because the client waits for the process."""
 
 
 def parameters(required: Sequence[str] = (), /, **properties: object) -> Json:
-    """The JSON schema of a tool's parameters: these properties and no others."""
+    """The JSON schema of a tool's parameters, without additional properties."""
     needs = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needs, "additionalProperties": False}
 

@@ -1,11 +1,11 @@
-"""The handlers' side of a session: opens them late, carries out calls, closes them. All on the handlers' thread."""
+"""Opens the handlers late, runs calls, and closes them, all on the handlers' thread."""
 
 from __future__ import annotations
 
 from keepmum.core import jsonrpc
 from keepmum.core.errors import KeepmumError
 from keepmum.core.faults import internal_error, report
-from keepmum.mcp.client import root_paths, told_with_call
+from keepmum.mcp.client import root_paths, session_of_call
 from keepmum.mcp.surface import Context
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ __all__ = ["Work", "Worker"]
 
 
 class Work:
-    """A request on its way through; the reading thread may cancel it meanwhile."""
+    """A pending request; the reading thread may cancel it."""
 
     __slots__ = ("call", "cancelled", "client", "request")
 
@@ -37,13 +37,13 @@ class Work:
 
     @property
     def meta(self) -> Json:
-        """What the client sends along, unchecked."""
+        """The request's `_meta`, unchecked."""
         meta = self.request.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
 
 
 class Worker:
-    """Handlers that are opened when first needed, and again at the next need when that failed."""
+    """Opens the handlers when they are first needed; after a failure, the next call tries again."""
 
     def __init__(self, open_handlers: OpenHandlers, notify: Notify, log: Log) -> None:
         self._open: Final = open_handlers
@@ -54,36 +54,36 @@ class Worker:
         self._session = ""
 
     def warm(self, client: Client) -> None:
-        """Open the handlers before the first call needs them."""
+        """Open the handlers before the first call."""
         try:
             self._opened(self._context(client))
         except KeepmumError:
-            pass  # each call will try again, and say so
+            pass  # each call tries again and reports the error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `answer`
             report("opening", error)
 
-    def take_roots(self, client: Client, result: object) -> None:
-        """Keep the client's folders, from its answer to `roots/list`, and tell the handlers."""
+    def set_roots(self, client: Client, result: object) -> None:
+        """Store the client's folders from its response to `roots/list`, and update the handlers."""
         self._roots = root_paths(result)
         if self._handlers is None:
-            return  # opening will give them the folders
+            return  # opening passes the folders
         try:
             self._handlers.roots_changed(self._context(client))
         except KeepmumError:
-            # Where they are is not where the client works. The next call opens them there, or says why not.
+            # They are in the wrong place now. The next call opens them in the new one, or reports why it cannot.
             self.close()
             self._handlers = None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `answer`
             report("roots", error)
 
     def answer(self, work: Work) -> Json:
-        """The answer to a request, whatever happens."""
+        """The response to a request. Never raises."""
         request_id = work.request.id
         try:
             return jsonrpc.result(request_id, self._result(work))
         except jsonrpc.RpcError as error:
             return jsonrpc.failure(request_id, error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault in one request must not end the conversation
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an error in one request must not end the session
             return jsonrpc.failure(request_id, internal_error(work.call.subject, error))
 
     def close(self) -> None:
@@ -92,30 +92,30 @@ class Worker:
             return
         try:
             self._handlers.close()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the process ends in any case
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the process is ending
             report("closing", error)
 
     def _result(self, work: Work) -> Json:
         try:
-            self._follow(work)
+            self._move_to_session(work)
             context = self._context(work.client, work)
-            return work.call.carry_out(self._opened(context), context)
+            return work.call.run(self._opened(context), context)
         except KeepmumError as error:
             return work.call.refuse(error)
 
-    def _follow(self, work: Work) -> None:
-        """Go where the call comes from, if its client says so: to another session, which may work in other folders.
+    def _move_to_session(self, work: Work) -> None:
+        """Move the handlers to the session and folders that the call names, if it does.
 
-        Raises: KeepmumError when the handlers cannot go there; the next call will try again.
+        Raises: KeepmumError when the handlers cannot move there; the next call tries again.
         """
         before = self._session, self._roots
-        session, folders = told_with_call(work.meta)
-        told = session, folders or (self._roots if session == self._session else ())
-        if not session or told == before:
+        session, folders = session_of_call(work.meta)
+        after = session, folders or (self._roots if session == self._session else ())
+        if not session or after == before:
             return
-        self._session, self._roots = told
+        self._session, self._roots = after
         if self._handlers is None:
-            return  # opening will give them session and folders
+            return  # opening passes session and folders
         try:
             self._handlers.roots_changed(self._context(work.client, work))
         except BaseException:
@@ -132,7 +132,7 @@ class Worker:
 
 
 class _ClientContext(Context):
-    """A context whose progress, log and cancellation are the client's."""
+    """A context that sends progress and log messages to the client and knows of cancellation."""
 
     __slots__ = ("_log", "_notify", "_token", "_work")
 
@@ -157,8 +157,8 @@ class _ClientContext(Context):
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         if self._token is None or self.cancelled():
             return
-        told = {"progressToken": self._token, "progress": done, "total": total, "message": message}
-        self._notify("notifications/progress", {name: value for name, value in told.items() if value is not None})
+        params = {"progressToken": self._token, "progress": done, "total": total, "message": message}
+        self._notify("notifications/progress", {name: value for name, value in params.items() if value is not None})
 
     def cancelled(self) -> bool:
         return self._work is not None and self._work.cancelled

@@ -103,7 +103,7 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         pytest.param(("outbox",), "required: action\n", id="an outbox without a word"),
         pytest.param(("off", "--bogus"), "keepmum off: error: unrecognized arguments: --bogus", id="an unknown option"),
         pytest.param(("recall",), "there are no memories for this project yet", id="a list of nothing"),
-        pytest.param(("mcp", "--dialect", "none"), "there is no such dialect", id="an unknown dialect"),
+        pytest.param(("mcp", "--dialect", "none"), "unknown dialect", id="an unknown dialect"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str, ...], said: str) -> None:

@@ -6,12 +6,12 @@ import json
 import os
 from pathlib import Path
 
-from keepmum.mcp.dialects.keepmum import introduction
+from keepmum.mcp.dialects.handlers import record_client
 from keepmum.mcp.surface import Context
 
 
 def notes(home: Path, name: str, version: str, agent: str = "cursor") -> list[tuple[str, dict[str, str]]]:
-    introduction.note(Context(agent=agent, client_name=name, agent_version=version), os.environ)
+    record_client(Context(agent=agent, client_name=name, agent_version=version), os.environ)
     found = sorted((home / ".keepmum").glob("state/heartbeat/*"))
     return [(path.name, json.loads(path.read_text(encoding="utf-8"))) for path in found]
 
@@ -32,5 +32,5 @@ def test_a_secret_for_a_version_is_not_noted(home: Path) -> None:
 
 
 def test_without_a_home_nothing_is_noted(home: Path) -> None:
-    introduction.note(Context(agent="cursor"), {})
+    record_client(Context(agent="cursor"), {})
     assert not (home / ".keepmum").exists()

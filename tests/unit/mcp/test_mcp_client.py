@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepmum.mcp.client import Client, root_paths, told_with_call
+from keepmum.mcp.client import Client, root_paths, session_of_call
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_malformed_answer_about_roots_has_none(result: object) -> None:
 
 def test_a_call_may_tell_its_session_and_folders() -> None:
     turn = {"session_id": "s", "workspaces": {"/a": {"has_changes": True}, "relative": {}, "/n\0": {}, "/b": None}}
-    assert told_with_call({"x-codex-turn-metadata": turn, "threadId": "t"}) == ("s", ("/a", "/b"))
+    assert session_of_call({"x-codex-turn-metadata": turn, "threadId": "t"}) == ("s", ("/a", "/b"))
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_a_call_may_tell_its_session_and_folders() -> None:
     ],
 )
 def test_a_call_that_names_no_session_tells_nothing(meta: dict[str, object]) -> None:
-    assert told_with_call(meta) == ("", ())
+    assert session_of_call(meta) == ("", ())
 
 
 def test_a_session_outside_of_repositories_names_no_folder() -> None:
-    assert told_with_call({"x-codex-turn-metadata": {"session_id": "s", "workspaces": None}}) == ("s", ())
+    assert session_of_call({"x-codex-turn-metadata": {"session_id": "s", "workspaces": None}}) == ("s", ())
 
 
 def test_a_known_client_is_one_agent_and_its_own_word_is_kept() -> None:

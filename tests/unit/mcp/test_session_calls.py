@@ -30,7 +30,7 @@ def test_a_refusal_is_a_result_that_the_model_reads(conversation: Conversation) 
 
 def test_wrong_arguments_are_a_result_that_the_model_reads(conversation: Conversation) -> None:
     answer = conversation.say(call("echo", txt="x"))[0]
-    assert text_of(answer) == "txt: is not a field here (did you mean text?); allowed: text"
+    assert text_of(answer) == "txt: is not a field of this tool (did you mean text?); allowed: text"
     assert conversation.handlers.seen == []
 
 
@@ -81,7 +81,7 @@ def test_wrong_parameters_have_their_code(conversation: Conversation, method: st
 
 def test_an_unknown_tool_is_answered_with_the_known_and_without_its_name(conversation: Conversation) -> None:
     _, message = conversation.error("tools/call", {"name": "nope"})
-    assert message == ("unknown tool; there are echo, refuse, fail, leave, chatter, report, who, wait, watch")
+    assert message == ("unknown tool; choose one of echo, refuse, fail, leave, chatter, report, who, wait, watch")
 
 
 def test_a_resource_is_read(conversation: Conversation) -> None:

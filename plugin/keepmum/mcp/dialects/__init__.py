@@ -1,7 +1,7 @@
-"""The tool sets a server can speak, by name. A new one is one module and one line here.
+"""The sets of tools that a server can offer, by name. A new one is one package and one line here.
 
-A dialect is a module with a `SURFACE`, cheap to import, and `open_handlers`, which imports the rest when it is first
-needed. Only the one that is served is imported: what the others offer would cost every handshake.
+A dialect is a package with a `SURFACE`, cheap to import, and `open_handlers`, which imports the rest. Only the chosen
+one is imported, because the others would slow down every handshake.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["DEFAULT", "DIALECTS", "OFF", "Dialects"]
 
 
 class Dialects:
-    """What each dialect offers, and how its handlers are opened, by name."""
+    """Surface and `open_handlers` of each dialect, imported on access."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._modules = modules
 
     def __getitem__(self, name: str) -> tuple[Surface, OpenHandlers]:
-        module = __import__(f"{__name__}.{self._modules[name]}", fromlist=("SURFACE",))  # importlib would cost more
+        module = __import__(f"{__name__}.{self._modules[name]}", fromlist=("SURFACE",))  # importlib is slower to import
         return module.SURFACE, module.open_handlers
 
     def __contains__(self, name: str) -> bool:
@@ -46,5 +46,5 @@ DIALECTS = Dialects(
     }
 )
 
-# What is served where Keepmum is switched off: nothing, so that an agent does not even know of it.
+# Served while Keepmum is off: nothing.
 OFF = Surface("")

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,9 +18,7 @@ from keepmum.mcp.dialects import hackathon
 from keepmum.mcp.dialects.hackathon import picture, views
 from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
 from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
-from keepmum.mcp.dialects.json_answers import iso
-from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_service
-from keepmum.mcp.dialects.pages import browse
+from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
 
@@ -42,13 +40,12 @@ def open_handlers(context: Context) -> HackathonHandlers:
     return HackathonHandlers(open_service(context), context)
 
 
-class HackathonHandlers(MemoryHandlers):
+class HackathonHandlers(DialectHandlers):
     """Eleven tools over one service; new memories are global, since the design has one memory for all of a user."""
 
     def __init__(self, service: MemoryService, context: Context) -> None:
-        super().__init__(service, context)
         self._rate = Rate()
-        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+        tools = {
             "remember": self._remember_under,
             "recall": self._search,
             "forget": self._forget_key,
@@ -61,6 +58,7 @@ class HackathonHandlers(MemoryHandlers):
             "memory-stats": self._stats,
             "cleanup": self._clean_up,
         }
+        super().__init__(service, context, tools)
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         """What a tool answers; JSON has nothing below it, and what the user has to know goes to the client's log.
@@ -69,7 +67,7 @@ class HackathonHandlers(MemoryHandlers):
         """
         self._rate.count()
         answer = self._tools[name](arguments)
-        told = self._with_news(answer, context)
+        told = self._with_notices(answer, context)
         return answer if answer[:1] == "{" else told
 
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:  # noqa: ARG002 - there is one
@@ -79,7 +77,7 @@ class HackathonHandlers(MemoryHandlers):
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
         """A resource: Markdown, or one memory as JSON."""
         if uri in {hackathon.CONTEXT, hackathon.ACTIVITY, hackathon.QUEUE, hackathon.CHANGELOG}:
-            return "text/markdown", self._with_news(self._resource(uri), context)
+            return "text/markdown", self._with_notices(self._resource(uri), context)
         if not uri.startswith(hackathon.SCHEME):
             raise NotFound("resources of this server begin with memory://")
         memory = self._service.load([unquote(uri.removeprefix(hackathon.SCHEME))])[0]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from keepmum.core import agents, briefing
 from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.handlers import iso
 
 __all__ = ["ago", "cut", "entry", "event_row", "kinds_of", "numbered", "row", "title_of", "type_of", "what"]
 

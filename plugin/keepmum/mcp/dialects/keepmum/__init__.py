@@ -17,7 +17,7 @@ SURFACE = Surface(INSTRUCTIONS, TOOLS, RESOURCES, TEMPLATES, PROMPTS)
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

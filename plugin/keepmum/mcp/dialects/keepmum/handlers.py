@@ -1,27 +1,25 @@
-"""What stands behind the tools, resources and prompts: arguments in, one call of the service, text out."""
+"""The default tools, resources and prompts: each is one call of the service, rendered as text."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from keepmum.core import briefing
-from keepmum.core.errors import InvalidInput, NotFound, SwitchedOff
+from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.memory import Memory
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.keepmum import introduction, prompts, resources
+from keepmum.mcp.dialects.handlers import DialectHandlers, open_service
+from keepmum.mcp.dialects.keepmum import prompts, resources
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Remembered, opening
-from keepmum.workspace.resolve import resolve
+from keepmum.service import MemoryService, Remembered
 
-__all__ = ["MemoryHandlers", "open_handlers", "open_service"]
+__all__ = ["MemoryHandlers", "open_handlers"]
 
 _RESUME_TOKENS = 1500
 _ACTIVITY = 50
-_SECONDS_A_DAY = 86_400
-_NOTHING_YET = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
-_SAID = {
+_SECONDS_PER_DAY = 86_400
+_EMPTY = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
+_OUTCOMES = {
     "created": "Kept",
     "updated": "Updated",
     "conflict": "Replaced",
@@ -31,134 +29,46 @@ _SAID = {
 
 
 def open_handlers(context: Context) -> MemoryHandlers:
-    """Handlers over the memory of the place that this process was started in.
+    """Handlers for the memory of the client's folder.
 
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
     return MemoryHandlers(open_service(context), context)
 
 
-def open_service(context: Context, *, session: str = "", routes: Sequence[str] = ()) -> MemoryService:
-    """The memory of the place that this process was started in, with who asked noted.
+class MemoryHandlers(DialectHandlers):
+    """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
 
-    `session` is for a client that names none; `routes` say which store a new memory goes to, as the settings else do.
-
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
-    """
-    told = context.session or session
-    service = opening.open_session(os.environ, context.agent, context.roots, session=told, routes=routes)
-    introduction.note(context, os.environ)
-    return service
-
-
-class MemoryHandlers:
-    """The default tools over one service (see `keepmum.mcp.surface.Handlers`).
-
-    `routes` and `session` are those that the service was opened with, for the places that the client moves to.
-    """
-
-    def __init__(
-        self, service: MemoryService, context: Context, *, routes: Sequence[str] = (), session: str = ""
-    ) -> None:
-        self._service = service
-        self._routes = routes
-        self._own_session = session
-        self._off_by = ""  # the place that switches Keepmum off where the session works
-        self._told: set[str] = set()  # notices that the client has had
-        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+    def __init__(self, service: MemoryService, context: Context) -> None:
+        tools = {
             "remember": self._remember,
             "recall": self._recall,
             "load": self._load,
             "forget": self._forget,
             "resume": self._resume,
         }
-        self._heed_switch(context)
-
-    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
-        """The text that a tool answers with, and below it what the user has to know of the store, once.
-
-        Raises: KeepmumError as the service does, and where Keepmum is switched off.
-        """
-        self._refuse_where_off()
-        return self._answer(name, arguments, context)
-
-    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
-        return self._with_news(self._tools[name](arguments), context)
-
-    def _with_news(self, text: str, context: Context) -> str:
-        """The text, and below it what the user has to know of the store and was not told."""
-        news = [notice for notice in self._service.notices() if notice not in self._told]
-        self._told.update(news)
-        for notice in news:
-            context.log("warning", notice)
-        caveat = self._service.caveat()
-        return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in news)])
-
-    def read(self, uri: str, context: Context) -> tuple[str, str]:
-        """A resource, in most cases Markdown, with news below it as a tool's answer has them.
-
-        Raises: KeepmumError as `call`; NotFound when nothing goes by that URI.
-        """
-        self._refuse_where_off()
-        return self._content(uri, context)
+        super().__init__(service, context, tools)
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
-        return "text/markdown", self._with_news(self._resource(uri), context)
-
-    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
-        """The text of a prompt.
-
-        Raises: KeepmumError as `call`.
-        """
-        self._refuse_where_off()
-        return self._prompted(name, arguments)
+        return "text/markdown", self._with_notices(self._resource(uri), context)
 
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:
         if name == "capture":
             return prompts.CAPTURE
-        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or _NOTHING_YET]
+        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or _EMPTY]
         if focus := arguments.get("focus"):
             parts.append(self._recall({"query": focus}))
         return "\n\n".join(parts)
 
-    def roots_changed(self, context: Context) -> None:
-        """Move to the session, and to the project that the client's folders name when nothing stronger names one."""
-        session = context.session or self._own_session
-        self._service = opening.moved(
-            self._service, os.environ, context.agent, context.roots, session=session, routes=self._routes
-        )
-        self._heed_switch(context)
-
-    def _heed_switch(self, context: Context) -> None:
-        """Learn whether Keepmum is off where the session works.
-
-        Where the client starts a server in the session's folder that is known before the handshake, and no tool is
-        offered. Where it says the folder with each call, the tools were offered by then.
-        """
-        chosen = resolve(os.environ, context.roots, context.session).settings if context.session else None
-        self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
-
-    def _refuse_where_off(self) -> None:
-        """Nothing, unless Keepmum is switched off where the session works.
-
-        Raises: SwitchedOff.
-        """
-        if self._off_by:
-            raise SwitchedOff(self._off_by)
-
-    def close(self) -> None:
-        """Leave everything on disk and let go."""
-        self._service.close()
-
     def _resource(self, uri: str) -> str:
         if uri == resources.CONTEXT:
-            return self._service.brief() or _NOTHING_YET
+            return self._service.brief() or _EMPTY
         if uri == resources.ACTIVITY:
             lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
-            return briefing.block(lines) if lines else _NOTHING_YET
+            return briefing.block(lines) if lines else _EMPTY
         if not uri.startswith(resources.SCHEME):
-            raise NotFound("resources of this server begin with memory://")
-        from urllib.parse import unquote  # which seldom is wanted
+            raise NotFound("the resources of this server start with memory://")
+        from urllib.parse import unquote  # rarely needed
 
         memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
         return briefing.block([briefing.full(memory)])
@@ -168,8 +78,8 @@ class MemoryHandlers:
     def _remember(self, arguments: dict[str, Any]) -> str:
         days = arguments.pop("ttl_days", None)
         if days is not None:
-            arguments["ttl_seconds"] = days * _SECONDS_A_DAY
-        return _kept(self._service.remember(**arguments))
+            arguments["ttl_seconds"] = days * _SECONDS_PER_DAY
+        return _outcome(self._service.remember(**arguments))
 
     def _recall(self, arguments: dict[str, Any]) -> str:
         since = arguments.pop("since", None)
@@ -181,16 +91,16 @@ class MemoryHandlers:
             elsewhere = self._service.elsewhere([match.memory for match in found])
             return "\n".join([briefing.matches(found, elsewhere, explain=explain), *self._lexical_only()])
         if not self._service.count():
-            return _NOTHING_YET
-        none = "No memories match. Try other words, fewer filters, or scope `all`."
-        return "\n".join([none, *(self._lexical_only() if arguments.get("query") else ())])
+            return _EMPTY
+        no_match = "No memories match. Try other words, fewer filters, or scope `all`."
+        return "\n".join([no_match, *(self._lexical_only() if arguments.get("query") else ())])
 
     def _lexical_only(self) -> list[str]:
-        """Why more may be found another time; once for each reason, since every word costs each time it is read."""
+        """Why search is lexical only; each reason is shown once."""
         reason = self._service.lexical_only
-        if not reason or reason in self._told:
+        if not reason or reason in self._shown_notices:
             return []
-        self._told.add(reason)
+        self._shown_notices.add(reason)
         return [f"Lexical only: {reason}."]
 
     def _load(self, arguments: dict[str, Any]) -> str:
@@ -204,8 +114,8 @@ class MemoryHandlers:
         references = arguments.get("ids", [])
         if arguments.get("undo"):
             if not references:
-                raise InvalidInput("ids", "is missing; undo needs the ids or keys to bring back")
-            return "\n".join(_kept(self._service.undo(reference)) for reference in references)
+                raise InvalidInput("ids", "is missing; undo needs the ids or keys to restore")
+            return "\n".join(_outcome(self._service.undo(reference)) for reference in references)
         older_than = arguments.get("older_than")
         forgotten = self._service.forget(
             references,
@@ -231,15 +141,15 @@ class MemoryHandlers:
 
     def _resume(self, arguments: dict[str, Any]) -> str:
         tokens = arguments.get("tokens", _RESUME_TOKENS)
-        nothing = f"Nothing of what is known fits into {tokens} tokens." if self._service.count() else _NOTHING_YET
-        return self._service.resume(tokens) or nothing
+        fallback = f"No memory fits into {tokens} tokens." if self._service.count() else _EMPTY
+        return self._service.resume(tokens) or fallback
 
 
-def _kept(answer: Remembered) -> str:
-    """One line on what a write did, and one on what it replaced."""
+def _outcome(answer: Remembered) -> str:
+    """What a write did, what it replaced, and near duplicates."""
     memory = answer.memory
-    said = f"{_queued(answer.queued) or _SAID[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
-    lines = [said]
+    line = f"{_queued(answer.queued) or _OUTCOMES[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
+    lines = [line]
     if answer.previous is not None and answer.action != "restored":
         lines.append(_replaced(memory, answer.previous, conflict=answer.action == "conflict"))
     if answer.similar:
@@ -248,8 +158,8 @@ def _kept(answer: Remembered) -> str:
 
 
 def _queued(count: int) -> str:
-    """What is said of a write that waits for the server; nothing of one that is stored."""
-    return f"Queued, not stored yet (the server cannot be reached; {count} waiting)" if count else ""
+    """The note for a queued write; "" for a stored one."""
+    return f"Queued, not stored yet (the server is unreachable; {count} queued)" if count else ""
 
 
 def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
@@ -258,7 +168,7 @@ def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
     if conflict:
         when = briefing.day(previous.updated_at)
         return briefing.as_data(
-            f"Conflict: on {when} {previous.updated_by} had kept something else under this key: {previous.title}. "
+            f"Conflict: on {when} {previous.updated_by} stored something else under this key: {previous.title}. "
             "`forget` with `undo` puts that back; tell the user if you are not sure which is right."
         )
     return "The value before is in its history; `forget` with `undo` puts it back."

@@ -1,4 +1,4 @@
-"""The prompts as data, and the procedure that the stop hook points to."""
+"""The prompts as data, with the capture procedure that the stop hook refers to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The resources as data; their texts are made in `keepmum.mcp.dialects.keepmum.handlers`."""
+"""The resources as data; `keepmum.mcp.dialects.keepmum.handlers` renders their texts."""
 
 from __future__ import annotations
 

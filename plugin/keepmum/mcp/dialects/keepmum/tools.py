@@ -1,7 +1,7 @@
-"""The tools as data: what a model reads of them, and nothing it has to pay for twice.
+"""The tools as data.
 
-The whole list is sent to the model in every session, so each word here is paid for by every user.
-`structuredContent` is left out on purpose: clients that get it hide the text.
+Every session sends the whole list to the model, so each word costs tokens. There is no `structuredContent`: clients
+that get it hide the text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from keepmum.mcp.surface import Tool, parameters
 
 __all__ = ["INSTRUCTIONS", "TOOLS"]
 
-# Codex shows the first 250 characters of a server that it loads late; they must say when to call it.
+# Codex shows only the first 250 characters of a deferred server: they must say when to call it.
 INSTRUCTIONS = """\
 Shared long-term memory of this project and user. Before you start work, and when you are stuck, call `recall`. \
 When you learn or decide something that will matter in a later session, call `remember` without being asked. \
@@ -29,8 +29,8 @@ _TEXTS = {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItem
 _READS = {"readOnlyHint": True, "openWorldHint": False}
 
 
-def _text(description: str, longest: int, **more: object) -> dict[str, object]:
-    return {"type": "string", "description": description, "maxLength": longest, **more}
+def _text(description: str, max_length: int, **more: object) -> dict[str, object]:
+    return {"type": "string", "description": description, "maxLength": max_length, **more}
 
 
 TOOLS = (

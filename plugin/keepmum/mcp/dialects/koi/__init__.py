@@ -1,6 +1,6 @@
 """Koi's dialect: `remember` and `recall` over Markdown files in the repository, and nothing else.
 
-There is no tool to forget: what is kept is kept, the repository's history and the tags do the rest.
+There is no tool to forget; use the repository's history.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ SURFACE = Surface(
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

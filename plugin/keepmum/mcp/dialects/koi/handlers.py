@@ -1,4 +1,4 @@
-"""What stands behind Koi's two tools: arguments in, one call of the service, JSON out."""
+"""Koi's two tools: each is one call of the service, rendered as JSON."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from keepmum.core import ids
 from keepmum.core.errors import NotFound
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers
-from keepmum.mcp.dialects.keepmum.handlers import open_service
+from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
 
 __all__ = ["KoiHandlers", "open_handlers", "tag"]
 
 _LIMIT = 10
-_ROUTES = ("project:markdown",)  # the dialect is about files in the repository, whatever else is configured
+_ROUTES = ("project:markdown",)  # the dialect stores files in the repository, whatever is configured
 _ID = re.compile(r"mem_[0-9a-z]{4,26}")
 _NO_GIT: Mapping[str, JsonValue] = {"branch": "unknown", "commit": "unknown", "dirty": False, "files_changed": []}
 
 
 def open_handlers(context: Context) -> KoiHandlers:
-    """Handlers over the files of the place that this process was started in.
+    """Handlers for the files of the client's folder.
 
-    Raises: KeepmumError when settings are wrong or a store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or a store cannot be opened.
     """
     return KoiHandlers(open_service(context, routes=_ROUTES), context)
 
 
 def tag(text: str) -> str:
-    """A tag as Koi spells tags: lower case, words joined by hyphens, letters and digits alone."""
+    """A tag in Koi's form: lower-case letters and digits, words joined by hyphens."""
     return re.sub(r"[^\w-]", "", re.sub(r"[\s_]+", "-", text.strip().lower())).strip("-")
 
 
@@ -40,23 +39,23 @@ class KoiHandlers(JsonHandlers):
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         answers: Mapping[str, Answer] = {
-            "remember": lambda arguments: self._kept(**arguments),
-            "recall": lambda arguments: self._found(**arguments),
+            "remember": lambda arguments: self._remember(**arguments),
+            "recall": lambda arguments: self._recall(**arguments),
         }
         super().__init__(service, context, answers, routes=_ROUTES)
 
-    def _spelled(self, answer: JsonValue) -> str:
-        """An array has a line for each memory, as people read it too."""
+    def _serialised(self, answer: JsonValue) -> str:
+        """JSON; an array has one line per memory."""
         if not isinstance(answer, list):
-            return super()._spelled(answer)
-        return "[" + ",\n ".join(map(super()._spelled, answer)) + "]"
+            return super()._serialised(answer)
+        return "[" + ",\n ".join(map(super()._serialised, answer)) + "]"
 
-    def _kept(self, content: str, tags: list[str] | None = None) -> JsonValue:
+    def _remember(self, content: str, tags: list[str] | None = None) -> JsonValue:
         kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project").memory
         name, path = self._service.filed(kept) or (kept.id, "")
         return {"id": name, "path": path}
 
-    def _found(
+    def _recall(
         self,
         query: str = "",
         tags: list[str] | None = None,
@@ -67,13 +66,13 @@ class KoiHandlers(JsonHandlers):
         wanted: Wanted = {"scope": "project" if scope == "project" else "all", "tags": _tags(tags)}
         if since is not None:
             wanted["since"] = parse_when("since", since, self._service.now())
-        found = self._named(query.strip()) if _ID.fullmatch(query.strip().lower()) else []
+        found = self._by_name(query.strip()) if _ID.fullmatch(query.strip().lower()) else []
         if not found:
             found = [match.memory for match in self._service.recall(query, limit=limit, order="created", **wanted)]
-        return [self._shown(memory, told=scope == "global") for memory in found]
+        return [self._shown(memory, with_project=scope == "global") for memory in found]
 
-    def _named(self, name: str) -> list[Memory]:
-        """The memories that an id means, as files give it or as it is."""
+    def _by_name(self, name: str) -> list[Memory]:
+        """The memories with this id, as a file or the store spells it."""
         found = self._service.called(name.lower())
         if not found and ids.id_range(name):
             try:
@@ -82,7 +81,7 @@ class KoiHandlers(JsonHandlers):
                 return []
         return found
 
-    def _shown(self, memory: Memory, *, told: bool) -> dict[str, JsonValue]:
+    def _shown(self, memory: Memory, *, with_project: bool) -> dict[str, JsonValue]:
         name, _ = self._service.filed(memory) or (memory.id, "")
         shown: dict[str, JsonValue] = {
             "id": name,
@@ -91,10 +90,10 @@ class KoiHandlers(JsonHandlers):
             "content": memory.text,
             "git": {part: (memory.git or {}).get(part, usual) for part, usual in _NO_GIT.items()},
         }
-        return {**shown, "project": self._project(memory)} if told else shown
+        return {**shown, "project": self._project(memory)} if with_project else shown
 
     def _project(self, memory: Memory) -> str:
-        """The name of the project that a memory belongs to."""
+        """The name of the memory's project."""
         if memory.project == self._service.place.project:
             return self._service.place.name
         return (memory.project or "").rpartition("/")[2]

@@ -14,9 +14,7 @@ from keepmum.core.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import per_user
-from keepmum.mcp.dialects.json_answers import Answer, JsonHandlers, iso
-from keepmum.mcp.dialects.keepmum.handlers import open_service
-from keepmum.mcp.dialects.pages import browse
+from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, open_service
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from keepmum.core.memory import KINDS, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.handlers import iso
 from keepmum.mcp.dialects.per_user import CATEGORIES
 
 __all__ = ["category_of", "entity", "falls_under", "idle_days", "kinds_of", "recency", "tier_of", "weekly_decay"]

@@ -1,4 +1,4 @@
-"""The `shared` dialect: the seven tools of Shared Agent Memory, with its parameters, over whatever store is chosen.
+"""The `shared` dialect: the seven tools of Shared Agent Memory, with its parameters, over any store.
 
 Source: https://github.com/rbrcurtis/shared-agent-memory (README, src/index.ts), read 2026-11-21.
 """
@@ -111,7 +111,7 @@ SURFACE = Surface(_INSTRUCTIONS, _TOOLS)
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

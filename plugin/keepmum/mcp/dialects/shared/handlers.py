@@ -1,17 +1,16 @@
-"""What stands behind the `shared` dialect: its text forms, made from what the service answers."""
+"""The tools of the `shared` dialect, in its text forms."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.memory import Match, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.mcp.dialects.json_answers import iso
-from keepmum.mcp.dialects.keepmum.handlers import MemoryHandlers, open_service
+from keepmum.mcp.dialects.handlers import DialectHandlers, iso, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, opening
 from keepmum.workspace.resolve import resolve
@@ -24,19 +23,18 @@ _MOST = 200  # memories in one answer
 
 
 def open_handlers(context: Context) -> SharedHandlers:
-    """Handlers over the memory of the place that this process was started in.
+    """Handlers for the memory of the client's folder.
 
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
     return SharedHandlers(open_service(context), context)
 
 
-class SharedHandlers(MemoryHandlers):
-    """Seven tools over one service; what has to be said of the store stands below an answer, as in our own dialect."""
+class SharedHandlers(DialectHandlers):
+    """Seven tools over one service; notices follow a result, as in the default dialect."""
 
     def __init__(self, service: MemoryService, context: Context) -> None:
-        super().__init__(service, context)
-        self._tools: Mapping[str, Callable[[dict[str, Any]], str]] = {
+        tools = {
             "store_memory": self._store,
             "search_memory": self._search,
             "load_memories": self._load_all,
@@ -45,6 +43,7 @@ class SharedHandlers(MemoryHandlers):
             "delete_memory": self._delete,
             "get_config": self._config,
         }
+        super().__init__(service, context, tools)
 
     def _store(self, arguments: dict[str, Any]) -> str:
         if not arguments["title"].strip():
@@ -63,7 +62,7 @@ class SharedHandlers(MemoryHandlers):
         if answer.queued:
             return (
                 f"Memory queued, not stored yet, with ID: {_uuid(answer.memory)} "
-                f"(the server cannot be reached; {answer.queued} waiting)"
+                f"(the server is unreachable; {answer.queued} queued)"
             )
         return f"Memory stored with ID: {_uuid(answer.memory)}"
 
@@ -131,22 +130,22 @@ class SharedHandlers(MemoryHandlers):
         )
 
     def _loaded(self, references: Sequence[str]) -> list[Memory]:
-        """What of these can be loaded; the others are left out, as the dialect has it."""
+        """The memories that can be loaded; the dialect leaves out the others."""
         found: dict[str, Memory] = {}
         for reference in references[:_MOST]:
             try:
                 loaded = self._service.load([reference])
             except (NotFound, Ambiguous):
                 continue
-            found |= {memory.id: memory for memory in loaded if memory.status != "trashed"}  # deleted, in this dialect
+            found |= {memory.id: memory for memory in loaded if memory.status != "trashed"}  # trashed means deleted
         return list(found.values())
 
     def _name(self, memory: Memory) -> str:
-        """What the project of a memory is called."""
+        """The name of the memory's project."""
         return self._service.project_name(memory.project) if memory.project else "global"
 
     def _store_facts(self) -> tuple[str, str, bool]:
-        """Where memories are kept, in what, and whether a model finds them by meaning."""
+        """The store's location, its collection, and whether vector search is ready."""
         if opening.kind_of(self._service) == "rest":
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
@@ -160,7 +159,7 @@ def _where(project: str | None) -> dict[str, Any]:
 
 def _done(reference: str, action: str, queued: int) -> str:
     if queued:
-        return f"Memory {reference} will be {action}: queued, the server cannot be reached ({queued} waiting)."
+        return f"Memory {reference} will be {action}: queued, the server is unreachable ({queued} queued)."
     return f"Memory {reference} {action}."
 
 

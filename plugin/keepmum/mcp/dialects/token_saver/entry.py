@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from keepmum.core import ids
 from keepmum.core.memory import JsonValue, Kind, Memory
-from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.handlers import iso
 
 __all__ = ["SHORT", "data_of", "importance", "kind_of", "row", "share", "text_of", "value", "verbosity"]
 

@@ -13,9 +13,7 @@ from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound, StoreEr
 from keepmum.core.memory import SCOPES, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.json_answers import JsonHandlers
-from keepmum.mcp.dialects.keepmum.handlers import open_service
-from keepmum.mcp.dialects.pages import browse
+from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context

@@ -10,7 +10,7 @@ from typing import Any
 
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import JsonValue
-from keepmum.mcp.dialects.json_answers import iso
+from keepmum.mcp.dialects.handlers import iso
 from keepmum.system.private_files import replace_file
 
 __all__ = ["Folders", "newest", "read", "write"]

@@ -1,0 +1,192 @@
+"""What the handlers of all dialects share."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+from keepmum.core import validation
+from keepmum.core.errors import NotFound, ScannerFailed, SwitchedOff
+from keepmum.core.memory import JsonValue, Memory, Order
+from keepmum.mcp.surface import Context
+from keepmum.service import MemoryService, Wanted, opening
+from keepmum.system.private_files import replace_file
+from keepmum.workspace import allowlist
+from keepmum.workspace.resolve import resolve
+from keepmum_hooks import places
+
+__all__ = ["Answer", "DialectHandlers", "JsonHandlers", "browse", "iso", "open_service", "record_client"]
+
+ToolFunction = Callable[[dict[str, Any]], str]  # Any: the values were validated against the tool's schema
+Answer = Callable[[dict[str, Any]], JsonValue]
+
+_PAGE = 200  # memories per read
+
+
+def open_service(context: Context, *, session: str = "", routes: Sequence[str] = ()) -> MemoryService:
+    """The memory of the client's folder; records the client.
+
+    `session` is the default for a client that names none; `routes` override the configured store per scope.
+
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
+    """
+    chosen_session = context.session or session
+    service = opening.open_session(os.environ, context.agent, context.roots, session=chosen_session, routes=routes)
+    record_client(context, os.environ)
+    return service
+
+
+def record_client(context: Context, environ: Mapping[str, str]) -> None:
+    """Write the client's name and version next to the heartbeats of its hooks, unless they look like a secret."""
+    home = places.home(environ)
+    text = json.dumps({"name": context.client_name, "version": context.agent_version}, ensure_ascii=False) + "\n"
+    # A full disk or a failing scanner must not prevent reading.
+    with contextlib.suppress(OSError, ScannerFailed):
+        if home is None or validation.scan_text(text, allowlist.AllowlistScanner(None)):
+            return
+        replace_file(places.heartbeat_file(home, places.plain_name(context.agent), "server"), text)
+
+
+class DialectHandlers:
+    """What all dialects share: one service, notices for the user, the switch, and moves to another folder.
+
+    Subclasses implement `_answer` or set `_tools`, and `_content` and `_prompted` if they have resources and prompts.
+    `routes` and `session` are those that the service was opened with; they are used again when the client moves.
+    """
+
+    def __init__(
+        self,
+        service: MemoryService,
+        context: Context,
+        tools: Mapping[str, ToolFunction] | None = None,
+        *,
+        routes: Sequence[str] = (),
+        session: str = "",
+    ) -> None:
+        self._service = service
+        self._tools = tools or {}
+        self._routes = routes
+        self._own_session = session
+        self._off_by = ""  # the setting that disables Keepmum in the session's folder
+        self._shown_notices: set[str] = set()
+        self._read_switch(context)
+
+    def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
+        """The result of a tool, followed by new notices for the user.
+
+        Raises: KeepmumError as the service does, and when Keepmum is off.
+        """
+        self._refuse_if_off()
+        return self._answer(name, arguments, context)
+
+    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
+        return self._with_notices(self._tools[name](arguments), context)
+
+    def _with_notices(self, text: str, context: Context) -> str:
+        """The text, followed by notices that were not shown before."""
+        new = [notice for notice in self._service.notices() if notice not in self._shown_notices]
+        self._shown_notices.update(new)
+        for notice in new:
+            context.log("warning", notice)
+        caveat = self._service.caveat()
+        return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in new)])
+
+    def read(self, uri: str, context: Context) -> tuple[str, str]:
+        """MIME type and text of a resource, followed by new notices.
+
+        Raises: KeepmumError as `call`; NotFound when no resource has this URI.
+        """
+        self._refuse_if_off()
+        return self._content(uri, context)
+
+    def _content(self, uri: str, context: Context) -> tuple[str, str]:
+        raise NotFound(f"this server has no resource {uri}")
+
+    def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
+        """The text of a prompt.
+
+        Raises: KeepmumError as `call`.
+        """
+        self._refuse_if_off()
+        return self._prompted(name, arguments)
+
+    def _prompted(self, name: str, arguments: dict[str, str]) -> str:
+        raise NotFound(f"this server has no prompt {name}")
+
+    def roots_changed(self, context: Context) -> None:
+        """Move to the session and project of the client's folders, unless a setting names another project."""
+        session = context.session or self._own_session
+        self._service = opening.moved(
+            self._service, os.environ, context.agent, context.roots, session=session, routes=self._routes
+        )
+        self._read_switch(context)
+
+    def _read_switch(self, context: Context) -> None:
+        """Read whether Keepmum is off in the session's folder.
+
+        Most clients start the server in that folder, and then it offers no tools. A client that names the folder with
+        each call has already been offered them.
+        """
+        chosen = resolve(os.environ, context.roots, context.session).settings if context.session else None
+        self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
+
+    def _refuse_if_off(self) -> None:
+        """Check that Keepmum is on.
+
+        Raises: SwitchedOff.
+        """
+        if self._off_by:
+            raise SwitchedOff(self._off_by)
+
+    def close(self) -> None:
+        """Close the service."""
+        self._service.close()
+
+
+class JsonHandlers(DialectHandlers):
+    """Tools that return JSON; notices for the user go to the client's log, once each."""
+
+    def __init__(
+        self,
+        service: MemoryService,
+        context: Context,
+        answers: Mapping[str, Answer],
+        *,
+        routes: Sequence[str] = (),
+        session: str = "",
+    ) -> None:
+        super().__init__(service, context, routes=routes, session=session)
+        self._answers = answers
+
+    def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
+        answer = self._serialised(self._answers[name](arguments))
+        for notice in filter(None, (*self._service.notices(), self._service.caveat())):
+            if notice not in self._shown_notices:
+                self._shown_notices.add(notice)
+                context.log("warning", notice)
+        return answer
+
+    def _serialised(self, answer: JsonValue) -> str:
+        return json.dumps(answer, ensure_ascii=False)
+
+
+def browse(service: MemoryService, *, order: Order = "updated", **wanted: Unpack[Wanted]) -> Iterator[Memory]:
+    """Every memory that passes the filters, lazily, in the given order."""
+    for offset in itertools.count(step=_PAGE):
+        page = service.recall(None, order=order, limit=_PAGE, offset=offset, **wanted)
+        yield from (match.memory for match in page)
+        if len(page) < _PAGE:
+            return
+
+
+def iso(milliseconds: int | None) -> str | None:
+    """A time as `2026-11-21T09:30:00.000Z`; None for None."""
+    if milliseconds is None:
+        return None
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
