@@ -1,9 +1,11 @@
-"""What every test stands on: a home of its own, and a guard that no test reaches the real one."""
+"""What every test gets: a home directory of its own, temporary directories in memory, and a guard of the real home."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,20 +13,47 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# How long one example takes says more about the machine than about the code; and a run must be repeatable.
-settings.register_profile("keepmum", deadline=None, derandomize=bool(os.environ.get("CI")))
+# No deadline: the time one example takes depends on the machine. The same examples in every run; `sh tests/run.sh
+# --hypothesis-profile=random` searches for new ones.
+settings.register_profile("keepmum", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("keepmum")
 
 ROOT = Path(__file__).resolve().parent.parent
 REAL_HOME = str(Path.home() / ".keepmum")
+DISK = "/var/tmp" if os.access("/var/tmp", os.W_OK | os.X_OK) else tempfile.gettempdir()  # /tmp may be in memory
+_SHARED_MEMORY = "/dev/shm"
+_ROOM = 1 << 30  # bytes; a whole run needs less than a third of it
 _WRITES = frozenset({"open", "os.mkdir", "os.remove", "os.rename", "sqlite3.connect"})
 _CLIENT_VARIABLES = ("CLAUDE", "CODEX", "CURSOR", "COPILOT", "GEMINI", "KEEPMUM", "MEMORY_", "DEFAULT_", "PLUGIN_")
 
 
-def _guard_real_home(event: str, arguments: tuple[Any, ...]) -> None:
-    """Stop what would write to the real `~/.keepmum`; child processes get the home of their test.
+def pytest_configure(config: pytest.Config) -> None:
+    """Put temporary directories of tests and of their processes into memory: most of a run would wait for fsync."""
+    if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not _memory_is_usable():
+        return  # a worker of xdist inherits TMPDIR
+    folder = tempfile.mkdtemp(prefix="keepmum-tests-", dir=_SHARED_MEMORY)
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
 
-    An audit hook, not a look at the folder afterwards: whoever runs the tests may be using Keepmum meanwhile.
+
+def _memory_is_usable() -> bool:
+    """Whether /dev/shm is a tmpfs with enough room, where programs can be started (containers often forbid it)."""
+    try:
+        mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
+        state = os.statvfs(_SHARED_MEMORY)
+    except OSError:  # not Linux
+        return False
+    is_tmpfs = any(line.split()[1:3] == [_SHARED_MEMORY, "tmpfs"] for line in mounts)
+    starts_programs = not state.f_flag & os.ST_NOEXEC
+    has_room = state.f_bavail * state.f_frsize >= _ROOM
+    return is_tmpfs and starts_programs and has_room and os.access(_SHARED_MEMORY, os.W_OK | os.X_OK)
+
+
+def _guard_real_home(event: str, arguments: tuple[Any, ...]) -> None:
+    """Stop a write to the real `~/.keepmum`; child processes get the home of their test.
+
+    An audit hook rather than a comparison afterwards: Keepmum may be in use while the tests run.
     """
     if event not in _WRITES or not isinstance(arguments[0], (str, bytes, os.PathLike)):
         return
@@ -32,7 +61,7 @@ def _guard_real_home(event: str, arguments: tuple[Any, ...]) -> None:
         return
     path = os.fsdecode(arguments[0]).removeprefix("file:")
     if path == REAL_HOME or path.startswith(REAL_HOME + os.sep):
-        raise PermissionError(f"a test reached for the real home ({event})")
+        raise PermissionError(f"a test tried to write to the real home ({event})")
 
 
 sys.addaudithook(_guard_real_home)
@@ -46,30 +75,45 @@ def root() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_repository() -> Iterator[None]:
-    """Fails the run when a test that forgot to go elsewhere left a file at the top of the repository."""
+    """Fail the run when a test left a file at the top of the repository."""
     before = set(os.listdir(ROOT))
     yield
-    left = [name for name in os.listdir(ROOT) if name not in before and not name.startswith(".")]  # of tools: caches
+    left = [name for name in os.listdir(ROOT) if name not in before and not name.startswith(".")]  # tools leave caches
     assert left == [], "a test left this at the top of the repository"
 
 
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A temporary directory for this test; on a real disk when it is marked `disk`."""
+    if request.node.get_closest_marker("disk") is None:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="keepmum-test-", dir=DISK) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of this test's own, in the environment of the test and of every process it starts."""
-    folder = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith(_CLIENT_VARIABLES)]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("USERPROFILE", str(folder))
-    monkeypatch.setenv("KEEPMUM_HOME", str(folder / ".keepmum"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    return folder
+def home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A home directory for this test, set in its environment and so in that of every process it starts."""
+    on_disk = request.node.get_closest_marker("disk") is not None
+    parent = DISK if on_disk else str(tmp_path_factory.getbasetemp())
+    with tempfile.TemporaryDirectory(prefix="home-", dir=parent, ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        for name in [name for name in os.environ if name.startswith(_CLIENT_VARIABLES)]:
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("HOME", str(folder))
+        monkeypatch.setenv("USERPROFILE", str(folder))
+        monkeypatch.setenv("KEEPMUM_HOME", str(folder / ".keepmum"))
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
+        monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield folder
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder called `shop`, in which the test works as a person in a terminal does."""
+    """A folder named `shop`, which is the working directory of this test."""
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -78,5 +122,5 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def bare_python() -> list[str]:
-    """The interpreter as clients start it: no site packages, nothing of the user's environment."""
+    """The command of the interpreter as clients start it: no site packages, none of the user's variables."""
     return [sys.executable, "-I", "-S"]

@@ -47,4 +47,4 @@ if ! cmp -s "$lock" "$stamp"; then
     cp "$lock" "$stamp"
 fi
 
-exec "$bin/python" -m pytest "$@"
+exec "$bin/python" -m pytest -n auto --dist worksteal "$@"
