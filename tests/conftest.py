@@ -99,8 +99,8 @@ def home(
     """A home directory for this test, set in its environment and so in that of every process it starts."""
     on_disk = request.node.get_closest_marker("disk") is not None
     parent = DISK if on_disk else str(tmp_path_factory.getbasetemp())
-    with tempfile.TemporaryDirectory(prefix="home-", dir=parent, ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="home-", dir=parent, ignore_cleanup_errors=True) as path:
+        folder = Path(path)
         for name in [name for name in os.environ if name.startswith(_CLIENT_VARIABLES)]:
             monkeypatch.delenv(name)
         monkeypatch.setenv("HOME", str(folder))

@@ -16,7 +16,7 @@ import pytest
 from keepmum.core.memory import Filter
 from keepmum.stores.markdown import open_store
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.disk, pytest.mark.heavy]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))

@@ -24,7 +24,7 @@ from process.outbox_actor import start_drainer
 from rest_server import Answer, FakeServer, behind
 from unit.stores.rest_parts import open_at, put
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.disk, pytest.mark.heavy]
 
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
 WRITES, KILLS = (10_000, 100) if FULL else (250, 6)

@@ -12,6 +12,8 @@ import pytest
 import keepmum
 from keepmum.embedding.fake import FakeEmbedder
 
+pytestmark = [pytest.mark.disk, pytest.mark.heavy]
+
 COUNT, KILLS = 200, 5
 BATCH = 8  # memories whose vectors are kept at once: what a kill may cost
 LIMIT = 120  # seconds

@@ -16,7 +16,7 @@ import pytest
 
 from process.store_actors import open_at, start_writer
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.disk, pytest.mark.heavy]
 
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
 WRITERS, WRITES = (16, 500) if FULL else (8, 60)
