@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Put temporary directories of tests and of their processes into memory: most of a run would wait for fsync."""
     if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not _memory_is_usable():
         return  # a worker of xdist inherits TMPDIR
-    folder = tempfile.mkdtemp(prefix="keepmum-tests-", dir=_SHARED_MEMORY)
+    folder = os.path.join(_SHARED_MEMORY, f"keepmum-tests-{os.getpid()}")  # random letters could pass for a secret
+    os.mkdir(folder, 0o700)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TMPDIR"] = tempfile.tempdir = folder
 
@@ -82,14 +84,23 @@ def clean_repository() -> Iterator[None]:
     assert left == [], "a test left this at the top of the repository"
 
 
+@pytest.fixture(scope="session")
+def disk() -> Iterator[Path]:
+    """A temporary directory on a real disk, for tests that are marked `disk`."""
+    folder = Path(DISK, f"keepmum-tests-{os.getpid()}")
+    folder.mkdir(mode=0o700)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """A temporary directory for this test; on a real disk when it is marked `disk`."""
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A temporary directory for this test."""
     if request.node.get_closest_marker("disk") is None:
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="keepmum-test-", dir=DISK) as folder:
-        yield Path(folder)
+        return tmp_path
+    folder: Path = request.getfixturevalue("disk") / tmp_path.name
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -97,18 +108,38 @@ def home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
     """A home directory for this test, set in its environment and so in that of every process it starts."""
-    on_disk = request.node.get_closest_marker("disk") is not None
-    parent = DISK if on_disk else str(tmp_path_factory.getbasetemp())
-    with tempfile.TemporaryDirectory(prefix="home-", dir=parent, ignore_cleanup_errors=True) as path:
-        folder = Path(path)
-        for name in [name for name in os.environ if name.startswith(_CLIENT_VARIABLES)]:
-            monkeypatch.delenv(name)
-        monkeypatch.setenv("HOME", str(folder))
-        monkeypatch.setenv("USERPROFILE", str(folder))
-        monkeypatch.setenv("KEEPMUM_HOME", str(folder / ".keepmum"))
-        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
-        monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        yield folder
+    folder = tmp_path_factory.mktemp("home")
+    if request.node.get_closest_marker("disk") is not None:
+        folder = request.getfixturevalue("disk") / folder.name
+        folder.mkdir()
+    for name in [name for name in os.environ if name.startswith(_CLIENT_VARIABLES)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    monkeypatch.setenv("KEEPMUM_HOME", str(folder / ".keepmum"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def share_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Lets the processes of a KEEPMUM_HOME use the bytecode that those of other tests made.
+
+    Without it a process compiles every module that it imports, the standard library's too: most of the time of a short
+    command. The folder is linked, so a test that reads all files of its home does not read these.
+    """
+    bytecode = tmp_path_factory.mktemp("bytecode")
+
+    def share(keepmum_home: Path) -> None:
+        keepmum_home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        cache = keepmum_home / "cache"
+        cache.mkdir(mode=0o700)
+        with contextlib.suppress(OSError):  # Windows may forbid links
+            (cache / "pycache").symlink_to(bytecode, target_is_directory=True)
+
+    return share
 
 
 @pytest.fixture

@@ -22,7 +22,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(root: Path, tmp_path: Path) -> Run:
+def run(root: Path, tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Run:
+    share_bytecode(tmp_path / "home")
+
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *words]
         environ = {**os.environ, "KEEPMUM_HOME": str(tmp_path / "home")}

@@ -32,10 +32,9 @@ Done = subprocess.CompletedProcess[bytes]
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
+def home(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Path:
+    share_bytecode(tmp_path / "home" / ".keepmum")
+    return tmp_path / "home"
 
 
 def started(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Done:
@@ -60,8 +59,9 @@ def held_back(done: Done, home: Path) -> None:
     """Nothing of the secret is shown or kept, and no traceback either."""
     told = done.stdout + done.stderr
     assert b"Traceback" not in told
+    files = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
     for piece in PIECES:
-        assert_hidden(piece, told, *(path.read_bytes() for path in home.rglob("*") if path.is_file()))
+        assert_hidden(piece, told, *files)
 
 
 Door = Callable[[Path, Path, Path, bytes], Done]

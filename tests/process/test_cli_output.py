@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 LIMIT = 60  # seconds
 Call = Callable[..., "subprocess.CompletedProcess[bytes]"]
 

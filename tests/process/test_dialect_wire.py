@@ -15,6 +15,8 @@ import pytest
 
 from mcp_process import ServerProcess
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 Speak = Callable[[str], ServerProcess]
 MASKS = (
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "<uuid>"),

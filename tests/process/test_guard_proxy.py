@@ -29,6 +29,12 @@ def call(request_id: object, text: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> None:
+    """What is in the home of these processes."""
+    share_bytecode(tmp_path / ".keepmum")
+
+
 @pytest.fixture
 def token() -> str:
     """What looks like a key of a code host."""

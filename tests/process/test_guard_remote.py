@@ -113,19 +113,11 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
             return
 
 
-@pytest.fixture(scope="module")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What Python makes of the SDK, which takes it two seconds: one folder for all guards of these tests."""
-    return tmp_path_factory.mktemp("bytecode")
-
-
 @pytest.fixture
-def start(tmp_path: Path, bytecode: Path) -> Iterator[Start]:
+def start(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Iterator[Start]:
     """Starts the guard in front of an address, with the packages that it needs there."""
     running: list[ServerProcess] = []
-    cache = tmp_path / ".keepmum" / "cache"
-    cache.mkdir(parents=True)
-    (cache / "pycache").symlink_to(bytecode, target_is_directory=True)
+    share_bytecode(tmp_path / ".keepmum")
 
     def begin(*options: str, **variables: str) -> ServerProcess:
         command = [sys.executable, str(ROOT / "plugin" / "launch.py"), "guard", *options]

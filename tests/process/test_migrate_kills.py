@@ -26,7 +26,7 @@ from keepmum.workspace import credentials
 from keepmum.workspace.git.remote_url import folder_id
 from rest_server import KEY, FakeServer, behind
 
-pytestmark = [pytest.mark.disk, pytest.mark.heavy]
+pytestmark = [pytest.mark.disk, pytest.mark.heavy, pytest.mark.usefixtures("shared_bytecode")]
 
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
 MEMORIES, KILLS = (1_500, 20) if FULL else (300, 4)

@@ -17,6 +17,8 @@ from werkzeug import Request, Response
 from keepmum.embedding.fake import FakeEmbedder
 from mcp_process import ServerProcess
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 LIMIT = 60  # seconds
 POOL, OTHER = "deploys go through the blue pool first", "the parser skips blanks"
 Keepmum = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -21,8 +21,9 @@ KEPT = {"id": "mem_" + "0" * 26, "text": "a fact", "title": "a fact", "created_a
 
 
 @pytest.fixture
-def run(root: Path, tmp_path: Path) -> Run:
+def run(root: Path, tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Run:
     (tmp_path / "project" / ".git").mkdir(parents=True)
+    share_bytecode(tmp_path / "home")
 
     def run(*words: str, said: str = "", **extra: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *words]
@@ -130,7 +131,6 @@ def test_what_would_wait_for_a_server_stands_nowhere(run: Run, tmp_path: Path) -
 @pytest.fixture
 def edited(run: Run, tmp_path: Path) -> Path:
     """A file of memories into which a person wrote a secret by hand."""
-    (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text('[backend]\nkind = "markdown"\n', encoding="utf-8")
     run("remember", "how the river is crossed", "--key", "river")
     (file,) = (tmp_path / "project" / ".memories").rglob("*.md")

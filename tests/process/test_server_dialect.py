@@ -14,6 +14,8 @@ from pytest_httpserver import HTTPServer
 from mcp_process import ServerProcess
 from rest_server import KEY, FakeServer, behind
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 Start = Callable[..., ServerProcess]
 SEED = {"store_memory", "search_memory", "load_memories", "list_recent", "update_memory", "delete_memory", "get_config"}
 

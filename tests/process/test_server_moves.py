@@ -17,6 +17,8 @@ from keepmum.workspace import credentials
 from mcp_process import ServerProcess
 from rest_server import KEY, FakeServer, behind
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 Start = Callable[..., ServerProcess]
 ANYWHERE = {"roots": {"listChanged": True}}
 

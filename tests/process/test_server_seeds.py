@@ -14,6 +14,8 @@ import pytest
 
 from mcp_process import ServerProcess
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 
 class Agent:
     """One client of a server that speaks a dialect."""

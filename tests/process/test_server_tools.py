@@ -17,6 +17,8 @@ import pytest
 
 from mcp_process import LIMIT, ServerProcess, request
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 Json = dict[str, Any]
 Start = Callable[..., ServerProcess]
 SECRET = "gh" + "p_" + "".join(f"{one}{two}X" for one, two in zip("kQzWvRtYbNmP", "482917365084", strict=True))

@@ -14,6 +14,8 @@ import pytest
 import keepmum
 from keepmum.embedding.fake import FakeEmbedder
 
+pytestmark = pytest.mark.usefixtures("shared_bytecode")
+
 EACH = 25  # memories of each process
 LIMIT = 120  # seconds
 _PROGRAM = """
