@@ -78,9 +78,10 @@ def root() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def clean_repository() -> Iterator[None]:
     """Fail the run when a test left a file at the top of the repository."""
+    ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()}
     before = set(os.listdir(ROOT))
     yield
-    left = [name for name in os.listdir(ROOT) if name not in before and not name.startswith(".")]  # tools leave caches
+    left = sorted(set(os.listdir(ROOT)) - before - ignored)
     assert left == [], "a test left this at the top of the repository"
 
 

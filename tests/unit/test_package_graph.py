@@ -14,8 +14,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
     "keepmum": "plugin",
@@ -39,7 +37,6 @@ def test_no_packages_import_each_other() -> None:
     assert cycles(package_graph(module_graph(ROOT))) == []
 
 
-@pytest.mark.xfail(reason="three cycles are about to be removed", strict=False)
 def test_no_modules_import_each_other() -> None:
     assert cycles(module_graph(ROOT)) == []
 
