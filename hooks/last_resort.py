@@ -1,4 +1,4 @@
-"""What becomes of a run that failed, when nothing of the package beside this file can be relied upon."""
+"""The end of a run that failed; imports nothing of the package, which may be what is broken."""
 
 import sys
 
@@ -11,22 +11,22 @@ __all__ = ["give_up"]
 
 
 def give_up(error: BaseException, bytecode: "str | None") -> int:
-    """The exit code after a failure: 2, which forbids a tool, when it was the guard's and a memory may be written.
+    """The exit code after a failure: 2, which blocks the tool, when the guard failed and a memory may be written.
 
     Args:
         error: what went wrong.
-        bytecode: the folder of its cache, which the next run makes anew when half a file in it may be the cause.
+        bytecode: the folder of the bytecode cache; removed when a truncated file in it may be the cause.
     """
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, which was not made" if code else "a hook gave up"
-    try:  # noqa: SIM105 - contextlib would have to be imported, and may be what is missing
+    try:  # noqa: SIM105 - importing contextlib may be what fails
         sys.modules["keepmum_hooks.module_cache"].discard()
-    except Exception:  # noqa: BLE001, S110 - there may be none, or it may be what is broken
+    except Exception:  # noqa: BLE001, S110 - it may not be imported, or be what is broken
         pass
-    if isinstance(error, EOFError) and bytecode:  # what a disk that was full leaves behind
+    if isinstance(error, EOFError) and bytecode:  # a full disk leaves truncated files
         _remove(bytecode)
     try:
-        if code == 0 and "cursor" in sys.argv:  # it takes an empty answer for a failure
+        if code == 0 and "cursor" in sys.argv:  # it treats empty output as a failure
             calls.write(1, b"{}")
         calls.write(2, f"keepmum: {why} ({type(error).__name__})\n".encode())
     except OSError:
@@ -35,7 +35,7 @@ def give_up(error: BaseException, bytecode: "str | None") -> int:
 
 
 def _remove(path: str) -> None:
-    """Remove a file, a link or a folder, as far as it can be; `shutil` may be what is broken."""
+    """Remove a file, a link or a folder, as far as possible; importing `shutil` may be what fails."""
     try:
         calls.unlink(path)
     except OSError:  # a folder, or nothing
@@ -48,18 +48,18 @@ def _remove(path: str) -> None:
 
 
 def _may_write_memory() -> bool:
-    """Whether the payload names a memory; the guard's own rules may be what is broken, so these are rougher."""
-    seen = b""
+    """Whether the payload names a memory, by simpler rules than the guard's, which may be what is broken."""
+    payload = b""
     while chunk := calls.read(0, 1 << 16):
-        seen += chunk
-    text = seen.lower().replace(b"\\\\", b"/")
+        payload += chunk
+    text = payload.lower().replace(b"\\\\", b"/")
     tool = text.partition(b'"tool_name"')[2].partition(b'"')[2].partition(b'"')[0]
-    if b'"mcp_server_name"' in text:  # Cursor names server and tool apart
+    if b'"mcp_server_name"' in text:  # Cursor sends server and tool in separate fields
         tool = b"mcp__" + tool + text.rpartition(b'"mcp_server_name"')[2].partition(b'"')[2].partition(b'"')[0]
     if tool.startswith((b"mcp__", b"mcp:")):
         words = b"mem graph entit relat observ note episode".split()
         return b"keepmum" not in tool and any(word in tool for word in words)
     files = b"claude.md claude.local.md agents.md agents.override.md gemini.md memory.md"
     folders = b"memories/ rules/ memory/ memory-local/"
-    # Where nothing is left to read, it was read already, and what failed came later.
-    return not seen or any(mark in text for mark in files.split() + folders.split())
+    # With nothing left to read, the payload was read before the failure and cannot be judged.
+    return not payload or any(mark in text for mark in files.split() + folders.split())

@@ -1,20 +1,22 @@
-"""Hooks: what runs in a client when a session starts, when a turn ends, and before a tool is used.
+"""Hooks that clients run when a session starts, when a turn ends, and before a tool is used.
 
-A hook is a process of its own, and the user waits for it; so every module here imports built-in modules only, and
-the rest where it is needed. They run on Python 3.9, which is what macOS gives to programs started from the desktop.
+A hook is a separate process that the user waits for, so modules import only built-in modules at import time and
+everything else where it is needed. Hooks run on Python 3.9, the version that macOS gives to desktop programs.
 
     main                    one hook run: payload in, answer out
-    event                   the seam between clients: what happened, in one value
-    claude_code, codex, cursor, copilot, gemini, opencode
-                            each client's payloads and answers
-    switches, toml_lines    whether and how often, from environment, marker and files
-    stop, turns, prompt     the reminder: when turns are due to it, and its words
-    start, sweep            the briefing of a new session, and the broom for old ones
-    guard, call, deadline   the guard: what may not be written, and that it never takes long
-    guarded, patterns       what is a memory, by the names of tools and files
-    allowed, personal       what a person has allowed, and that no agent does
-    image                   what a run imports, in one file for the next run
-    texts                   every text in a tool's input, with its place
-    places, files, system   where state lies, how it is touched, and what `os` would have cost
+    event                   what a client reports: an event or a tool call
+    clients                 the registry of clients; one module for each client's payloads and answers
+    stop, turns             when a turn gets the capture prompt
+    capture_prompt          the words of the capture prompt
+    start                   the briefing of a new session, and the removal of old state
+    guard, guard_rules      which tool calls are blocked, and which are checked at all
+    call_scan               the secrets in a tool call, without those on the allowlist
+    module_cache            the scanner in one file, for the guard
+
+The package is also the base layer of keepmum, whose server and commands import these modules:
+
+    places                  where state is stored
+    switches, toml_lines    which features are on, read from environment, marker and settings files
+    files, system           file access and system calls without `os`
     payload                 JSON without the json package
 """

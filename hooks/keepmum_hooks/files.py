@@ -1,6 +1,6 @@
-"""Private state on disk: folders 0700, files 0600, never through a symbolic link, never something else than a file.
+"""Private state on disk: folders 0700, files 0600, no symbolic links, regular files only.
 
-State may be damaged, replaced or hostile; every function here answers with what can be had or raises OSError.
+State may be damaged, replaced or hostile; the functions return what is usable or raise OSError.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ __all__ = [
     "touch",
 ]
 
-# Windows has neither links to refuse nor pipes to wait for, and needs to be told that bytes are bytes.
+# Windows has neither links to refuse nor pipes to wait for, and needs O_BINARY.
 _LINKS = getattr(calls, "O_NOFOLLOW", 0)
 _SAFELY = _LINKS
 for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _SAFELY |= getattr(calls, _flag, 0)
 _KIND, _REGULAR = 0o170000, 0o100000
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 _START, _HERE, _END = 0, 1, 2  # of lseek
 
 
 def make_private(folder: str) -> None:
-    """Make the folder and what lacks above it, for the user alone; one that exists keeps its mode."""
+    """Create the folder and its missing parents, mode 0700; an existing folder keeps its mode."""
     try:
         calls.mkdir(folder, 0o700)
     except FileExistsError:
@@ -44,13 +44,13 @@ def make_private(folder: str) -> None:
         try:
             calls.mkdir(folder, 0o700)
         except FileExistsError:
-            return  # another hook was quicker
+            return  # another hook was faster
 
 
 def read(path: str, limit: int, *, follow: bool = False) -> bytes | None:
     """The first `limit` bytes of a regular file, or None where there is none.
 
-    `follow` is for what users write themselves, and may keep elsewhere and link to.
+    `follow` allows a symbolic link: for files that users write, and may store elsewhere.
     """
     flags = calls.O_RDONLY | (_SAFELY & ~_LINKS if follow else _SAFELY)
     try:
@@ -64,13 +64,17 @@ def read(path: str, limit: int, *, follow: bool = False) -> bytes | None:
 
 
 def read_private(path: str, limit: int) -> bytes | None:
-    """The first `limit` bytes of a regular file that only this user can write, or None where there is none."""
+    """The content of a regular file that only this user can write; None where there is none, or it is longer."""
     try:
         descriptor = calls.open(path, calls.O_RDONLY | _SAFELY)
     except OSError:
         return None
     try:
-        return _read_up_to(descriptor, limit) if _is_private(descriptor) else None
+        status = calls.fstat(descriptor)
+        is_private = sys.platform == "win32" or (status.st_uid == calls.geteuid() and not status.st_mode & 0o022)
+        if not is_private or status.st_mode & _KIND != _REGULAR or status.st_size > limit:
+            return None
+        return calls.read(descriptor, status.st_size)
     finally:
         calls.close(descriptor)
 
@@ -91,12 +95,12 @@ def read_end(path: str, limit: int) -> bytes | None:
 
 
 def append(path: str, record: bytes, cap: int) -> bytes:
-    """Everything in the file up to and with `record`, which this call appended: the record's ticket.
+    """Append `record` and return the file's content up to and including it.
 
-    Of many processes that append at once, each gets a longer text than the one before it, whatever the order in
-    which they read. A file above `cap` bytes is begun anew.
+    When several processes append at the same time, each gets the content as of its own record, whatever the order in
+    which they read. A file above `cap` bytes is replaced by an empty one first.
 
-    Raises: OSError when the record could not be written whole, or the file is not a regular one.
+    Raises: OSError when the record was written in part, or the file is not a regular file.
     """
     descriptor = _open_to_append(path)
     try:
@@ -113,36 +117,36 @@ def append(path: str, record: bytes, cap: int) -> bytes:
 
 
 def replace(path: str, data: bytes) -> None:
-    """Put `data` in the place of the file in one step: a reader sees the old text or the new one, whole."""
-    beside = _beside(path)
+    """Replace the file's content atomically: a reader sees the old content or the new one."""
+    temporary = _temporary(path)
     try:
-        _write(beside, data)
-        calls.replace(beside, path)
+        _write(temporary, data)
+        calls.replace(temporary, path)
     except OSError:
-        remove(beside)
+        remove(temporary)
         raise
 
 
 def create(path: str, data: bytes) -> None:
-    """Make the file with `data`, whole from the first moment, unless another process was quicker.
+    """Create the file with `data` atomically; do nothing if it exists.
 
-    Raises: OSError when it cannot be made.
+    Raises: OSError when it cannot be created.
     """
-    beside = _beside(path)
+    temporary = _temporary(path)
     try:
-        _write(beside, data)
+        _write(temporary, data)
         try:
-            calls.link(beside, path)
+            calls.link(temporary, path)
         except FileExistsError:
             return
         except OSError:  # a file system without hard links
-            calls.replace(beside, path)
+            calls.replace(temporary, path)
     finally:
-        remove(beside)
+        remove(temporary)
 
 
-def _beside(path: str) -> str:
-    """Where this process writes the file before it is there."""
+def _temporary(path: str) -> str:
+    """The name under which this process writes the file at first."""
     return f"{path}.{calls.getpid()}.tmp"
 
 
@@ -155,7 +159,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove the file, if it can be done."""
+    """Remove the file; errors are ignored."""
     try:
         calls.unlink(path)
     except OSError:
@@ -163,7 +167,7 @@ def remove(path: str) -> None:
 
 
 def seconds_since_change(path: str) -> float:
-    """How long ago the file was last written, or infinity when it is not there or dated in the future."""
+    """Seconds since the file was last written; infinity when it is missing or dated in the future."""
     import time
 
     try:
@@ -174,7 +178,7 @@ def seconds_since_change(path: str) -> float:
 
 
 def touch(path: str) -> None:
-    """Set the file's time to now, and make it where it lacks."""
+    """Set the file's time to now; create it if it is missing."""
     try:
         calls.utime(path)
     except FileNotFoundError:
@@ -182,7 +186,7 @@ def touch(path: str) -> None:
 
 
 def mark(path: str) -> None:
-    """Leave a sign of now, if it can be done: `keepmum doctor` looks for it, and no sign is no reason not to act."""
+    """Record the current time in the file for `keepmum doctor`; errors are ignored, as the hook can work without it."""
     try:
         touch(path)
     except OSError:
@@ -198,7 +202,7 @@ def _open_to_append(path: str) -> int:
 
 
 def _open_in_folder(path: str, flags: int) -> int:
-    """A descriptor of the file, in a folder that is made when it lacks: looking first would cost each run a call."""
+    """A descriptor of the file; its folder is created only after a failure, to save a system call in each run."""
     try:
         return calls.open(path, flags | _SAFELY, 0o600)
     except FileNotFoundError:
@@ -207,21 +211,13 @@ def _open_in_folder(path: str, flags: int) -> int:
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:
-    """Write in one call, as O_APPEND asks; a full disk may take a part, which is then for readers to skip."""
+    """Write in one call, which O_APPEND needs; a full disk may take only a part, which readers skip."""
     if calls.write(descriptor, data) != len(data):
         raise OSError("written in part")
 
 
 def _is_regular(descriptor: int) -> bool:
     return calls.fstat(descriptor).st_mode & _KIND == _REGULAR
-
-
-def _is_private(descriptor: int) -> bool:
-    """Whether it is a regular file of this user's that nobody else can write; Windows has no such modes."""
-    status = calls.fstat(descriptor)
-    if sys.platform == "win32":
-        return status.st_mode & _KIND == _REGULAR
-    return status.st_mode & (_KIND | 0o022) == _REGULAR and status.st_uid == calls.geteuid()
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes:

@@ -1,9 +1,7 @@
 """JSON in and out, and what the payloads of most clients have in common.
 
-The interpreter's own scanner reads it: `import json` alone would double the time of a hook.
-
-`_json` is private to CPython, so whatever goes wrong with it falls back to `json`; the tests run both on every
-supported interpreter.
+JSON is read by the interpreter's private `_json` module, because importing `json` would double a hook's run time. Any
+error in it falls back to `json`; the tests run both on every supported interpreter.
 """
 
 from __future__ import annotations
@@ -28,13 +26,13 @@ __all__ = [
     "tool_call",
 ]
 
-STDIN_LIMIT = 10 << 20  # bytes; a hundred times the largest payload seen
+STDIN_LIMIT = 10 << 20  # bytes; a hundred times the largest payload observed
 _BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
 
 
 def read_stdin() -> bytes | None:
-    """All of standard input, or None when it is longer than any honest payload."""
+    """All of standard input, or None when it is longer than `STDIN_LIMIT`."""
     raw = read_head(STDIN_LIMIT + 1)
     return raw if len(raw) <= STDIN_LIMIT else None
 
@@ -52,13 +50,13 @@ def read_head(limit: int) -> bytes:
 
 
 def drain_stdin() -> None:
-    """Read the rest of standard input and drop it: a client that cannot hand over all of it takes that for a fault."""
+    """Read and discard the rest of standard input: clients report an error when they cannot write all of it."""
     while calls.read(0, 1 << 16):
         pass
 
 
 def parse(raw: bytes) -> dict[str, Any] | None:
-    """The JSON object in `raw`, or None when that holds anything else."""
+    """The JSON object in `raw`, or None when it is anything else."""
     try:
         text = raw[len(_BOM) :].decode() if raw.startswith(_BOM) else raw.decode()
     except UnicodeDecodeError:
@@ -68,10 +66,10 @@ def parse(raw: bytes) -> dict[str, Any] | None:
 
 
 def loads(text: str) -> object:
-    """What `json.loads` gives, or None for what it refuses."""
+    """The result of `json.loads`, or None for invalid JSON."""
     try:
         return _parse_quickly(text)
-    except Exception:  # noqa: BLE001 - a private API may fail in any way; the public one decides
+    except Exception:  # noqa: BLE001 - a private API may fail in any way; then use the public one
         return _parse_slowly(text)
 
 
@@ -85,30 +83,30 @@ def quote(text: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """The value where it is text, and no text where it is anything else."""
+    """The value if it is a string, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def session_of(payload: Mapping[str, Any], event: str) -> str:
-    """The session that an event of this name was sent for; no text where it is another event, or of no session."""
+    """The session of an event with this name; "" for another event or without a session."""
     return text_of(payload.get("session_id")) if payload.get("hook_event_name") == event else ""
 
 
 def tool_call(payload: Mapping[str, Any], event: str) -> tuple[str, dict[str, Any]] | None:
-    """Tool and input of the call that an event of this name announces; None where it is another event.
+    """Tool and input in an event with this name; None for another event.
 
-    Raises: ValueError when tool or input are not what clients send.
+    Raises: ValueError when tool or input are not in the form that clients send.
     """
     if payload.get("hook_event_name") != event:
         return None
-    tool, given = payload.get("tool_name"), payload.get("tool_input")
-    if not isinstance(tool, str) or not isinstance(given, dict):
-        raise ValueError("no tool, or no input")  # noqa: TRY004 - the fault of what was sent, not of the caller
-    return tool, given
+    tool, tool_input = payload.get("tool_name"), payload.get("tool_input")
+    if not isinstance(tool, str) or not isinstance(tool_input, dict):
+        raise ValueError("no tool, or no input")  # noqa: TRY004 - the payload is wrong, not the caller
+    return tool, tool_input
 
 
 class _Rules:
-    """What `_json.make_scanner` asks of its context: the rules of `json.loads` with no hooks."""
+    """The context for `_json.make_scanner`: the defaults of `json.loads`."""
 
     strict = True
     object_hook = None
@@ -116,14 +114,14 @@ class _Rules:
     parse_float = float
     parse_int = int
     parse_constant = float
-    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants an attribute, and the process parses one payload
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner needs an attribute, and the process parses one payload
 
 
 def _parse_quickly(text: str) -> object:
     from _json import make_scanner
 
     start = len(text) - len(text.lstrip(_SPACE))
-    value, end = make_scanner(_Rules)(text, start)  # type: ignore[arg-type]  # the stub asks for more than the code
+    value, end = make_scanner(_Rules)(text, start)  # type: ignore[arg-type]  # the stub requires more than the code
     if text[end:].strip(_SPACE):
         raise ValueError("text after the object")
     return value

@@ -1,13 +1,13 @@
-"""Where the state that hooks and server share lies: paths only, no I/O.
+"""The paths of the state that hooks and server share; no I/O.
 
-The one source of these paths; the server imports it too.
+    <home>/state/briefings/<hash of a root>.md      what SessionStart prints, rendered in advance by the server
+    <home>/state/sessions/<session>.turns           one line per Stop
+    <home>/state/sessions/<session>.json            the session's note: its working folder, whether it got a briefing
+    <home>/state/sessions/<session>.off             exists while Keepmum is switched off for the session
+    <home>/state/heartbeat/<client>.<event>         its modification time is the last run of that hook
+    <home>/cache/modules/                           the guard's module caches
 
-    <home>/state/briefings/<hash of a root>.md      what SessionStart prints, rendered ahead by the server
-    <home>/state/sessions/<session>.turns           one line per Stop: the tickets that are counted
-    <home>/state/sessions/<session>.json            the session's note: its working folder, whether it was briefed
-    <home>/state/sessions/<session>.off             exists while the user has switched this session off
-    <home>/state/heartbeat/<client>.<event>         its time says when that hook last ran
-    <home>/cache/modules/                           the scanner, ready to be executed by the guard (`module_cache`)
+No other module builds these paths.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LONGEST_PLAIN = 80
 
-# Windows opens a device when a file has one of these names, whatever its extension.
+# Windows opens a device when a file has one of these names, with any extension.
 # Source: https://github.com/MicrosoftDocs/win32/blob/docs/desktop-src/FileIO/naming-a-file.md, read 2026-11-21
 _DEVICES = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789"))
@@ -44,11 +44,11 @@ _DEVICES = frozenset(
 
 
 def home(environ: Mapping[str, str] | None = None) -> str | None:
-    """The folder that holds all of Keepmum's state, or None where the user has no home at all.
+    """The folder of all of Keepmum's state, or None when the user has no home.
 
-    `KEEPMUM_HOME` wins over `~/.keepmum`; it must be absolute or start with "~/", since hooks and server may run in
-    different folders. The password database is not asked: a process that was started without
-    a home (a service, a stripped environment) gets no state rather than somebody's.
+    `KEEPMUM_HOME` overrides `~/.keepmum`; it must be absolute or start with "~/", because hooks and server may run in
+    different folders. The password database is not consulted: a process without a home (a service, a stripped
+    environment) gets no state rather than another user's.
     """
     if environ is None:
         import os
@@ -69,16 +69,16 @@ def briefings_folder(home: str) -> str:
 
 
 def briefing_file(home: str, root: str) -> str:
-    """The briefing of the project whose top folder is `root`, however that folder is spelt.
+    """The briefing of the project whose root folder is `root`.
 
-    Symbolic links are resolved, and case is folded where the platform does so, because server and hook may have
-    reached the folder by different names. A linked worktree has a top folder, and so a briefing, of its own.
+    Symbolic links are resolved, and case is folded where the platform ignores it, because server and hook may use
+    different names for the folder. A linked worktree has its own root, and so its own briefing.
     """
     return f"{briefings_folder(home)}/{_digest(real_path(root))}.md"
 
 
 def sessions_folder(home: str) -> str:
-    """The folder of everything that is kept for one session only."""
+    """The folder of the files that belong to single sessions."""
     return f"{home}/state/sessions"
 
 
@@ -108,9 +108,9 @@ def module_cache_folder(home: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A name of `[a-z0-9._-]` for any id; different ids never share one, even where file systems ignore case.
+    """A name of `[a-z0-9._-]` for any id; different ids get different names, even on file systems that ignore case.
 
-    Clients send UUIDs, which stay readable. Whatever else arrives is hashed, with a dot that no plain name has.
+    Clients send UUIDs, which stay readable. Anything else is hashed and prefixed with "id.", which no UUID contains.
     """
     if 0 < len(text) <= _LONGEST_PLAIN and _PLAIN.issuperset(text) and text not in _DEVICES:
         return text
@@ -130,9 +130,9 @@ def _is_absolute(path: str) -> bool:
 
 
 def _digest(text: str) -> str:
-    """The first 32 hexadecimal digits of the SHA-256 of `text`, which may hold lone surrogates.
+    """The first 32 hexadecimal digits of the SHA-256 of `text`, which may contain lone surrogates.
 
-    By the interpreter's own module where it can be found: `hashlib` costs 3 ms, half a bare start.
+    Uses the interpreter's private module if it has one: importing `hashlib` takes 3 ms, half a bare start.
     """
     try:
         if sys.version_info >= (3, 12):

@@ -1,10 +1,10 @@
-"""The settings that a hook needs, each from the first place that says it.
+"""The settings that a hook needs, each from the first source that contains it.
 
-In order: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
+The order is: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
 
-A project file comes with a cloned repository, so it can switch off, set the interval and add to what is guarded, and
-nothing else: it turns nothing on that the user turned off, it does not speak in runs that nobody watches, and it
-does not switch the guard off, be it with everything else.
+A project file comes with a cloned repository, so it may only switch features off, set the interval, choose the dialect
+and add guarded names. It cannot switch on what the user switched off, cannot enable prompts in unattended runs, and
+cannot switch the guard off, not even with everything else.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _OFF_BY_PROJECT = (ENABLED, CAPTURE, BRIEFING)
 _VARIABLES = (
     ("KEEPMUM_ENABLED", ENABLED),
     ("KEEPMUM_CAPTURE_UNATTENDED", UNATTENDED),
-    # The second is how Claude Code hands on what the user chose in the plugin's own settings.
+    # Claude Code sets the second from the plugin's settings that the user chose.
     ("KEEPMUM_CAPTURE_EVERY", EVERY),
     ("CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY", EVERY),
 )
-_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _FILE_LIMIT = 256 << 10  # bytes
-_MOST_PATTERNS = 200  # in a file; a hostile one must not cost the hook its time
+_MOST_PATTERNS = 200  # in one file; a hostile file must not use up the hook's time
 _BOM = b"\xef\xbb\xbf"
 
 
 class Switches:
-    """Whether hooks may act, and how often they remind; a value."""
+    """Which features are on, and their parameters; a value."""
 
     __slots__ = (
         "briefing",
@@ -64,7 +64,7 @@ class Switches:
         "unattended",
     )
 
-    def __init__(  # noqa: PLR0913 - one value with many facts; a dataclass would triple the hook's time
+    def __init__(  # noqa: PLR0913 - a value with many fields; importing dataclasses would triple the hook's run time
         self,
         *,
         enabled: bool,
@@ -78,18 +78,18 @@ class Switches:
         dialect: str = "",
     ) -> None:
         self.enabled = enabled  # False: no output, no counting, no briefing
-        self.capture = capture  # False: no reminders, no counting
-        self.every = every  # turns from one reminder to the next
-        self.unattended = unattended  # whether to remind where no person reads the answer
-        self.briefing = briefing  # False: a session starts without one
-        self.guard = guard  # False: other memories are not guarded
-        self.guard_paths = guard_paths  # patterns of files that are guarded besides the known ones
-        self.guard_tools = guard_tools  # patterns of tools, likewise
-        self.dialect = dialect  # the name of a set of tools, unchecked; the server reads it here before it can import
+        self.capture = capture  # False: no capture prompts, no counting
+        self.every = every  # turns from one capture prompt to the next
+        self.unattended = unattended  # whether to prompt where no person reads the answer
+        self.briefing = briefing  # False: sessions start without a briefing
+        self.guard = guard  # False: the guard allows everything
+        self.guard_paths = guard_paths  # patterns of additional files that are guarded
+        self.guard_tools = guard_tools  # patterns of additional tools that are guarded
+        self.dialect = dialect  # the name of a set of tools, not validated; read by the server at its start
 
 
 def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -> Switches:
-    """The switches that hold for a session in the folder `cwd`; without a home, what is said elsewhere."""
+    """The settings of a session in the folder `cwd`; `home` is None when the user has no home."""
     is_off = home is not None and system.exists(places.off_marker(home, session))
     first = (_from_environment(environ), {ENABLED: False} if is_off else {})
     project = _from_project(cwd)
@@ -98,7 +98,7 @@ def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -
     return Switches(
         enabled=bool(_first(layers, ENABLED, default=True)),
         capture=bool(_first(layers, CAPTURE, default=True)),
-        every=int(_first(layers, EVERY, default=5)),  # type: ignore[arg-type]  # `_fitting` lets nothing but numbers pass
+        every=int(_first(layers, EVERY, default=5)),  # type: ignore[arg-type]  # `_valid` returns only numbers
         unattended=bool(_first(layers, UNATTENDED, default=False)),
         briefing=bool(_first(layers, BRIEFING, default=True)),
         guard=bool(_first((*first, user), ENABLED, default=True) and user.get(GUARD, True)),
@@ -116,7 +116,7 @@ def _first(layers: Iterable[Mapping[Path, Value]], path: Path, *, default: Value
 
 
 def _all(layers: Iterable[Mapping[Path, Value]], path: Path) -> tuple[str, ...]:
-    """What every layer adds to a list."""
+    """The items of a list from all layers."""
     found: list[str] = []
     for layer in layers:
         added = layer.get(path)
@@ -128,27 +128,27 @@ def _from_environment(environ: Mapping[str, str]) -> dict[Path, Value]:
     layer: dict[Path, Value] = {}
     for name, path in _VARIABLES:
         text = environ.get(name, "").strip().lower()
-        value = _fitting(path, _number(text) if path is EVERY else _WORDS.get(text))
+        value = _valid(path, _number(text) if path is EVERY else _BOOLEANS.get(text))
         if value is not None:
             layer.setdefault(path, value)
     return layer
 
 
 def _from_project(cwd: str) -> dict[Path, Value]:
-    """What the nearest project file at or above the folder may decide; in a folder like `/tmp` it is anybody's."""
+    """The permitted settings of the nearest project file in `cwd` or above; none if others may have written it."""
     for folder in system.ancestors(system.real_path(cwd)) if cwd else ():
         layer = _from_file(f"{folder}/.keepmum.toml")
-        if layer is not None and not system.is_everyones(folder):
-            return {path: value for path, value in layer.items() if _may_come_from_project(path, value)}
+        if layer is not None and not system.is_shared(folder):
+            return {path: value for path, value in layer.items() if _is_permitted_in_project(path, value)}
     return {}
 
 
-def _may_come_from_project(path: Path, value: Value) -> bool:
+def _is_permitted_in_project(path: Path, value: Value) -> bool:
     return path in (EVERY, DIALECT) or path in _LISTS or (value is False and path in _OFF_BY_PROJECT)
 
 
 def _from_file(path: str) -> dict[Path, Value] | None:
-    """The switches in a TOML file, or None where there is no file; what does not fit is left to the next layer."""
+    """The valid settings in a TOML file, or None when there is no file."""
     raw = files.read(path, _FILE_LIMIT, follow=True)
     if raw is None:
         return None
@@ -159,12 +159,12 @@ def _from_file(path: str) -> dict[Path, Value] | None:
     values: Mapping[Path, object] = lines.values
     if not all(lines.knows(path) for path in _ALL) and sys.version_info >= (3, 11):
         values = _parsed(text) or values
-    found = ((path, _fitting(path, values.get(path))) for path in _ALL)
+    found = ((path, _valid(path, values.get(path))) for path in _ALL)
     return {path: value for path, value in found if value is not None}
 
 
 def _parsed(text: str) -> dict[Path, object] | None:
-    """The switches as the full parser reads them, or None when the file is no TOML."""
+    """The settings as the full parser reads them, or None when the file is not TOML."""
     import tomllib
 
     try:
@@ -184,8 +184,8 @@ def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= 4 else None
 
 
-def _fitting(path: Path, value: object) -> Value | None:
-    """The value, if it is one that the switch can have."""
+def _valid(path: Path, value: object) -> Value | None:
+    """The value if it is valid for this setting, else None."""
     if path in _LISTS:
         return _patterns(value) if isinstance(value, (list, tuple)) else None
     if path is DIALECT:
@@ -196,6 +196,6 @@ def _fitting(path: Path, value: object) -> Value | None:
 
 
 def _patterns(values: Iterable[object]) -> tuple[str, ...]:
-    """The texts among the values that can be patterns; an empty one would fit nothing, or everything."""
+    """The strings that can be patterns; one without letters would match nothing, or everything."""
     fit = [value for value in values if isinstance(value, str) and value.strip("*/~. ") and len(value) <= 1000]
     return tuple(fit[:_MOST_PATTERNS])

@@ -1,20 +1,20 @@
-"""How turns are counted, as a pure reading of the session's log.
+"""Counting turns: a pure function of the session's log.
 
-Each Stop appends one record and then reads the log up to its own record. What that record means follows from the
-records before it and from nothing else, so that hooks which run at once, or twice for one Stop, agree without a
-lock. The end of a turn that a person began is `T`, or `U` where nobody would see the reminder:
+Each Stop appends one record and then reads the log up to that record. The result depends only on the records before it,
+so hooks that run at the same time, or twice for one Stop, agree without a lock. A turn's end is recorded as `T`, or as
+`U` when nobody would see the capture prompt:
 
     T <prompt> [+<reporting task> | ~<lasting task>]... .
 
-A record starts with a newline and ends with a full stop: one that was cut short can neither swallow its successor
-nor pass for a whole one. What cannot be read is skipped.
+A record starts with a newline and ends with a full stop, so a truncated record is recognised and cannot absorb the next
+one. Lines that cannot be parsed are skipped.
 
-So that a long session costs no more than a short one, a reader that had much to read adds what it came to:
+To keep long sessions as cheap as short ones, a run that read many records appends a checkpoint:
 
     C <bytes> <every> <turns> <waiting> [<running task>]... .
 
-says where the counting stood behind the first so many bytes, for one interval. The log only grows, so this stays
-true wherever the line itself comes to stand, and however often it is said; who finds it goes on from there.
+It is the state of the count after the first <bytes> of the log, for one interval. The log only grows, so a checkpoint
+stays true wherever it is in the log and however often it occurs; the next run continues from the last one.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LOG_CAP", "STARTED", "record", "replay"]
 
-LOG_CAP = 256 << 10  # bytes: some six thousand turns; a longer or a foreign file is begun anew
-STARTED = b"\nS ."  # a hook was told that the session starts; no turn, and so skipped here
+LOG_CAP = 256 << 10  # bytes: about six thousand turns; a longer file is replaced by an empty one
+STARTED = b"\nS ."  # a hook reported that the session starts; not a turn, and skipped here
 
 _UNKNOWN = b"?"  # no prompt id: each record is a turn of its own
-_MOST_TASKS = 64  # keeps a record within a page
-_MANY = 16  # records from one checkpoint to the next; for each, the log before is searched
+_MOST_TASKS = 64  # keeps a record within one page of memory
+_MANY = 16  # records between checkpoints; for each, the log before it is searched
 
 
 def record(event: Event, *, silent: bool) -> bytes:
-    """The line that a Stop adds to the log; `silent` says that a reminder due now is not to be given."""
+    """The record that a Stop appends to the log; with `silent` the turn gets no capture prompt even if it is due."""
     fields = ["U" if silent else "T", plain_name(event.prompt) if event.prompt else "?"]
     fields += _tagged("+", event.reporting)
     fields += _tagged("~", event.lasting)
@@ -46,17 +46,17 @@ def record(event: Event, *, silent: bool) -> bytes:
 
 
 def replay(log: bytes, every: int) -> tuple[bool, bytes]:
-    """Whether the last record of the log is to remind, and the checkpoint to add to the log, b"" for none.
+    """Whether the log's last record gets the capture prompt, and the checkpoint to append, b"" for none.
 
-    One reminds for every `every` turns. A prompt counts once, however often its end is reported. A task that ends has
-    a turn of its own, which nobody typed: so when a task is gone, one turn is left out, be it the very one or that of
-    a prompt typed meanwhile, after which the message comes; the sum is the same. Tasks that end together share a
-    turn, as they do in Claude Code. While tasks are due to report back, a reminder waits.
+    Every `every` turns one gets it. A prompt counts once, however often its end is reported. A task that ends causes a
+    turn that nobody typed, so one turn is left out when a task has ended: that turn, or that of a prompt typed before
+    the task's message arrives, which gives the same sum. Tasks that end together share a turn, as in Claude Code. While
+    a task is due to return a result, the capture prompt is deferred.
     """
     count = _latest(log, every)
     old, read = count.size, 0
     seen: set[bytes] = set()
-    reminds = False
+    prompts = False
     for line in log[old:].split(b"\n"):
         fields = _fields(line)
         if not fields:
@@ -71,37 +71,37 @@ def replay(log: bytes, every: int) -> tuple[bool, bytes]:
                 seen.add(prompt)
         count.running = tasks
         reporting = any(task.startswith(b"+") for task in tasks)
-        reminds = count.waiting and not reporting and fields[0] == b"T"
+        prompts = count.waiting and not reporting and fields[0] == b"T"
         count.waiting = count.waiting and reporting and fields[0] == b"T"
     count.size = len(log)
-    return reminds, count.line(every) if read >= _MANY else b""
+    return prompts, count.line(every) if read >= _MANY else b""
 
 
 class _Count:
-    """Where the counting stands behind the first `size` bytes of a log."""
+    """The state of the count after the first `size` bytes of a log."""
 
     __slots__ = ("running", "size", "turns", "waiting")
 
     def __init__(self, size: int = 0, turns: int = 0, running: Iterable[bytes] = (), *, waiting: bool = False) -> None:
         self.size = size
         self.turns = turns
-        self.waiting = waiting  # whether a reminder is due that could not be given yet
+        self.waiting = waiting  # whether a capture prompt is deferred
         self.running = frozenset(running)
 
     def line(self, every: int) -> bytes:
-        """The checkpoint for later readers with the same interval."""
+        """The checkpoint for later runs with the same interval."""
         numbers = f"C {self.size} {every} {self.turns} {int(self.waiting)}".encode("ascii")
         return b"\n" + b" ".join([numbers, *sorted(self.running), b"."])
 
 
 def _latest(log: bytes, every: int) -> _Count:
-    """The last checkpoint in the log that fits the interval, or the beginning of all counting."""
+    """The last valid checkpoint in the log for this interval, or the initial state."""
     end = len(log)
     while (start := log.rfind(b"\nC ", 0, end)) >= 0:
         stop = log.find(b"\n", start + 1)
         fields = log[start + 1 : stop if stop >= 0 else len(log)].split(b" ")
         numbers = [int(field) for field in fields[1:5] if field.isdigit() and len(field) < 10]
-        # One that speaks of more than what stands before it was meant for a log that has been begun anew.
+        # A checkpoint of more bytes than precede it belongs to an earlier log, before it was replaced.
         if len(numbers) == 4 and fields[-1] == b"." and numbers[1] == every and 0 < numbers[0] <= start:
             size, _, turns, waiting = numbers
             if log[size : size + 1] == b"\n":
@@ -111,7 +111,7 @@ def _latest(log: bytes, every: int) -> _Count:
 
 
 def _was_seen(prompt: bytes, log: bytes, end: int) -> bool:
-    """Whether a whole record before `end` tells of the prompt; by a search, which costs next to nothing."""
+    """Whether a complete record before `end` has this prompt; found by a fast search."""
     if prompt == _UNKNOWN:
         return False
     place = log.find(b" %b " % prompt, 0, end)
@@ -125,7 +125,7 @@ def _was_seen(prompt: bytes, log: bytes, end: int) -> bool:
 
 
 def _fields(line: bytes) -> list[bytes]:
-    """The fields of a whole record of a turn; none for any other line."""
+    """The fields of a complete record of a turn; none for any other line."""
     fields = line.split(b" ")
     return fields if len(fields) >= 3 and fields[-1] == b"." and fields[0] in (b"T", b"U") else []
 

@@ -31,14 +31,14 @@ STARTED: dict[str, Any] = {
 }
 
 
-def stopped(environ: dict[str, str] | None = None, /, **changes: object) -> Event:
+def stop_event(environ: dict[str, str] | None = None, /, **changes: object) -> Event:
     event = claude_code.read(STOP, {**STOPPED, **changes}, environ or {})
     assert event is not None
     return event
 
 
 def test_a_stop_names_session_folder_and_prompt() -> None:
-    event = stopped()
+    event = stop_event()
     assert (event.kind, event.session, event.cwd, event.prompt) == (
         STOP,
         STOPPED["session_id"],
@@ -53,7 +53,7 @@ def test_a_start_names_its_reason() -> None:
     assert event.source == "startup"
 
 
-def test_the_project_folder_stands_in_for_a_missing_one() -> None:
+def test_the_project_folder_replaces_a_missing_working_folder() -> None:
     event = claude_code.read(SESSION_START, {**STARTED, "cwd": None}, {"CLAUDE_PROJECT_DIR": "/project"})
     assert event is not None
     assert event.cwd == "/project"
@@ -69,7 +69,7 @@ def test_the_project_folder_stands_in_for_a_missing_one() -> None:
         pytest.param({"session_id": 7}, id="a session of the wrong type"),
     ],
 )
-def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> None:
+def test_another_event_or_one_without_a_session_is_ignored(changes: dict[str, object]) -> None:
     assert claude_code.read(STOP, {**STOPPED, **changes}, {}) is None
 
 
@@ -81,35 +81,37 @@ def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> Non
     ],
 )
 def test_not_every_stop_ends_a_turn(changes: dict[str, object]) -> None:
-    assert not stopped(**changes).ends_turn
+    assert not stop_event(**changes).ends_turn
 
 
 @pytest.mark.parametrize(
     ("environ", "attended"),
     [
-        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "1"}, True, id="says so"),
-        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "0"}, False, id="denies it"),
+        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "1"}, True, id="attended"),
+        pytest.param({"CLAUDE_CODE_SESSION_ATTENDED": "0"}, False, id="unattended"),
         pytest.param(
-            {"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, True, id="its word wins"
+            {"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"},
+            True,
+            id="the variable overrides the entry point",
         ),
         pytest.param({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False, id="an older version with -p"),
         pytest.param({"CLAUDE_CODE_ENTRYPOINT": "cli"}, True, id="an older version in a terminal"),
-        pytest.param({}, True, id="no word"),
+        pytest.param({}, True, id="unknown"),
     ],
 )
-def test_attendance_is_what_the_client_says(environ: dict[str, str], attended: bool) -> None:  # noqa: FBT001 - a table's column
-    assert stopped(environ).attended is attended
+def test_the_client_says_whether_a_run_is_attended(environ: dict[str, str], attended: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert stop_event(environ).attended is attended
 
 
-def test_tasks_that_report_back_are_told_from_those_that_may_never_end() -> None:
+def test_tasks_that_return_a_result_are_distinguished_from_others() -> None:
     kinds = ["subagent", "workflow", "shell", "monitor", "teammate", "cloud session", "MCP task"]
-    event = stopped(background_tasks=[{"id": kind, "type": kind, "status": "running"} for kind in kinds])
+    event = stop_event(background_tasks=[{"id": kind, "type": kind, "status": "running"} for kind in kinds])
     assert (event.reporting, event.lasting) == (tuple(kinds[:2]), tuple(kinds[2:]))
 
 
 @pytest.mark.parametrize("tasks", [None, "x", {"id": "a"}, [None, 1, {"id": 7}, {"type": "subagent"}]])
-def test_tasks_of_the_wrong_type_are_no_tasks(tasks: object) -> None:
-    event = stopped(background_tasks=tasks)
+def test_tasks_of_the_wrong_type_are_ignored(tasks: object) -> None:
+    event = stop_event(background_tasks=tasks)
     assert (event.reporting, event.lasting) == ((), ())
 
 
@@ -125,18 +127,18 @@ def test_tasks_of_the_wrong_type_are_no_tasks(tasks: object) -> None:
     ],
 )
 def test_the_version_is_in_the_agent_variable(agent: str, version: tuple[int, ...]) -> None:
-    assert stopped({"AI_AGENT": agent}).version == version
+    assert stop_event({"AI_AGENT": agent}).version == version
 
 
 @pytest.mark.parametrize("agent", ["claude-code_2-1-163_harness", "claude-code_2-1-329_harness", "claude-code_3-0-0_x"])
 def test_a_stop_is_answered_with_context(agent: str) -> None:
-    answer = json.loads(claude_code.render(stopped({"AI_AGENT": agent}), 'say "é"'))
+    answer = json.loads(claude_code.render(stop_event({"AI_AGENT": agent}), 'say "é"'))
     assert answer == {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": 'say "é"'}}
 
 
 @pytest.mark.parametrize("agent", ["claude-code_2-1-162_harness", "claude-code_2-0-999_harness", ""])
 def test_a_stop_of_an_older_or_unknown_version_is_answered_with_a_block(agent: str) -> None:
-    answer = json.loads(claude_code.render(stopped({"AI_AGENT": agent}), "say"))
+    answer = json.loads(claude_code.render(stop_event({"AI_AGENT": agent}), "say"))
     assert answer == {"decision": "block", "reason": "say"}
 
 
@@ -159,14 +161,14 @@ CALLED: dict[str, Any] = {
 }
 
 
-def called(tool: str, given: dict[str, object]) -> ToolCall:
-    call = claude_code.read_call({**CALLED, "tool_name": tool, "tool_input": given}, {})
+def tool_call(tool: str, tool_input: dict[str, object]) -> ToolCall:
+    call = claude_code.read_call({**CALLED, "tool_name": tool, "tool_input": tool_input}, {})
     assert call is not None
     return call
 
 
 def test_a_call_names_tool_session_and_folder() -> None:
-    call = called("Bash", {"command": "ls"})
+    call = tool_call("Bash", {"command": "ls"})
     assert (call.tool, call.session, call.cwd) == ("Bash", CALLED["session_id"], "/home/ada/shop")
 
 
@@ -174,23 +176,23 @@ def test_a_call_names_tool_session_and_folder() -> None:
     ("tool", "field"),
     [("Write", "file_path"), ("Edit", "file_path"), ("MultiEdit", "file_path"), ("NotebookEdit", "notebook_path")],
 )
-def test_a_file_tool_names_its_file_and_what_stands_there(tool: str, field: str) -> None:
-    call = called(tool, {field: "/a"})
+def test_a_file_tool_names_its_file_and_the_field_with_existing_text(tool: str, field: str) -> None:
+    call = tool_call(tool, {field: "/a"})
     assert (call.paths, call.command, call.existing) == (("/a",), "", ("old_string",))
 
 
 @pytest.mark.parametrize("tool", ["Bash", "PowerShell"])
 def test_a_shell_names_its_command(tool: str) -> None:
-    call = called(tool, {"command": "ls"})
+    call = tool_call(tool, {"command": "ls"})
     assert (call.paths, call.command, call.existing) == ((), "ls", ())
 
 
-def test_another_tools_fields_say_nothing() -> None:
-    call = called("mcp__x__y", {"file_path": "/a", "command": "ls"})
+def test_the_fields_of_another_tool_are_not_read() -> None:
+    call = tool_call("mcp__x__y", {"file_path": "/a", "command": "ls"})
     assert (call.paths, call.command, call.existing) == ((), "", ())
 
 
-def test_another_event_announces_no_call() -> None:
+def test_another_event_is_not_a_call() -> None:
     assert claude_code.read_call({**CALLED, "hook_event_name": "PostToolUse"}, {}) is None
 
 
@@ -198,7 +200,7 @@ def test_another_event_announces_no_call() -> None:
     "changes",
     [{"tool_name": None}, {"tool_input": "x"}, {"tool_input": {}}, {"tool_name": "Write", "tool_input": {"path": 1}}],
 )
-def test_a_call_that_is_not_what_the_client_sends_is_a_fault(changes: dict[str, object]) -> None:
+def test_a_call_in_another_form_raises(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="no "):
         claude_code.read_call({**CALLED, **changes}, {})
 

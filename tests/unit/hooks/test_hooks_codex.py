@@ -43,20 +43,20 @@ PATCH = """\
 """
 
 
-def stopped(**changes: object) -> Event:
+def stop_event(**changes: object) -> Event:
     event = codex.read(STOP, {**STOPPED, **changes}, {})
     assert event is not None
     return event
 
 
-def called(tool: str, given: dict[str, object]) -> ToolCall:
-    call = codex.read_call({**ASKED, "tool_name": tool, "tool_input": given}, {})
+def tool_call(tool: str, tool_input: dict[str, object]) -> ToolCall:
+    call = codex.read_call({**ASKED, "tool_name": tool, "tool_input": tool_input}, {})
     assert call is not None
     return call
 
 
 def test_a_stop_names_session_folder_and_turn() -> None:
-    event = stopped()
+    event = stop_event()
     assert (event.session, event.cwd, event.prompt) == (COMMON["session_id"], "/home/ada/shop", TURN)
 
 
@@ -67,20 +67,20 @@ def test_a_start_names_its_reason() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"hook_event_name": "SubagentStop"}, {"session_id": ""}, {"session_id": 7}])
-def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> None:
+def test_another_event_or_one_without_a_session_is_ignored(changes: dict[str, object]) -> None:
     assert codex.read(STOP, {**STOPPED, **changes}, {}) is None
 
 
-def test_what_follows_on_a_reminder_ends_no_turn() -> None:
-    assert not stopped(stop_hook_active=True).ends_turn
+def test_a_continuation_does_not_end_a_turn() -> None:
+    assert not stop_event(stop_hook_active=True).ends_turn
 
 
 def line(kind: str, **payload: object) -> str:
     return json.dumps({"timestamp": "t", "type": kind, "payload": payload}, separators=(",", ":")) + "\n"
 
 
-def transcript(tmp_path: Path, begun_by: str, *triggers: str) -> str:
-    """A session's transcript; the last of its turns is the one that is asked about."""
+def transcript(tmp_path: Path, source: str, *triggers: str) -> str:
+    """A session's transcript whose last turn is TURN."""
     ids = [*(f"other-{number}" for number in range(len(triggers) - 1)), TURN]
     turns = [
         line(
@@ -91,51 +91,51 @@ def transcript(tmp_path: Path, begun_by: str, *triggers: str) -> str:
         )
         for turn, trigger in zip(ids, triggers, strict=False)
     ]
-    said = line("response_item", type="message", content=f'"turn_id":"{TURN}" "turn_trigger":"nonsense"')
+    message = line("response_item", type="message", content=f'"turn_id":"{TURN}" "turn_trigger":"nonsense"')
     path = tmp_path / "rollout.jsonl"
-    path.write_text(line("session_meta", originator="codex", source=begun_by) + said + "".join(turns) + said)
+    path.write_text(line("session_meta", originator="codex", source=source) + message + "".join(turns) + message)
     return str(path)
 
 
 @pytest.mark.parametrize(
-    ("begun_by", "triggers", "attended"),
+    ("source", "triggers", "attended"),
     [
         pytest.param("exec", ("exec",), False, id="codex exec"),
         pytest.param("cli", ("",), True, id="a terminal"),
-        pytest.param("cli", ("", "exec"), False, id="codex exec goes on with a terminal's session"),
-        pytest.param("exec", ("exec", "automation"), True, id="something else goes on with a session of codex exec"),
-        pytest.param("vscode", (), True, id="a turn too long to see its begin, of an editor"),
+        pytest.param("cli", ("", "exec"), False, id="codex exec resumes a terminal's session"),
+        pytest.param("exec", ("exec", "automation"), True, id="another program resumes a session of codex exec"),
+        pytest.param("vscode", (), True, id="an editor's turn that is longer than the part that is read"),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
-def test_the_transcript_tells_who_reads_the_answer(
-    tmp_path: Path, begun_by: str, triggers: tuple[str, ...], mode: str, *, attended: bool
+def test_the_transcript_says_whether_a_run_is_attended(
+    tmp_path: Path, source: str, triggers: tuple[str, ...], mode: str, *, attended: bool
 ) -> None:
-    path = transcript(tmp_path, begun_by, *triggers)
-    assert stopped(transcript_path=path, permission_mode=mode).attended is attended
+    path = transcript(tmp_path, source, *triggers)
+    assert stop_event(transcript_path=path, permission_mode=mode).attended is attended
 
 
-@pytest.mark.parametrize("begun_by", ["", "exec"])
+@pytest.mark.parametrize("source", ["", "exec"])
 @pytest.mark.parametrize(("mode", "attended"), [("bypassPermissions", False), ("default", True)])
-def test_where_the_transcript_does_not_tell_a_run_that_asks_nobody_is_read_by_nobody(
-    tmp_path: Path, begun_by: str, mode: str, *, attended: bool
+def test_without_a_trigger_a_run_that_asks_no_questions_is_unattended(
+    tmp_path: Path, source: str, mode: str, *, attended: bool
 ) -> None:
-    path = transcript(tmp_path, begun_by, "") if begun_by else None
-    assert stopped(transcript_path=path, permission_mode=mode).attended is attended
+    path = transcript(tmp_path, source, "") if source else None
+    assert stop_event(transcript_path=path, permission_mode=mode).attended is attended
 
 
-def test_a_transcript_of_many_megabytes_is_read_at_its_end(tmp_path: Path) -> None:
+def test_only_the_end_of_a_large_transcript_is_read(tmp_path: Path) -> None:
     path = transcript(tmp_path, "cli", "exec")
     text = Path(path).read_text()
     Path(path).write_text(line("x", text="y" * 1000) * 5000 + text)
-    assert not stopped(transcript_path=path).attended
+    assert not stop_event(transcript_path=path).attended
 
 
-def test_a_reminder_blocks_the_stop_once_with_a_reason() -> None:
-    assert json.loads(codex.render(stopped(), 'say "x"')) == {"decision": "block", "reason": 'say "x"'}
+def test_the_capture_prompt_is_the_reason_of_a_block() -> None:
+    assert json.loads(codex.render(stop_event(), 'say "x"')) == {"decision": "block", "reason": 'say "x"'}
 
 
-def test_a_briefing_is_context_of_the_session() -> None:
+def test_a_briefing_is_additional_context() -> None:
     event = codex.read(SESSION_START, STARTED, {})
     assert event is not None
     assert json.loads(codex.render(event, "b")) == {
@@ -149,26 +149,26 @@ def test_a_refusal_denies_with_a_reason() -> None:
 
 
 def test_a_patch_names_the_files_that_it_writes() -> None:
-    assert called("apply_patch", {"command": PATCH}).paths == ("notes/new.md", "AGENTS.md", "CLAUDE.md")
+    assert tool_call("apply_patch", {"command": PATCH}).paths == ("notes/new.md", "AGENTS.md", "CLAUDE.md")
 
 
-def test_of_a_patch_counts_what_it_adds_on_the_lines_where_it_stands() -> None:
-    text = called("apply_patch", {"command": PATCH}).input["patch"].split("\n")
+def test_only_the_added_lines_of_a_patch_are_scanned_at_their_line_numbers() -> None:
+    text = tool_call("apply_patch", {"command": PATCH}).input["patch"].split("\n")
     assert {number: words for number, words in enumerate(text, start=1) if words} == {3: "first", 9: "comes"}
 
 
 def test_a_patch_that_cannot_be_read_is_judged_by_the_names_in_it() -> None:
-    call = called("apply_patch", {"command": "cat > AGENTS.md"})
+    call = tool_call("apply_patch", {"command": "cat > AGENTS.md"})
     assert (call.paths, call.command) == ((), "cat > AGENTS.md")
 
 
 @pytest.mark.parametrize("command", ["echo x >> AGENTS.md", ["bash", "-lc", "echo x >> AGENTS.md"]])
 def test_a_shell_command_is_one_text(command: object) -> None:
-    assert called("Bash", {"command": command}).command.endswith("echo x >> AGENTS.md")
+    assert tool_call("Bash", {"command": command}).command.endswith("echo x >> AGENTS.md")
 
 
 def test_a_servers_tool_keeps_its_arguments() -> None:
-    call = called("mcp__mem__store", {"command": "no shell reads this", "text": "t"})
+    call = tool_call("mcp__mem__store", {"command": "no shell reads this", "text": "t"})
     assert (call.command, call.paths, call.input["text"]) == ("", (), "t")
 
 
@@ -178,17 +178,17 @@ def test_a_servers_tool_keeps_its_arguments() -> None:
         pytest.param({"tool_name": None, "tool_input": {}}, id="no tool"),
         pytest.param({"tool_name": "Bash", "tool_input": "x"}, id="no input"),
         pytest.param({"tool_name": "Bash", "tool_input": {}}, id="a shell without a command"),
-        pytest.param({"tool_name": "apply_patch", "tool_input": {"command": [1]}}, id="a patch that is no text"),
+        pytest.param({"tool_name": "apply_patch", "tool_input": {"command": [1]}}, id="a patch that is not text"),
     ],
 )
-def test_a_call_that_does_not_say_what_it_does_is_an_error(changes: dict[str, object]) -> None:
+def test_a_call_in_another_form_raises(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="no "):
         codex.read_call({**ASKED, **changes}, {})
 
 
-def test_another_event_is_no_call() -> None:
+def test_another_event_is_not_a_call() -> None:
     assert codex.read_call({**ASKED, "hook_event_name": "PostToolUse"}, {}) is None
 
 
-def test_its_own_hook_file_names_it_whatever_is_around_it() -> None:
+def test_its_hook_file_overrides_the_variables_of_other_clients() -> None:
     assert detect("codex", {"session_id": "s"}, {"COPILOT_CLI": "1", "CLAUDE_CODE_SESSION_ID": "s"}) == "codex"

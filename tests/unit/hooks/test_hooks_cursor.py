@@ -51,32 +51,32 @@ WRITE = {
 
 
 def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    """A string that looks like a code host's key, assembled here so that no file contains one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
-def stopped(environ: dict[str, str] | None = None, /, **changes: object) -> Event:
+def stop_event(environ: dict[str, str] | None = None, /, **changes: object) -> Event:
     event = cursor.read(STOP, {**STOPPED, **changes}, environ or {})
     assert event is not None
     return event
 
 
-def called(payload: dict[str, Any], /, **changes: object) -> ToolCall:
+def read_call(payload: dict[str, Any], /, **changes: object) -> ToolCall:
     call = cursor.read_call({**payload, **changes}, {})
     assert call is not None
     return call
 
 
-# -- what happened ---------------------------------------------------------------------------------------------------
+# -- events ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_stop_names_conversation_folder_and_generation() -> None:
-    event = stopped()
+    event = stop_event()
     assert (event.kind, event.session, event.cwd, event.prompt) == (STOP, "agent-1f0e", "/home/ada/shop", "gen-7")
 
 
 @pytest.mark.parametrize(("kind", "name"), [(STOP, "Stop"), (SESSION_START, "SessionStart")])
-def test_an_event_of_an_imported_hook_file_is_known_too(kind: str, name: str) -> None:
+def test_an_event_of_an_imported_hook_file_is_read(kind: str, name: str) -> None:
     assert cursor.read(kind, {**STOPPED, "hook_event_name": name}, {}) is not None
 
 
@@ -89,38 +89,38 @@ def test_an_event_of_an_imported_hook_file_is_known_too(kind: str, name: str) ->
         pytest.param({"conversation_id": 7, "session_id": ""}, id="a session of the wrong type"),
     ],
 )
-def test_what_is_no_stop_of_a_session_is_none(changes: dict[str, object]) -> None:
+def test_another_event_or_one_without_a_session_is_ignored(changes: dict[str, object]) -> None:
     assert cursor.read(STOP, {**STOPPED, **changes}, {}) is None
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        pytest.param({"loop_count": 1}, id="what a followup began"),
-        pytest.param({"status": "aborted"}, id="a turn that the user cut short"),
+        pytest.param({"loop_count": 1}, id="a turn started by a followup"),
+        pytest.param({"status": "aborted"}, id="a turn that the user aborted"),
         pytest.param({"status": "error"}, id="a turn that failed"),
     ],
 )
 def test_not_every_stop_ends_a_turn(changes: dict[str, object]) -> None:
-    assert not stopped(**changes).ends_turn
+    assert not stop_event(**changes).ends_turn
 
 
-def test_a_generation_that_is_but_the_conversation_tells_no_turns_apart() -> None:
-    assert stopped(generation_id="agent-1f0e").prompt == ""
+def test_a_generation_equal_to_the_conversation_is_no_prompt_id() -> None:
+    assert stop_event(generation_id="agent-1f0e").prompt == ""
 
 
 @pytest.mark.parametrize("roots", [[], None, "x", [7]])
-def test_without_a_folder_in_the_payload_the_environment_names_it(roots: object) -> None:
-    assert stopped({"CURSOR_PROJECT_DIR": "/project"}, workspace_roots=roots).cwd == "/project"
+def test_the_folder_in_the_environment_replaces_a_missing_one(roots: object) -> None:
+    assert stop_event({"CURSOR_PROJECT_DIR": "/project"}, workspace_roots=roots).cwd == "/project"
 
 
-def test_without_any_folder_there_is_none() -> None:
-    assert stopped(workspace_roots=[]).cwd == ""
+def test_the_folder_may_be_unknown() -> None:
+    assert stop_event(workspace_roots=[]).cwd == ""
 
 
 def test_a_windows_folder_loses_the_slash_before_its_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    assert stopped(workspace_roots=["/c:/shop"]).cwd == "c:/shop"
+    assert stop_event(workspace_roots=["/c:/shop"]).cwd == "c:/shop"
 
 
 def test_a_background_agent_is_not_attended() -> None:
@@ -129,29 +129,29 @@ def test_a_background_agent_is_not_attended() -> None:
     assert not event.attended
 
 
-# -- what is answered ------------------------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_stop_is_followed_up() -> None:
-    assert json.loads(cursor.render(stopped(), 'say "so"')) == {"followup_message": 'say "so"'}
+def test_the_capture_prompt_is_a_followup() -> None:
+    assert json.loads(cursor.render(stop_event(), 'say "so"')) == {"followup_message": 'say "so"'}
 
 
-def test_a_start_gets_context() -> None:
+def test_a_briefing_is_additional_context() -> None:
     event = cursor.read(SESSION_START, STARTED, {})
     assert event is not None
-    assert json.loads(cursor.render(event, "told")) == {"additional_context": "told"}
+    assert json.loads(cursor.render(event, "known")) == {"additional_context": "known"}
 
 
-def test_a_refusal_says_the_same_to_user_and_agent() -> None:
-    said = json.loads(cursor.refuse("no"))
-    assert said == {"permission": "deny", "user_message": "no", "agent_message": "no"}
+def test_a_refusal_has_one_message_for_user_and_agent() -> None:
+    answer = json.loads(cursor.refuse("no"))
+    assert answer == {"permission": "deny", "user_message": "no", "agent_message": "no"}
 
 
-# -- what a tool is about to do --------------------------------------------------------------------------------------
+# -- tool calls ------------------------------------------------------------------------------------------------------
 
 
-def test_a_servers_tool_is_named_by_server_and_tool_and_its_input_is_read() -> None:
-    call = called(MCP)
+def test_a_servers_tool_has_server_tool_and_input() -> None:
+    call = read_call(MCP)
     assert (call.tool, call.input, call.paths, call.command) == ("mcp__memory__add", {"note": "x"}, (), "")
 
 
@@ -161,30 +161,30 @@ def test_a_servers_tool_is_named_by_server_and_tool_and_its_input_is_read() -> N
         pytest.param({"mcp_server_name": "plugin-keepmum-keepmum"}, "mcp__keepmum__add", id="our own, from the plugin"),
         pytest.param({"mcp_server_name": "project-0-web-keepmum"}, "mcp__keepmum__add", id="our own, of a project"),
         pytest.param({"mcp_server_name": None}, "mcp__npx server-memory__add", id="a server without a name"),
-        pytest.param({"tool_name": "MCP:add"}, "mcp__memory__add", id="with the client's mark"),
+        pytest.param({"tool_name": "MCP:add"}, "mcp__memory__add", id="with the client's prefix"),
     ],
 )
-def test_a_server_is_named_by_the_best_there_is(changes: dict[str, object], tool: str) -> None:
-    assert called(MCP, **changes).tool == tool
+def test_a_server_has_its_own_name_or_its_command(changes: dict[str, object], tool: str) -> None:
+    assert read_call(MCP, **changes).tool == tool
 
 
-@pytest.mark.parametrize("given", ["[1]", "no JSON", '"text"'])
-def test_an_input_that_is_no_object_is_looked_at_as_text(given: str) -> None:
-    assert called(MCP, tool_input=given).input == {"tool_input": given}
+@pytest.mark.parametrize("tool_input", ["[1]", "no JSON", '"text"'])
+def test_an_input_that_is_not_an_object_is_scanned_as_text(tool_input: str) -> None:
+    assert read_call(MCP, tool_input=tool_input).input == {"tool_input": tool_input}
 
 
 def test_a_command_is_read_with_its_folder() -> None:
-    call = called(SHELL)
+    call = read_call(SHELL)
     assert (call.tool, call.command, call.cwd) == ("Shell", "ls", "/home/ada/shop/deep")
 
 
 def test_a_write_names_its_file() -> None:
-    call = called(WRITE)
+    call = read_call(WRITE)
     assert (call.tool, call.paths, call.cwd) == ("Write", ("AGENTS.md",), "/home/ada/shop")
 
 
-def test_an_edit_may_take_a_secret_out() -> None:
-    call = called(WRITE, tool_name="StrReplace", tool_input={"path": "a", "old_string": "x", "new_string": "y"})
+def test_an_edit_names_the_field_with_existing_text() -> None:
+    call = read_call(WRITE, tool_name="StrReplace", tool_input={"path": "a", "old_string": "x", "new_string": "y"})
     assert (call.paths, call.existing) == (("a",), ("old_string",))
 
 
@@ -199,12 +199,12 @@ def test_an_edit_may_take_a_secret_out() -> None:
         pytest.param({**WRITE, "tool_input": {"path": 7}}, id="no path"),
     ],
 )
-def test_a_call_that_does_not_say_what_it_is_raises(payload: dict[str, Any]) -> None:
+def test_a_call_in_another_form_raises(payload: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no "):
         cursor.read_call(payload, {})
 
 
-def test_another_event_announces_no_call() -> None:
+def test_another_event_is_not_a_call() -> None:
     assert cursor.read_call(STOPPED, {}) is None
 
 
@@ -220,13 +220,13 @@ def turn(tmp_path: Path, generation: str, hint: str = "cursor", **changes: objec
     return main.answer(STOP, hint, raw, environ(tmp_path))
 
 
-def test_a_due_turn_is_followed_up_once_when_two_hooks_tell_of_it(tmp_path: Path) -> None:
+def test_a_due_turn_reported_by_two_hooks_gets_one_followup(tmp_path: Path) -> None:
     answers = [turn(tmp_path, generation, hint) for generation in "ab" for hint in ("cursor", "claude-code")]
     assert [bool(each) for each in answers] == [False, False, True, False]
     assert json.loads(answers[2]) == {"followup_message": CAPTURE_PROMPT}
 
 
-def test_turns_of_one_generation_each_count_where_it_is_but_the_conversation(tmp_path: Path) -> None:
+def test_turns_without_an_id_of_their_own_each_count(tmp_path: Path) -> None:
     assert [bool(turn(tmp_path, "agent-1f0e")) for _ in range(4)] == [False, True, False, True]
 
 
@@ -236,26 +236,26 @@ def test_a_followups_own_stop_is_not_counted(tmp_path: Path) -> None:
     assert turn(tmp_path, "b")
 
 
-def test_a_session_is_briefed_once_when_two_hooks_tell_of_it(tmp_path: Path) -> None:
+def test_a_start_reported_by_two_hooks_gets_one_briefing(tmp_path: Path) -> None:
     file = Path(places.briefing_file(environ(tmp_path)["KEEPMUM_HOME"], str(tmp_path)))
     file.parent.mkdir(parents=True)
-    file.write_text("- told", encoding="utf-8")
+    file.write_text("- known", encoding="utf-8")
     raw = json.dumps({**STARTED, "workspace_roots": [str(tmp_path)]}).encode()
     answers = [main.answer(SESSION_START, hint, raw, environ(tmp_path)) for hint in ("cursor", "claude-code")]
-    assert answers == ['{"additional_context":"- told"}', ""]
+    assert answers == ['{"additional_context":"- known"}', ""]
 
 
-def test_a_start_is_no_turn(tmp_path: Path) -> None:
+def test_a_session_start_does_not_count_as_a_turn(tmp_path: Path) -> None:
     raw = json.dumps(STARTED).encode()
     main.answer(SESSION_START, "cursor", raw, environ(tmp_path))
     assert [bool(turn(tmp_path, each)) for each in "ab"] == [False, True]
 
 
-def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
+def test_a_payload_with_a_byte_order_mark_is_scanned(tmp_path: Path) -> None:
     raw = json.dumps({**MCP, "tool_input": json.dumps({"note": token()})}).encode("utf-8-sig")
-    said = json.loads(guard.answer("cursor", raw, environ(tmp_path)))
-    assert said["permission"] == "deny"
-    assert "github.token in note" in said["user_message"]
+    answer = json.loads(guard.answer("cursor", raw, environ(tmp_path)))
+    assert answer["permission"] == "deny"
+    assert "github.token in note" in answer["user_message"]
 
 
 @pytest.mark.parametrize(
@@ -265,12 +265,12 @@ def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
         pytest.param({**WRITE, "tool_input": {"file_path": "main.py", "content": token()}}, False, id="other file"),
         pytest.param({**SHELL, "command": f"echo {token()} >> CLAUDE.md"}, True, id="a command on a memory file"),
         pytest.param({**SHELL, "command": f"echo {token()}"}, False, id="another command"),
-        pytest.param({**MCP, "tool_input": {"note": token()}}, True, id="an input that came as an object"),
+        pytest.param({**MCP, "tool_input": {"note": token()}}, True, id="an input sent as an object"),
         pytest.param({**MCP, "mcp_server_name": "browser", "tool_input": {"x": token()}}, False, id="another server"),
         pytest.param({**MCP, "mcp_server_name": "keepmum", "tool_input": {"x": token()}}, False, id="our own server"),
     ],
 )
-def test_the_guard_refuses_secrets_for_memories_alone(payload: dict[str, Any], refused: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a table's column
+def test_the_guard_refuses_only_secrets_for_memories(payload: dict[str, Any], refused: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a column of the table
     assert bool(guard.answer("cursor", json.dumps(payload).encode(), environ(tmp_path))) is refused
 
 
@@ -279,17 +279,17 @@ def test_the_guard_refuses_secrets_for_memories_alone(payload: dict[str, Any], r
     [
         pytest.param(b'{"tool_name":"add","tool_input":"{","mcp_server_name":"memory"', True, id="memory server"),
         pytest.param(b'{"tool_name":"add","tool_input":"{","mcp_server_name":"browser"', False, id="another server"),
-        pytest.param(b'{"tool_name":"MCP:add_memory"', True, id="a tool that speaks of memory"),
+        pytest.param(b'{"tool_name":"MCP:add_memory"', True, id="a memory tool"),
         pytest.param(b'{"tool_name":"Write","tool_input":{"file_path":"AGENTS.md"', True, id="a memory file"),
         pytest.param(b'{"tool_name":"Write","tool_input":{"file_path":"main.py"', False, id="another file"),
     ],
 )
-def test_a_payload_that_was_cut_short_is_judged_by_its_names(raw: bytes, refused: bool, tmp_path: Path) -> None:  # noqa: FBT001 - as above
+def test_a_truncated_payload_is_judged_by_the_names_in_it(raw: bytes, refused: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a column of the table
     assert bool(guard.answer("cursor", raw, environ(tmp_path))) is refused
 
 
 @pytest.mark.parametrize("kind", [STOP, SESSION_START, GUARD])
-def test_nothing_to_say_is_an_empty_object(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_is_an_empty_object(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keepmum_hooks.main.payload.read_stdin", lambda: b"{}")
     monkeypatch.setattr("keepmum_hooks.guard.guard", lambda _hint, _environ: "")
     assert main.main([kind, "--client", "cursor"], {}) == "{}"

@@ -1,4 +1,4 @@
-"""JSON without the json package, and with it where the private scanner is gone."""
+"""JSON by the private module, and by the json package when the private one is missing."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ OTHERS = [
     pytest.param(b"  ", id="blank"),
     pytest.param(b"[]", id="a list"),
     pytest.param(b'"text"', id="a text"),
-    pytest.param(b"{", id="cut short"),
+    pytest.param(b"{", id="truncated"),
     pytest.param(b'{"a": 1} {"b": 2}', id="two objects"),
     pytest.param(b"\xff\xfe{}", id="not UTF-8"),
-    pytest.param(b'{"a":' * 100_000, id="too deep"),
-    pytest.param(b'{"a": ' + b"9" * 5000 + b"x}", id="broken number"),
+    pytest.param(b'{"a":' * 100_000, id="too deeply nested"),
+    pytest.param(b'{"a": ' + b"9" * 5000 + b"x}", id="invalid number"),
 ]
 
 
-@pytest.fixture(params=["private scanner", "json"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways of parsing: with CPython's scanner, and without."""
+@pytest.fixture(params=["private module", "json"])
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both parsers: CPython's private module, and the json package."""
     if request.param == "json":
         monkeypatch.setitem(sys.modules, "_json", None)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize(("raw", "content"), OBJECTS)
-def test_an_object_is_read(raw: bytes, content: dict[str, object]) -> None:
+def test_an_object_is_parsed(raw: bytes, content: dict[str, object]) -> None:
     assert payload.parse(raw) == content
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("raw", OTHERS)
 def test_anything_else_is_none(raw: bytes) -> None:
     assert payload.parse(raw) is None
 
 
-def test_the_private_scanner_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_private_module_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     def unwanted(_: str) -> object:
-        pytest.fail("the json package was asked")
+        pytest.fail("the json package was used")
 
     monkeypatch.setattr(payload, "_parse_slowly", unwanted)
     assert payload.parse(b'{"a": 1}') == {"a": 1}
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("text", ["", "plain", 'quote " and \\', "line\nend", "é \U0001f600", "\ud800", "\0"])
-def test_a_quoted_text_is_read_back(text: str) -> None:
+def test_a_quoted_text_round_trips(text: str) -> None:
     assert json.loads(payload.quote(text)) == text

@@ -1,4 +1,4 @@
-"""Where state lies: server and hooks must agree on it, and no session id may leave its folder."""
+"""The paths of state: hooks and server must agree on them, and no session id may escape its folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_tilde_in_the_named_folder_is_the_users_home() -> None:
         pytest.param({USER: ""}, id="empty"),
         pytest.param({USER: "relative"}, id="relative"),
         pytest.param({"KEEPMUM_HOME": "~/mum"}, id="tilde without a home"),
-        pytest.param({"KEEPMUM_HOME": "mum", USER: NAMED}, id="a named folder that depends on where one stands"),
+        pytest.param({"KEEPMUM_HOME": "mum", USER: NAMED}, id="a relative folder"),
     ],
 )
 def test_without_a_home_there_is_no_state(environ: dict[str, str]) -> None:
@@ -56,7 +56,7 @@ def test_a_trailing_slash_does_not_change_the_briefing(tmp_path: Path) -> None:
     assert places.briefing_file(HOME, f"{tmp_path}/") == places.briefing_file(HOME, str(tmp_path))
 
 
-def test_a_briefing_is_named_by_thirty_two_digits(tmp_path: Path) -> None:
+def test_a_briefing_is_named_by_32_digits(tmp_path: Path) -> None:
     folder, name = os.path.split(places.briefing_file(HOME, str(tmp_path)))
     assert folder == places.briefings_folder(HOME)
     assert len(name) == len("0" * 32 + ".md")
@@ -77,7 +77,7 @@ def test_a_uuid_stays_readable() -> None:
         pytest.param("a\0b", id="NUL"),
         pytest.param("a" * 81, id="too long"),
         pytest.param("a\n", id="trailing newline"),
-        pytest.param("ABC", id="upper case, which meets abc where case is ignored"),
+        pytest.param("ABC", id="upper case, the same as abc where case is ignored"),
         pytest.param("con", id="a Windows device"),
         pytest.param("lpt1", id="a Windows port"),
         pytest.param("é", id="not ASCII"),
@@ -91,7 +91,7 @@ def test_an_odd_session_id_is_hashed(session: str) -> None:
     assert len(name) == len("id." + "0" * 32 + ".turns")
 
 
-def test_a_plain_session_id_cannot_take_the_place_of_a_hashed_one() -> None:
+def test_no_session_id_gets_the_name_of_a_hashed_one() -> None:
     hashed = os.path.basename(places.turns_file(HOME, "ABC")).removesuffix(".turns")
     assert places.turns_file(HOME, hashed) != places.turns_file(HOME, "ABC")
 

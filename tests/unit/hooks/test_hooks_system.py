@@ -1,4 +1,4 @@
-"""Paths without `os`: they must say what `os` says."""
+"""Path functions without `os` must agree with `os`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keepmum_hooks import system
 
 @pytest.fixture
 def maze(tmp_path: Path) -> Path:
-    """Folders and links in several ways: absolute, relative, through a parent, broken, in a loop."""
+    """Folders and symbolic links: absolute, relative, through a parent, and dangling."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "absolute").symlink_to(tmp_path / "a")
     (tmp_path / "a" / "relative").symlink_to("b")
@@ -46,7 +46,7 @@ def test_the_real_path_of_the_root_is_the_root() -> None:
     assert system.real_path(os.path.abspath(os.sep)) == os.path.realpath(os.sep)
 
 
-def test_a_loop_of_links_stands_for_itself(tmp_path: Path) -> None:
+def test_a_loop_of_links_is_returned_unchanged(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert system.real_path(f"{tmp_path}/loop") == f"{tmp_path}/loop"
 
@@ -55,7 +55,7 @@ def test_a_loop_of_links_stands_for_itself(tmp_path: Path) -> None:
     ("folder", "above"),
     [
         pytest.param("/a/b", ["/a/b", "/a", ""], id="a folder"),
-        pytest.param("/a/b/", ["/a/b", "/a", ""], id="with a slash at its end"),
+        pytest.param("/a/b/", ["/a/b", "/a", ""], id="with a trailing slash"),
         pytest.param("/", [""], id="the root"),
     ],
 )
@@ -63,7 +63,7 @@ def test_ancestors_end_at_the_root(folder: str, above: list[str]) -> None:
     assert system.ancestors(folder) == above
 
 
-def test_a_broken_link_exists(maze: Path) -> None:
+def test_a_dangling_link_exists(maze: Path) -> None:
     assert system.exists(f"{maze}/broken")
 
 
@@ -74,14 +74,14 @@ def test_a_missing_name_does_not_exist(maze: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "shared"),
     [
-        pytest.param(0o1777, True, id="as /tmp"),
-        pytest.param(0o0777, False, id="open to all, but not made to be shared"),
-        pytest.param(0o0755, False, id="a usual folder"),
+        pytest.param(0o1777, True, id="like /tmp"),
+        pytest.param(0o0777, False, id="without the sticky bit"),
+        pytest.param(0o0755, False, id="an ordinary folder"),
     ],
 )
-def test_a_folder_for_everyone_is_known_by_its_mode(tmp_path: Path, mode: int, shared: bool) -> None:  # noqa: FBT001 - a table's column
+def test_a_shared_folder_is_recognised_by_its_mode(tmp_path: Path, mode: int, shared: bool) -> None:  # noqa: FBT001 - a column of the table
     tmp_path.chmod(mode)
-    assert system.is_everyones(str(tmp_path)) is shared
+    assert system.is_shared(str(tmp_path)) is shared
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no statvfs")

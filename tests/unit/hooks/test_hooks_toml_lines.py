@@ -1,4 +1,4 @@
-"""The plain part of TOML, and what is stepped over."""
+"""The subset of TOML that is read line by line, and what is skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from keepmum_hooks import toml_lines
         pytest.param("a = []", {("a",): ()}, id="an empty list"),
         pytest.param("a = ['x', \"y\",]", {("a",): ("x", "y")}, id="a list of strings"),
         pytest.param(
-            'a = [ # one\n "x", # ]\n\n "[y"\n] # c\nb = 1', {("a",): ("x", "[y"), ("b",): 1}, id="over lines"
+            'a = [ # one\n "x", # ]\n\n "[y"\n] # c\nb = 1', {("a",): ("x", "[y"), ("b",): 1}, id="over several lines"
         ),
     ],
 )
@@ -42,15 +42,15 @@ def test_a_plain_file_is_read(text: str, values: dict[tuple[str, ...], object]) 
         pytest.param("= 1", id="no key"),
         pytest.param('"a" = 1', id="a quoted key"),
         pytest.param("a..b = 1", id="an empty part"),
-        pytest.param('a = "b', id="half a string"),
+        pytest.param('a = "b', id="an unclosed string"),
         pytest.param('a = "b" c', id="text after the value"),
-        pytest.param("[a", id="half a header"),
+        pytest.param("[a", id="an unclosed header"),
         pytest.param("[a] b", id="text after a header"),
         pytest.param("# \x00", id="a control character in a comment"),
         pytest.param("ü = 1", id="a key that is not ASCII"),
     ],
 )
-def test_any_other_line_is_told_and_the_rest_is_read(line: str) -> None:
+def test_any_other_line_is_reported_and_the_rest_is_read(line: str) -> None:
     lines = toml_lines.read(f"enabled = false\n{line}\n")
     assert (lines.values, lines.is_plain) == ({("enabled",): False}, False)
 
@@ -64,8 +64,8 @@ def test_any_other_line_is_told_and_the_rest_is_read(line: str) -> None:
         pytest.param("1.5", id="a float"),
         pytest.param("1979-05-27 07:32:00Z # c", id="a date"),
         pytest.param('"\\n"', id="an escape"),
-        pytest.param('"""text"""', id="a long string on a line"),
-        pytest.param('"""\nb = 1\n\\"""\n""""" # c', id="a long string over lines, with quotes at its end"),
+        pytest.param('"""text"""', id="a long string on one line"),
+        pytest.param('"""\nb = 1\n\\"""\n""""" # c', id="a long string over several lines, with quotes at its end"),
         pytest.param("'''\nb = 1\n\\'''", id="a long literal string"),
         pytest.param("[1, 2]", id="a list of numbers"),
         pytest.param("['a', ['b', '''\n]''']]", id="a list of lists"),
@@ -73,20 +73,20 @@ def test_any_other_line_is_told_and_the_rest_is_read(line: str) -> None:
         pytest.param('["""a"""]', id="a list with a long string"),
     ],
 )
-def test_a_value_of_another_kind_is_stepped_over(value: str) -> None:
+def test_a_value_of_another_kind_is_skipped(value: str) -> None:
     lines = toml_lines.read(f"a = {value}\nenabled = false\n")
     assert (lines.values, lines.is_plain) == ({("enabled",): False}, True)
     assert [lines.knows(path) for path in (("a",), ("a", "b"), ("enabled",), ("b",))] == [False, False, True, True]
 
 
-def test_a_list_of_tables_is_stepped_over() -> None:
+def test_a_list_of_tables_is_skipped() -> None:
     lines = toml_lines.read("every = 1\n[[a]]\nb = 1\n[[a]]\nb = 2\n[c]\nd = 3\n")
     assert (lines.values, lines.is_plain) == ({("every",): 1, ("c", "d"): 3}, True)
     assert [lines.knows(path) for path in (("a", "b"), ("c", "d"))] == [False, True]
 
 
 @pytest.mark.parametrize("opening", ['"""', "'''", "[", "{"])
-def test_nothing_is_read_inside_a_value_of_several_lines(opening: str) -> None:
+def test_nothing_is_read_inside_a_multi_line_value(opening: str) -> None:
     lines = toml_lines.read(f"before = 1\nnotes = {opening}\nenabled = false\n")
     assert (lines.values, lines.is_plain) == ({("before",): 1}, False)
 
@@ -96,21 +96,21 @@ def test_nothing_is_read_inside_a_value_of_several_lines(opening: str) -> None:
     [
         pytest.param("a = 1\na = 2", id="a key twice"),
         pytest.param("[a]\n[a]", id="a table twice"),
-        pytest.param("a = 1\n[a]", id="a table in the place of a value"),
+        pytest.param("a = 1\n[a]", id="a table with the name of a value"),
         pytest.param("a = 1\n[a.b]", id="a table below a value"),
         pytest.param("a = 1\na.b = 2", id="a key below a value"),
-        pytest.param("a.b = 1\na = 2", id="a value in the place of a table"),
-        pytest.param("a.b = 1\n[a]", id="a header for a table that dots made"),
+        pytest.param("a.b = 1\na = 2", id="a value with the name of a table"),
+        pytest.param("a.b = 1\n[a]", id="a header for a table implied by dots"),
         pytest.param("[a.b]\n[a]\nb.c = 1", id="dots into a table that has a header"),
     ],
 )
-def test_what_toml_forbids_is_not_plain(text: str) -> None:
+def test_invalid_toml_is_not_plain(text: str) -> None:
     assert not toml_lines.read(text).is_plain
 
 
-def test_the_first_of_two_values_stands() -> None:
+def test_the_first_of_two_values_is_used() -> None:
     assert toml_lines.read("a = 1\na = 2").values == {("a",): 1}
 
 
-def test_lines_below_a_broken_header_belong_to_no_table() -> None:
+def test_keys_after_an_invalid_header_are_skipped() -> None:
     assert toml_lines.read("[a\nenabled = false").values == {}

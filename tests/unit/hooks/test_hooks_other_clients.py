@@ -1,4 +1,4 @@
-"""Payloads and answers of Copilot CLI, Visual Studio Code, Gemini CLI and OpenCode, as they were seen."""
+"""Observed payloads and answers of Copilot CLI, Visual Studio Code, Gemini CLI and OpenCode."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ STARTS: list[Any] = [
 
 
 def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    """A string that looks like a code host's key, assembled here so that no file contains one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 def event(client: Client, kind: str, payload: Json, environ: dict[str, str] | None = None) -> Event:
-    found = client.read(kind, payload, environ or {})
-    assert found is not None
-    return found
+    received = client.read(kind, payload, environ or {})
+    assert received is not None
+    return received
 
 
-# -- what happened ---------------------------------------------------------------------------------------------------
+# -- events ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("client", "payload"), STOPS)
-def test_a_stop_names_session_folder_and_what_tells_it_from_others(client: Client, payload: Json) -> None:
+def test_a_stop_names_session_folder_and_prompt(client: Client, payload: Json) -> None:
     stop = event(client, STOP, payload)
     assert (stop.session, stop.cwd, stop.ends_turn) == (payload["session_id"], "/home/ada/shop", True)
     assert stop.prompt in {payload.get("timestamp"), payload.get("prompt_id")}
 
 
 @pytest.mark.parametrize(("client", "payload"), STOPS)
-def test_a_continuation_ends_no_turn(client: Client, payload: Json) -> None:
+def test_a_continuation_does_not_end_a_turn(client: Client, payload: Json) -> None:
     assert not event(client, STOP, {**payload, "stop_hook_active": True, "continued": True}).ends_turn
 
 
 @pytest.mark.parametrize(("client", "payload"), STARTS)
-def test_a_start_is_known(client: Client, payload: Json) -> None:
+def test_a_session_start_is_read(client: Client, payload: Json) -> None:
     assert event(client, SESSION_START, payload).kind == SESSION_START
 
 
@@ -76,16 +76,16 @@ def test_a_start_is_known(client: Client, payload: Json) -> None:
         pytest.param({"session_id": 7}, id="a session of the wrong type"),
     ],
 )
-def test_what_is_no_stop_of_a_session_is_none(client: Client, payload: Json, changes: Json) -> None:
+def test_another_event_or_one_without_a_session_is_ignored(client: Client, payload: Json, changes: Json) -> None:
     assert client.read(STOP, {**payload, **changes}, {}) is None
 
 
 @pytest.mark.parametrize(("client", "environ"), [(copilot, CLI), (gemini, {}), (opencode, {})])
 @pytest.mark.parametrize("at_terminal", [True, False])
-def test_a_person_is_where_a_terminal_is(
+def test_a_run_is_attended_when_it_has_a_terminal(
     client: Client,
     environ: dict[str, str],
-    at_terminal: bool,  # noqa: FBT001 - a table's column
+    at_terminal: bool,  # noqa: FBT001 - a column of the table
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(client, "has_terminal", lambda: at_terminal)
@@ -98,7 +98,7 @@ def test_the_editor_is_attended_without_a_terminal(monkeypatch: pytest.MonkeyPat
     assert event(copilot, STOP, STOPS[0].values[1]).attended
 
 
-def test_a_terminal_is_what_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_has_a_terminal_when_it_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
     def refuse(path: str, _flags: int) -> int:
@@ -110,47 +110,47 @@ def test_a_terminal_is_what_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> No
     assert opened == ["/dev/tty"]
 
 
-# -- what is answered ------------------------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_copilot_and_the_editor_each_find_their_answer() -> None:
+def test_an_answer_to_copilot_contains_that_to_the_editor() -> None:
     stop = json.loads(copilot.render(event(copilot, STOP, STOPS[0].values[1]), "go"))
     assert (stop["decision"], stop["reason"]) == ("block", "go")
     assert stop["hookSpecificOutput"] == {"hookEventName": "Stop", "decision": "block", "reason": "go"}
-    start = json.loads(copilot.render(event(copilot, SESSION_START, STARTS[0].values[1]), "told"))
-    assert start["additionalContext"] == start["hookSpecificOutput"]["additionalContext"] == "told"
+    start = json.loads(copilot.render(event(copilot, SESSION_START, STARTS[0].values[1]), "known"))
+    assert start["additionalContext"] == start["hookSpecificOutput"]["additionalContext"] == "known"
     refusal = json.loads(copilot.refuse("no"))
     assert refusal["permissionDecision"] == refusal["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
-def test_gemini_finds_its_answer() -> None:
+def test_answers_to_gemini() -> None:
     stop = json.loads(gemini.render(event(gemini, STOP, STOPS[1].values[1]), "go"))
     assert stop == {"decision": "block", "reason": "go"}
-    start = json.loads(gemini.render(event(gemini, SESSION_START, STARTS[1].values[1]), "told"))
-    assert start == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "told"}}
+    start = json.loads(gemini.render(event(gemini, SESSION_START, STARTS[1].values[1]), "known"))
+    assert start == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "known"}}
     assert json.loads(gemini.refuse("no")) == {"decision": "deny", "reason": "no"}
 
 
-def test_our_plugin_in_opencode_finds_its_answer() -> None:
+def test_answers_to_opencode() -> None:
     assert json.loads(opencode.render(event(opencode, STOP, STOPS[2].values[1]), "go")) == {"text": "go"}
     assert json.loads(opencode.refuse("no")) == {"reason": "no"}
 
 
-# -- what a tool is about to do --------------------------------------------------------------------------------------
+# -- tool calls ------------------------------------------------------------------------------------------------------
 
 Make = Callable[[str, Json], Json]
 
 
-def of_copilot(tool: str, given: Json) -> Json:
-    return {**COPILOT, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given}
+def copilot_call(tool: str, tool_input: Json) -> Json:
+    return {**COPILOT, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": tool_input}
 
 
-def of_gemini(tool: str, given: Json) -> Json:
-    return {**GEMINI, "hook_event_name": "BeforeTool", "tool_name": tool, "tool_input": given}
+def gemini_call(tool: str, tool_input: Json) -> Json:
+    return {**GEMINI, "hook_event_name": "BeforeTool", "tool_name": tool, "tool_input": tool_input}
 
 
-def of_opencode(tool: str, given: Json) -> Json:
-    return {**OPENCODE, "hook_event_name": "tool.execute.before", "tool_name": tool, "tool_input": given}
+def opencode_call(tool: str, tool_input: Json) -> Json:
+    return {**OPENCODE, "hook_event_name": "tool.execute.before", "tool_name": tool, "tool_input": tool_input}
 
 
 def refused(hint: str, payload: Json, tmp_path: Path) -> bool:
@@ -160,43 +160,43 @@ def refused(hint: str, payload: Json, tmp_path: Path) -> bool:
 
 SECRET = token()
 CALLS: list[Any] = [
-    ("copilot", of_copilot("Write", {"path": "/home/ada/shop/AGENTS.md", "file_text": SECRET}), True),
-    ("copilot", of_copilot("Write", {"path": "/home/ada/shop/main.py", "file_text": SECRET}), False),
-    ("copilot", of_copilot("Edit", {"path": "/home/ada/shop/AGENTS.md", "old_str": SECRET, "new_str": "x"}), False),
-    ("copilot", of_copilot("Bash", {"command": f"echo {SECRET} >> AGENTS.md"}), True),
-    ("copilot", of_copilot("Bash", {"command": f"echo {SECRET}"}), False),
-    ("copilot", of_copilot("memory-add_observations", {"note": SECRET}), True),
-    ("copilot", of_copilot("browser-click", {"note": SECRET}), False),
-    ("copilot", of_copilot("mcp_memory_add", {"note": SECRET}), True),
-    ("copilot", of_copilot("create_file", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
-    ("copilot", of_copilot("run_in_terminal", {"command": f"echo {SECRET} > CLAUDE.md"}), True),
-    ("copilot", of_copilot("apply_patch", {"input": f"*** Update File: /home/ada/shop/AGENTS.md\n+{SECRET}"}), True),
-    ("gemini-cli", of_gemini("write_file", {"file_path": "/home/ada/shop/GEMINI.md", "content": SECRET}), True),
-    ("gemini-cli", of_gemini("write_file", {"file_path": "/home/ada/shop/main.py", "content": SECRET}), False),
-    ("gemini-cli", of_gemini("replace", {"file_path": "GEMINI.md", "old_string": SECRET, "new_string": ""}), False),
-    ("gemini-cli", of_gemini("save_memory", {"fact": SECRET}), True),
-    ("gemini-cli", of_gemini("run_shell_command", {"command": f"echo {SECRET} > AGENTS.md"}), True),
-    ("gemini-cli", of_gemini("mcp_memory_add", {"note": SECRET}), True),
-    ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "mem0"}}, True),
-    ("gemini-cli", {**of_gemini("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "web"}}, False),
-    ("gemini-cli", {**of_gemini("mcp_x_remember", {"n": SECRET}), "mcp_context": {"server_name": "keepmum"}}, False),
-    ("opencode", of_opencode("write", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
-    ("opencode", of_opencode("write", {"filePath": "/home/ada/shop/main.py", "content": SECRET}), False),
-    ("opencode", of_opencode("edit", {"filePath": "AGENTS.md", "oldString": SECRET, "newString": ""}), False),
-    ("opencode", of_opencode("bash", {"command": f"echo {SECRET} > AGENTS.md"}), True),
-    ("opencode", of_opencode("memory_create_entities", {"note": SECRET}), True),
-    ("opencode", of_opencode("browser_click", {"note": SECRET}), False),
-    ("opencode", of_opencode("keepmum_remember", {"text": SECRET}), False),
+    ("copilot", copilot_call("Write", {"path": "/home/ada/shop/AGENTS.md", "file_text": SECRET}), True),
+    ("copilot", copilot_call("Write", {"path": "/home/ada/shop/main.py", "file_text": SECRET}), False),
+    ("copilot", copilot_call("Edit", {"path": "/home/ada/shop/AGENTS.md", "old_str": SECRET, "new_str": "x"}), False),
+    ("copilot", copilot_call("Bash", {"command": f"echo {SECRET} >> AGENTS.md"}), True),
+    ("copilot", copilot_call("Bash", {"command": f"echo {SECRET}"}), False),
+    ("copilot", copilot_call("memory-add_observations", {"note": SECRET}), True),
+    ("copilot", copilot_call("browser-click", {"note": SECRET}), False),
+    ("copilot", copilot_call("mcp_memory_add", {"note": SECRET}), True),
+    ("copilot", copilot_call("create_file", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
+    ("copilot", copilot_call("run_in_terminal", {"command": f"echo {SECRET} > CLAUDE.md"}), True),
+    ("copilot", copilot_call("apply_patch", {"input": f"*** Update File: /home/ada/shop/AGENTS.md\n+{SECRET}"}), True),
+    ("gemini-cli", gemini_call("write_file", {"file_path": "/home/ada/shop/GEMINI.md", "content": SECRET}), True),
+    ("gemini-cli", gemini_call("write_file", {"file_path": "/home/ada/shop/main.py", "content": SECRET}), False),
+    ("gemini-cli", gemini_call("replace", {"file_path": "GEMINI.md", "old_string": SECRET, "new_string": ""}), False),
+    ("gemini-cli", gemini_call("save_memory", {"fact": SECRET}), True),
+    ("gemini-cli", gemini_call("run_shell_command", {"command": f"echo {SECRET} > AGENTS.md"}), True),
+    ("gemini-cli", gemini_call("mcp_memory_add", {"note": SECRET}), True),
+    ("gemini-cli", {**gemini_call("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "mem0"}}, True),
+    ("gemini-cli", {**gemini_call("mcp_x_add", {"n": SECRET}), "mcp_context": {"server_name": "web"}}, False),
+    ("gemini-cli", {**gemini_call("mcp_x_remember", {"n": SECRET}), "mcp_context": {"server_name": "keepmum"}}, False),
+    ("opencode", opencode_call("write", {"filePath": "/home/ada/shop/AGENTS.md", "content": SECRET}), True),
+    ("opencode", opencode_call("write", {"filePath": "/home/ada/shop/main.py", "content": SECRET}), False),
+    ("opencode", opencode_call("edit", {"filePath": "AGENTS.md", "oldString": SECRET, "newString": ""}), False),
+    ("opencode", opencode_call("bash", {"command": f"echo {SECRET} > AGENTS.md"}), True),
+    ("opencode", opencode_call("memory_create_entities", {"note": SECRET}), True),
+    ("opencode", opencode_call("browser_click", {"note": SECRET}), False),
+    ("opencode", opencode_call("keepmum_remember", {"text": SECRET}), False),
 ]
 
 
 @pytest.mark.parametrize(
     ("hint", "payload", "is_refused"), [pytest.param(*each, id=f"{each[0]} {each[1]['tool_name']}") for each in CALLS]
 )
-def test_the_guard_refuses_secrets_for_memories_alone(
+def test_the_guard_refuses_only_secrets_for_memories(
     hint: str,
     payload: Json,
-    is_refused: bool,  # noqa: FBT001 - as above
+    is_refused: bool,  # noqa: FBT001 - a column of the table
     tmp_path: Path,
 ) -> None:
     assert refused(hint, payload, tmp_path) is is_refused
@@ -205,19 +205,19 @@ def test_the_guard_refuses_secrets_for_memories_alone(
 @pytest.mark.parametrize(
     ("client", "payload"),
     [
-        pytest.param(copilot, of_copilot("Write", {"path": 7}), id="copilot"),
-        pytest.param(gemini, of_gemini("write_file", {"file_path": 7}), id="gemini"),
-        pytest.param(opencode, of_opencode("write", {"filePath": 7}), id="opencode"),
+        pytest.param(copilot, copilot_call("Write", {"path": 7}), id="copilot"),
+        pytest.param(gemini, gemini_call("write_file", {"file_path": 7}), id="gemini"),
+        pytest.param(opencode, opencode_call("write", {"filePath": 7}), id="opencode"),
     ],
 )
 @pytest.mark.parametrize("changes", [{}, {"tool_name": 7}, {"tool_input": "x"}])
-def test_a_call_that_does_not_say_what_it_is_raises(client: Client, payload: Json, changes: Json) -> None:
+def test_a_call_in_another_form_raises(client: Client, payload: Json, changes: Json) -> None:
     with pytest.raises(ValueError, match="no "):
         client.read_call({**payload, **changes}, {})
 
 
 @pytest.mark.parametrize(("client", "payload"), STOPS)
-def test_another_event_announces_no_call(client: Client, payload: Json) -> None:
+def test_another_event_is_not_a_call(client: Client, payload: Json) -> None:
     assert client.read_call(payload, {}) is None
 
 
@@ -225,10 +225,10 @@ def test_another_event_announces_no_call(client: Client, payload: Json) -> None:
 
 
 @pytest.mark.parametrize(("hint", "place"), [("copilot", 0), ("gemini-cli", 1), ("opencode", 2)])
-def test_a_due_turn_is_reminded_of_once(hint: str, place: int, tmp_path: Path) -> None:
+def test_a_due_turn_gets_one_prompt(hint: str, place: int, tmp_path: Path) -> None:
     environ = {"KEEPMUM_HOME": str(tmp_path), "KEEPMUM_CAPTURE_EVERY": "2", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
     answers = []
-    for turn in ("a", "a", "b", "c"):  # the first is told of twice
+    for turn in ("a", "a", "b", "c"):  # the first is reported twice
         payload = {**STOPS[place].values[1], "timestamp": turn, "prompt_id": turn}
         answers.append(main.answer(STOP, hint, json.dumps(payload).encode(), environ))
     assert [CAPTURE_PROMPT in answer for answer in answers] == [False, False, True, False]
