@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds a Python that can run Keepmum and hands over to the installer, which plans, shows the plan and carries it out.
-# POSIX sh: dash, the shell of busybox and the one of macOS run it alike.
+# Finds a Python that can run Keepmum and starts the installer, which shows its plan and executes it.
+# POSIX sh: it runs in dash, in the shell of busybox and in the one of macOS.
 
 set -u
 
@@ -8,15 +8,15 @@ usage() {
 	cat <<'TEXT'
 usage: sh installers/install.sh [options]
 
-Puts Keepmum into the coding agents on this machine, and shows that it works.
+Installs Keepmum in the coding agents on this machine, and demonstrates that it works.
 
   --scope user|project|local  for you everywhere (default), for the team of the repository you are in, or for you in it
   --source WHERE              a folder, owner/repository or git address to take the plugin from
-  --client NAME               only this client, and not every one that is found; may be repeated
+  --client NAME               only this client instead of every one that is found; may be repeated
   --set NAME=VALUE            with --scope project: a setting for everybody, in .keepmum.toml; may be repeated
   --share-key                 with --scope project: put your key for its server into the settings that the team commits
   --no-runtime                install no packages; the core needs none
-  --no-semantic               search by words alone: without 90 MB of packages and a model of 84 MB
+  --no-semantic               lexical search only: without 90 MB of packages and a model of 84 MB
   --dry-run                   show what would be done
   --uninstall                 undo what was installed; memories stay
   --purge                     with --uninstall: remove memories, backups and settings too
@@ -24,12 +24,12 @@ Puts Keepmum into the coding agents on this machine, and shows that it works.
   --help                      this text
 
 KEEPMUM_PYTHON names the Python to use, KEEPMUM_HOME the folder for everything (default: ~/.keepmum).
-Exit code: 0 done, 1 something failed and was said, 2 wrong usage.
+Exit code: 0 done, 1 failed with a message, 2 wrong usage.
 TEXT
 }
 
-# Says its full path when it is new enough and its SQLite can search text, else what it lacks. A name proves nothing:
-# `python3` may be a stub that opens a shop, a shim without a version behind it, or a build without SQLite.
+# Prints the full path of the interpreter, or what it lacks: a new enough version, and an SQLite with full-text search.
+# The name proves nothing: `python3` may be a stub for an app store, a shim without a version, or a build without SQLite.
 probe='
 import sys
 if sys.version_info < (3, 11):
@@ -39,10 +39,10 @@ try:
     sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
 except Exception:
     sys.exit("has no SQLite with full-text search")
-sys.stdout.write(sys.executable)  # print would end it with a carriage return on Windows
+sys.stdout.write(sys.executable)  # print would add a carriage return on Windows
 '
 
-# Prints one candidate a line: what was chosen, then what PATH has, then where installers put it.
+# Prints one candidate per line: KEEPMUM_PYTHON alone, else those on PATH, then those in usual folders.
 candidates() {
 	if [ -n "${KEEPMUM_PYTHON:-}" ]; then
 		printf '%s\n' "$KEEPMUM_PYTHON"
@@ -51,7 +51,7 @@ candidates() {
 	for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
 		command -v "$name"
 	done
-	# The launcher of Windows, which knows installations that are not on PATH.
+	# The launcher of Windows, which finds installations that are not on PATH.
 	command -v py >/dev/null 2>&1 && py -3 -I -c 'import sys; sys.stdout.write(sys.executable + "\n")' 2>/dev/null
 	for path in /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3 \
 		"${HOME:-}"/.local/bin/python3.1[1-9] \
@@ -66,14 +66,14 @@ is_stub() {
 	[ "$1" = /usr/bin/python3 ] && [ "$(uname -s)" = Darwin ] && ! xcode-select -p >/dev/null 2>&1
 }
 
-# Sets python to the first candidate that passes the probe, and tried to what was wrong with the others.
+# Sets python to the first candidate that passes the probe, and tried to the faults of the others.
 find_python() {
 	tried=''
 	while IFS= read -r candidate; do
 		if is_stub "$candidate"; then
 			said='only offers to install the developer tools'
 		elif said=$("$candidate" -I -S -c "$probe" 2>&1); then
-			# The last line: an interpreter may have warned about something before.
+			# The last line: an interpreter may have printed warnings before.
 			python=$(printf '%s\n' "$said" | tail -n 1)
 			[ -x "$python" ] && return 0
 		fi
@@ -118,5 +118,5 @@ if ! find_python; then
 	explain_no_python
 	exit 1
 fi
-# -B: no byte code in the clone, since some clients distrust a plugin whose folder changes.
+# -B: no byte code in the clone, since some clients withdraw their trust when the folder of a plugin changes.
 exec "$python" -B -I -S "$here" "$verb" "$@"

@@ -88,4 +88,5 @@ class FakeClaude(FakeClient):
 def machine_with(claude: FakeClaude, home: str, cwd: str) -> Machine:
     """A machine that has the fake client on PATH, and everything else in the test's folders."""
     path = os.pathsep.join([os.path.dirname(claude.program), os.path.join(home, ".local", "bin")])
-    return Machine(user_home=home, home=os.path.join(home, ".keepmum"), cwd=cwd, environ={"PATH": path}, run=claude.run)
+    keepmum, config = os.path.join(home, ".keepmum"), os.path.join(home, ".config")
+    return Machine(home, keepmum, cwd, config, {"PATH": path}, claude.run)

@@ -117,4 +117,5 @@ class FakeCodex(FakeClient):
 def machine_with_codex(codex: FakeCodex, home: str, cwd: str) -> Machine:
     """A machine that has the fake client on PATH, and everything else in the test's folders."""
     path = os.path.dirname(codex.program)
-    return Machine(user_home=home, home=os.path.join(home, ".keepmum"), cwd=cwd, environ={"PATH": path}, run=codex.run)
+    keepmum, config = os.path.join(home, ".keepmum"), os.path.join(home, ".config")
+    return Machine(home, keepmum, cwd, config, {"PATH": path}, codex.run)

@@ -1,1 +1,1 @@
-"""Puts Keepmum into the clients on this machine, takes it out again, and says how it is doing."""
+"""Installs Keepmum in the clients on this machine, uninstalls it, and checks the installation."""

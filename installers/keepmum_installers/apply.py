@@ -1,4 +1,4 @@
-"""Carries a plan out, and undoes what the journal tells of."""
+"""Executes the steps of a plan, and undoes the records of the journal."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from keepmum.system import private_files
 from keepmum_installers import files, formats
-from keepmum_installers.blocks import Mark, take_out
-from keepmum_installers.errors import FileChanged, InstallError, NotPlainJson
-from keepmum_installers.given_back import given_back
+from keepmum_installers.blocks import Mark, remove
+from keepmum_installers.errors import FileChanged, InstallError, UneditableFile
 from keepmum_installers.journal import Called, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
+from keepmum_installers.json_edit import is_blank
 from keepmum_installers.machine import NOT_FOUND, Machine
-from keepmum_installers.merge import is_blank
-from keepmum_installers.plan import Call, Change, Link, Step
+from keepmum_installers.plan import Change, Command, Link, Step
+from keepmum_installers.restore import restored
 
-__all__ = ["Undone", "carry_out", "describe", "undo"]
+__all__ = ["UndoResult", "carry_out", "describe", "undo"]
 
-# A client clones the marketplace's repository during the call; its own limit is two minutes.
-_CALL_SECONDS = 150
+# A client clones the marketplace's repository during the command, with a limit of two minutes.
+_COMMAND_SECONDS = 150
 
 
 def carry_out(steps: Sequence[Step], journal: Journal, machine: Machine) -> None:
-    """Does each step and writes it down.
+    """Execute each step and record it in the journal.
 
-    Raises: FileChanged when a file is no longer what the plan was made for: plan again; InstallError otherwise.
+    Raises: FileChanged when a file is no longer the one that the plan was made for: plan again; InstallError otherwise.
     """
     for step in steps:
         if isinstance(step, Change):
@@ -33,13 +34,13 @@ def carry_out(steps: Sequence[Step], journal: Journal, machine: Machine) -> None
         elif isinstance(step, Link):
             _link(step, journal)
         else:
-            _call(step, journal, machine)
+            _run(step, journal, machine)
 
 
 def _change(change: Change, journal: Journal) -> None:
     folder = os.path.dirname(change.path)
-    for missing in files.missing(folder):
-        _make(missing, journal)
+    for missing in private_files.missing_folders(folder):
+        _make_folder(missing, journal)
     if change.undo is None:
         files.replace(change.path, change.before, change.after, change.mode)
         journal.add(Wrote(change.path, files.digest(change.after) or ""))
@@ -57,71 +58,71 @@ def _link(link: Link, journal: Journal) -> None:
     try:
         os.symlink(link.target, link.path)
     except FileExistsError:
-        raise FileChanged(f"somebody else made {link.path} meanwhile", "Run this again.") from None
+        raise FileChanged(f"another program created {link.path} meanwhile", "Run this again.") from None
     except OSError as error:
-        raise InstallError(f"could not link {link.path}: {error.strerror}", f"Call {link.target} instead.") from None
+        raise InstallError(f"could not link {link.path}: {error.strerror}", f"Run {link.target} instead.") from None
     journal.add(Linked(link.path, link.target))
 
 
-def _make(folder: str, journal: Journal) -> None:
+def _make_folder(folder: str, journal: Journal) -> None:
     try:
         os.mkdir(folder)
     except FileExistsError:
         return
     except OSError as error:
-        raise InstallError(f"could not make {folder}: {error.strerror}", "Check its permissions.") from None
+        raise InstallError(f"could not create {folder}: {error.strerror}", "Check its permissions.") from None
     journal.add(Made(folder))
 
 
-def _call(call: Call, journal: Journal, machine: Machine) -> None:
-    """Runs a command of the client; it is written down before, since it takes seconds in which a user may interrupt."""
-    journal.keep(call.settings, files.read(call.settings), call.client)
-    for folder in call.leaves:
+def _run(command: Command, journal: Journal, machine: Machine) -> None:
+    """Run a command of the client. It is recorded first: it takes seconds, in which a user may interrupt it."""
+    journal.keep(command.settings, files.read(command.settings), command.client)
+    for folder in command.leaves:
         if not os.path.isdir(folder):
             journal.add(Made(folder))
-    record = Called(call.client, call.what, call.undo)
-    is_new = bool(call.undo) and journal.add(record)
-    done = machine.run((call.program, *call.arguments), _CALL_SECONDS)
+    record = Called(command.client, command.what, command.undo)
+    is_new = bool(command.undo) and journal.add(record)
+    done = machine.run((command.program, *command.arguments), _COMMAND_SECONDS)
     if done.code == 0:
         return
     if is_new:
         journal.remove(record)
-    command = " ".join((os.path.basename(call.program), *call.arguments))
-    raise InstallError(f"`{command}` failed: {done.sentence}", "Mend what it names, then run the installer again.")
+    line = " ".join((os.path.basename(command.program), *command.arguments))
+    raise InstallError(f"`{line}` failed: {done.sentence}", "Fix the error it names, then run the installer again.")
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    """What became of one record: what was done, or the problem that left it in place."""
+class UndoResult:
+    """The outcome for one record: what was done, or the problem because of which it stays in the journal."""
 
-    said: str = ""
+    done: str = ""
     problem: InstallError | None = None
 
 
 def undo(
     journal: Journal, machine: Machine, program: Callable[[str], str | None], wanted: Callable[[Record], bool]
-) -> list[Undone]:
-    """Undoes every wanted record, newest first; one that fails stays in the journal, and the others go on.
+) -> list[UndoResult]:
+    """Undo every wanted record, newest first; one that fails stays in the journal, and the others continue.
 
-    While a client could not take its own keys out of its settings, these are not given back yet either.
+    The settings of a client are restored only after all of its commands have been undone.
     """
-    results: list[Undone] = []
+    results: list[UndoResult] = []
     waiting: set[str] = set()
     for record in filter(wanted, journal.newest_first()):
         if isinstance(record, Kept) and (record.client in waiting or (waiting and not record.client)):
             continue
         try:
-            results.append(Undone(_undo(record, machine, program)))
+            results.append(UndoResult(_undo(record, machine, program)))
         except InstallError as error:
-            results.append(Undone(problem=error))
+            results.append(UndoResult(problem=error))
             waiting |= {record.client} if isinstance(record, Called) else set()
         else:
             journal.remove(record)
-    return [result for result in results if result.said or result.problem]
+    return [result for result in results if result.done or result.problem]
 
 
 def describe(record: Record) -> str:
-    """What undoing the record would do, in a few words."""
+    """What undoing the record would do."""
     match record:
         case Edited(path) | Inserted(path) | Kept(path):
             return f"restore {path}"
@@ -134,39 +135,39 @@ def describe(record: Record) -> str:
 def _undo(record: Record, machine: Machine, program: Callable[[str], str | None]) -> str:
     match record:
         case Made(path):
-            with contextlib.suppress(OSError):  # somebody else's files are in it by now, or it has gone
+            with contextlib.suppress(OSError):  # it has other files now, or was removed
                 os.rmdir(path)
             return ""
         case Wrote(path, after):
-            return _unwrite(path, after)
+            return _remove_file(path, after)
         case Linked(path, target):
-            return _unlink(path, target)
+            return _remove_link(path, target)
         case Edited() | Inserted():
-            return _unedit(record)
+            return _revert_edit(record)
         case Kept():
-            return _restore(record)
+            return _restore_settings(record)
         case Called(client, _, arguments):
-            return _uncall(program(client), arguments, machine)
+            return _run_undo(program(client), arguments, machine)
 
 
-def _unwrite(path: str, after: str) -> str:
+def _remove_file(path: str, after: str) -> str:
     now = files.read(path)
     if now is None:
         return ""
     if files.digest(now) != after:
-        raise InstallError(f"{path} was changed since it was installed", "Remove it yourself if you do not need it.")
+        raise InstallError(f"{path} was changed since it was installed", "Remove it by hand if you do not need it.")
     files.remove(path, after)
     return f"removed {path}"
 
 
-def _unlink(path: str, target: str) -> str:
+def _remove_link(path: str, target: str) -> str:
     if not os.path.islink(path) or os.readlink(path) != target:
         return ""
     os.unlink(path)
     return f"removed {path}"
 
 
-def _unedit(record: Edited | Inserted) -> str:
+def _revert_edit(record: Edited | Inserted) -> str:
     now = files.read(record.path)
     if now is None:
         return ""
@@ -178,9 +179,9 @@ def _unedit(record: Edited | Inserted) -> str:
 
 
 def _without_keys(record: Edited, now: bytes) -> tuple[bytes, bool]:
-    """The content without our keys, and whether nothing else is in it.
+    """The content without our keys, and whether it is then empty.
 
-    Raises: InstallError when it can no longer be edited without harm.
+    Raises: InstallError when it can no longer be edited safely.
     """
     form = formats.of(record.path)
     try:
@@ -188,21 +189,21 @@ def _without_keys(record: Edited, now: bytes) -> tuple[bytes, bool]:
         for step in reversed(record.undo):
             text = form.strip(text, step)
         return text.encode(), is_blank(text) or form.parse(text) == {}
-    except (UnicodeDecodeError, NotPlainJson):
+    except (UnicodeDecodeError, UneditableFile):
         keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
         raise InstallError(
-            f"{record.path} is damaged, or no longer plain JSON, so it was left alone", f"Remove {keys} by hand."
+            f"{record.path} is damaged, or no longer plain JSON, so it was left unchanged", f"Remove {keys} by hand."
         ) from None
 
 
 def _without_block(record: Inserted, now: bytes) -> tuple[bytes, bool]:
-    """The content without our block, and whether nothing else is in it; what is no UTF-8 any more keeps its bytes."""
-    text = take_out(now.decode("utf-8", "surrogateescape"), record.mark)
+    """The content without our block, and whether it is then empty; bytes that are not UTF-8 stay."""
+    text = remove(now.decode("utf-8", "surrogateescape"), record.mark)
     return text.encode("utf-8", "surrogateescape"), is_blank(text)
 
 
-def _restore(record: Kept) -> str:
-    """Gives the client's settings file its bytes and its mode back, where it says what it said before."""
+def _restore_settings(record: Kept) -> str:
+    """Restore the client's settings file, bytes and mode, when its values are those from before our installation."""
     now = files.read(record.path)
     before = None if record.backup is None else files.read(record.backup)
     if now is not None and now != before:
@@ -210,10 +211,10 @@ def _restore(record: Kept) -> str:
             text, known = now.decode("utf-8"), None if before is None else before.decode("utf-8")
         except UnicodeDecodeError:
             return ""
-        after = given_back(record.path, text, known)
+        after = restored(record.path, text, known)
         if after != known:
             _put(record.path, now, (after or "").encode())
-            return f"took Keepmum out of {record.path}; what changed there since was kept{_copy(record)}"
+            return f"removed Keepmum from {record.path}; later changes there were kept{_copy(record)}"
         _put(record.path, now, before)
     _drop_backup(record.backup, before)
     if before is not None and record.mode is not None:
@@ -223,11 +224,11 @@ def _restore(record: Kept) -> str:
 
 
 def _copy(record: Kept) -> str:
-    return f", and {record.backup} has it as it was before" if record.backup else ""
+    return f", and {record.backup} is the file from before" if record.backup else ""
 
 
 def _put(path: str, now: bytes, after: bytes | None) -> None:
-    """Gives an existing file its new content; None takes it away."""
+    """Give an existing file its new content; None removes it."""
     if after is None:
         files.remove(path, files.digest(now))
     elif after != now:
@@ -235,25 +236,26 @@ def _put(path: str, now: bytes, after: bytes | None) -> None:
 
 
 def _drop_backup(backup: str | None, restored: bytes | None) -> None:
-    """Removes the copy once the file holds the same again; a copy that differs is the user's last resort."""
+    """Remove the backup once the file has the same content again; one that differs stays for the user."""
     if backup is not None and restored is not None and files.read(backup) == restored:
         os.unlink(backup)
         with contextlib.suppress(OSError):
             os.rmdir(os.path.dirname(backup))
 
 
-_GONE = ("not found", "is not configured or installed")  # of Claude Code, of Codex
+_ALREADY_REMOVED = ("not found", "is not configured or installed")  # messages of Claude Code and of Codex
 
 
-def _uncall(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
+def _run_undo(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
     if program is None:
         raise InstallError(
-            f"the client is gone; `{' '.join(arguments)}` was not run", "When it is back, run this again."
+            f"the client is missing, so `{' '.join(arguments)}` was not run",
+            "Install it, then run this again.",
         )
-    done = machine.run((program, *arguments), _CALL_SECONDS)
-    # What the user has taken out already need not be taken out again.
-    if done.code not in {0, NOT_FOUND} and not any(words in done.sentence for words in _GONE):
+    done = machine.run((program, *arguments), _COMMAND_SECONDS)
+    # The user may have removed it already.
+    if done.code not in {0, NOT_FOUND} and not any(text in done.sentence for text in _ALREADY_REMOVED):
         raise InstallError(
-            f"`{os.path.basename(program)} {' '.join(arguments)}` failed: {done.sentence}", "Run it yourself."
+            f"`{os.path.basename(program)} {' '.join(arguments)}` failed: {done.sentence}", "Run it by hand."
         )
     return f"ran {os.path.basename(program)} {' '.join(arguments)}"

@@ -1,7 +1,7 @@
-"""`keepmum install`, `uninstall`, `status` and `doctor`: their options, and whom each calls.
+"""The options of `keepmum install`, `uninstall`, `status` and `doctor`.
 
-Every `keepmum` command registers these, and few runs need one. So what they stand on is imported when one is run:
-that took 40 ms of a `keepmum recall` otherwise.
+Every `keepmum` command registers these parsers, and few runs use them. So each imports its modules when it is run,
+which saves 40 ms of a `keepmum recall`.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _SCOPES = ("user", "project", "local")
 
 
 def register(subparsers: _Subparsers, probes: Probes) -> None:
-    """Adds the four commands; each sets `run`, which takes the parsed arguments and gives the exit code."""
+    """Add the four commands; each sets `run`, which maps the parsed arguments to the exit code."""
     register_installation(subparsers)
-    status = subparsers.add_parser("status", help="what is installed, and how much is remembered")
+    status = subparsers.add_parser("status", help="show what is installed, and how much is remembered")
     status.set_defaults(run=lambda _: _guarded(lambda: _status(probes)))
-    check = subparsers.add_parser("doctor", help="find what is wrong, and say what to do about it")
+    check = subparsers.add_parser("doctor", help="find problems, and say what to do about them")
     check.add_argument("--json", action="store_true", help="one JSON object, for programs")
     check.add_argument(
         "--live",
         nargs="*",
         type=_client,
         metavar="CLIENT",
-        help="run the clients (or these) in a home that is thrown away, and see what reaches their model",
+        help="run the clients (or these) in a temporary home, and check what reaches their model",
     )
     check.set_defaults(run=lambda arguments: _guarded(lambda: _doctor(probes, arguments)))
 
 
 def register_installation(subparsers: _Subparsers) -> None:
-    """Adds `install` and `uninstall`, which need nothing of the core."""
+    """Add `install` and `uninstall`, which do not need the core."""
     where = "a folder, owner/repository or git address to take the plugin from"
     whose = "for you everywhere (default), for the team of the repository around this folder, or for you in it"
     add = subparsers.add_parser("install", help="put Keepmum into the coding agents on this machine")
@@ -52,7 +52,7 @@ def register_installation(subparsers: _Subparsers) -> None:
         type=_client,
         dest="clients",
         metavar="NAME",
-        help="only this client, and not every one that is found; may be repeated",
+        help="only this client instead of every one that is found; may be repeated",
     )
     add.add_argument(
         "--set",
@@ -67,7 +67,7 @@ def register_installation(subparsers: _Subparsers) -> None:
         help="with --scope project: put the key for the team's server into the repository, for all who read it",
     )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
-    add.add_argument("--no-semantic", action="store_false", dest="semantic", help="search by words alone")
+    add.add_argument("--no-semantic", action="store_false", dest="semantic", help="lexical search only")
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))
     remove = subparsers.add_parser("uninstall", help="undo what `install` did; memories stay")
@@ -79,7 +79,7 @@ def register_installation(subparsers: _Subparsers) -> None:
 
 
 def _client(name: str) -> str:
-    """The name, if a client goes by it."""
+    """The name of a known client."""
     from keepmum_installers.clients import CLIENTS
 
     if name not in CLIENTS:
@@ -88,21 +88,21 @@ def _client(name: str) -> str:
 
 
 def _guarded(command: Callable[[], int]) -> int:
-    """The command's exit code; a failure that was foreseen is told with its next step, and gives 1."""
+    """The command's exit code; an InstallError is printed with its next step, and gives 1."""
     try:
         return command()
     except InstallError as error:
-        from keepmum_installers.voice import Voice
+        from keepmum_installers.console import Console
 
-        Voice().problem(error)
+        Console().problem(error)
         return 1
 
 
 def _install(arguments: argparse.Namespace) -> int:
+    from keepmum_installers.console import Console
     from keepmum_installers.install import Options, install
     from keepmum_installers.machine import Machine
     from keepmum_installers.product import bundle_root, installed
-    from keepmum_installers.voice import Voice
 
     options = Options(
         scope=arguments.scope,
@@ -115,18 +115,18 @@ def _install(arguments: argparse.Namespace) -> int:
         share_key=arguments.share_key,
     )
     root = bundle_root()
-    return install(options, installed(root), root, Machine.this(), Voice())
+    return install(options, installed(root), root, Machine.this(), Console())
 
 
 def _uninstall(arguments: argparse.Namespace) -> int:
+    from keepmum_installers.console import Console
     from keepmum_installers.machine import Machine
     from keepmum_installers.uninstall import Options, uninstall
-    from keepmum_installers.voice import Voice
 
     if arguments.purge and arguments.scope in {"project", "local"}:
-        raise InstallError("memories belong to no scope of a repository", "Use --purge without --scope.")
+        raise InstallError("memories do not belong to the scope of a repository", "Use --purge without --scope.")
     options = Options(arguments.scope, purge=arguments.purge, yes=arguments.yes, dry_run=arguments.dry_run)
-    return uninstall(options, Machine.this(), Voice())
+    return uninstall(options, Machine.this(), Console())
 
 
 def _status(probes: Probes) -> int:

@@ -1,6 +1,6 @@
-"""The main job, shown on this machine: something is kept, found by a question, and a secret is refused.
+"""A demonstration on this machine: a memory is stored and found by a question, and a secret is refused.
 
-It goes through the real server process, as a client would, in a home of its own, so the user's memory stays untouched.
+It uses the real server process, as a client would, in a temporary home, so the user's memories stay untouched.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
-__all__ = ["Shown", "show"]
+__all__ = ["Step", "run"]
 
 _SECONDS = 20  # the first start on a slow disk compiles every module
-_NEXT = "Run `keepmum doctor`, and if it finds nothing, report what this said."
+_NEXT = "Run `keepmum doctor`; if it finds nothing, report this message."
 _TITLE = "Deploys go through the blue pool first"
 _NOTE = {
     "title": _TITLE,
@@ -37,45 +37,45 @@ _QUESTION = "which pool gets a deploy first?"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One thing that was shown, and how many milliseconds it took."""
+class Step:
+    """One step of the demonstration, and its duration in milliseconds."""
 
     what: str
     milliseconds: float
 
 
-def show(root: str, machine: Machine, product: Product) -> list[Shown]:
-    """What the server did, in order: started, kept, found, refused.
+def run(root: str, machine: Machine, product: Product) -> list[Step]:
+    """The steps in order: start, store, find, refuse.
 
-    Raises: InstallError when it did anything else.
+    Raises: InstallError when one failed.
     """
     with tempfile.TemporaryDirectory(prefix="keepmum-demo-") as home:
         with _Server(root, home, machine) as server:
-            # The first start in a new home compiles every module. What counts is the start that a client waits for.
+            # The first start in a new home compiles every module; only the second is what a client waits for.
             _start(server, product)
             server.call("recall", {"query": _QUESTION})
         with contextlib.ExitStack() as running:
             server = _Server(root, home, machine)
-            shown = [
+            steps = [
                 _timed("server ready", lambda: _start(running.enter_context(server), product)),
                 _timed(f'kept:    "{_TITLE}"', lambda: _keep(server)),
                 _timed(f'found:   by asking "{_QUESTION}"', lambda: _find(server)),
                 _timed("refused: a note with an access token in it", lambda: _refuse(server)),
             ]
-        _absent(_token(), home)
-    return shown
+        _check_absent(_token(), home)
+    return steps
 
 
-def _timed(what: str, act: Callable[[], None]) -> Shown:
+def _timed(what: str, act: Callable[[], None]) -> Step:
     start = time.perf_counter()
     act()
-    return Shown(what, (time.perf_counter() - start) * 1000)
+    return Step(what, (time.perf_counter() - start) * 1000)
 
 
 def _start(server: _Server, product: Product) -> None:
     client = {"name": "keepmum-demo", "version": product.version}
     server.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
-    server.tell("notifications/initialized")
+    server.notify("notifications/initialized")
 
 
 def _keep(server: _Server) -> None:
@@ -87,7 +87,7 @@ def _keep(server: _Server) -> None:
 def _find(server: _Server) -> None:
     answer = server.call("recall", {"query": _QUESTION})
     if answer.get("isError") or _TITLE not in json.dumps(answer, ensure_ascii=False):
-        raise InstallError("the server did not find again what it had kept", _NEXT)
+        raise InstallError("the server did not find what it had kept", _NEXT)
 
 
 def _refuse(server: _Server) -> None:
@@ -99,12 +99,15 @@ def _refuse(server: _Server) -> None:
 
 
 def _token() -> str:
-    """A made-up token in the shape of a real one, put together here so that no file holds it."""
+    """A made-up token in the form of a real one, assembled here so that no file holds it."""
     return "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 
 
-def _absent(token: str, home: str) -> None:
-    """Reads everything that the server left on disk: the refused token must be nowhere."""
+def _check_absent(token: str, home: str) -> None:
+    """Search every file that the server wrote for the refused token.
+
+    Raises: InstallError when one contains it.
+    """
     for folder, _, names in os.walk(home):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
@@ -113,7 +116,7 @@ def _absent(token: str, home: str) -> None:
 
 
 class _Server:
-    """The stdio server as a client runs it, one JSON-RPC message a line."""
+    """The stdio server as a client runs it, one JSON-RPC message per line."""
 
     def __init__(self, root: str, home: str, machine: Machine) -> None:
         self._command = (
@@ -126,9 +129,11 @@ class _Server:
             "demo",
         )
         self._home = home
-        # No setting of the user's may change what is shown, and no note of the demonstration may reach the user's home.
-        ours = {key: value for key, value in machine.environ.items() if not key.startswith(("KEEPMUM_", "CLAUDE_"))}
-        self._environ = {**ours, "KEEPMUM_HOME": home}
+        # The user's settings must not change the demonstration, and its memory must not reach the user's home.
+        inherited = {
+            key: value for key, value in machine.environ.items() if not key.startswith(("KEEPMUM_", "CLAUDE_"))
+        }
+        self._environ = {**inherited, "KEEPMUM_HOME": home}
         self._lines: queue.Queue[str] = queue.Queue()
         self._number = 0
 
@@ -179,7 +184,7 @@ class _Server:
             if answer.get("id") == self._number:
                 raise InstallError(f"the server answered {method} with an error", _NEXT)
 
-    def tell(self, method: str) -> None:
+    def notify(self, method: str) -> None:
         """Sends a notification."""
         self._send({"jsonrpc": "2.0", "method": method})
 
@@ -189,7 +194,7 @@ class _Server:
             self._child.stdin.write(json.dumps(message) + "\n")
             self._child.stdin.flush()
         except OSError:
-            raise InstallError("the server ended by itself", _NEXT) from None
+            raise InstallError("the server exited", _NEXT) from None
 
     def _next(self, method: str, deadline: float) -> dict[str, Any]:
         try:
@@ -198,9 +203,7 @@ class _Server:
         except queue.Empty:
             raise InstallError(f"the server gave no answer to {method} within {_SECONDS} seconds", _NEXT) from None
         except ValueError:
-            raise InstallError(
-                f"the server {'said something else than JSON' if line else 'ended by itself'}", _NEXT
-            ) from None
+            raise InstallError(f"the server {'sent something that is not JSON' if line else 'exited'}", _NEXT) from None
         return message if isinstance(message, dict) else {}
 
     def _read(self, lines: IO[str]) -> None:

@@ -1,4 +1,4 @@
-"""Looks at everything that has to work together, and says of each thing how it is and what to do."""
+"""The checks of `keepmum doctor`: each gives findings with a next step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.journal import Journal, Wrote
-from keepmum_installers.live import records
+from keepmum_installers.live import results
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
@@ -25,74 +25,74 @@ __all__ = ["Probes", "examine", "servers"]
 
 _SWITCHES = {
     "enabled": "Keepmum is switched off",
-    "capture.enabled": "the agent is not asked to keep what it learned",
+    "capture.enabled": "the agent is not asked to store what it learned",
     "briefing.enabled": "sessions start without a briefing",
     "guard.enabled": "secrets are not kept out of other memories",
 }
 _OPINION = "Run `sh installers/install.sh` again for its packages, or set scanner.second_opinion to false."
 _AGAIN = "Run `sh installers/install.sh` again."
-_MOST_FILES = 20  # that are told by name
+_MOST_FILES = 20  # that are named one by one
 
 
 class Probes(Protocol):
-    """What the doctor asks of the core, which the installers do not import."""
+    """What the doctor reads from the core, which the installers do not import."""
 
     def store(self) -> Mapping[str, object]:
-        """Facts about the store: where it is, whether it can be written, and whether it is whole."""
+        """Facts about the store: its path, whether it is writable, and whether it is intact."""
 
     def settings(self) -> Sequence[tuple[str, str, str]]:
-        """Name, value and source of every setting that holds here."""
+        """Name, value and source of every setting in effect."""
 
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""
 
 
 def examine(product: Product, root: str | None, machine: Machine, probes: Probes) -> list[Finding]:
-    """Every finding, in the order in which things depend on each other."""
+    """Every finding; what others depend on comes first."""
     findings: list[Finding] = [_interpreter(product)]
     findings += _home(machine)
     findings.append(_runtime(root, machine))
     findings += semantic.check(root, machine)
     findings.append(_scanner())
-    findings += _of_core(probes)
+    findings += _core(probes)
     findings += _session(machine)
     findings += _leftovers(machine)
-    proofs = records.kept(machine)
+    trials = results.load(machine)
     for name, client in CLIENTS.items():
         findings += client.checks(machine, product)
-        findings += records.findings(name, proofs[name]) if name in proofs else ()
+        findings += results.findings(name, trials[name]) if name in trials else ()
     return findings
 
 
 def _scanner() -> Finding:
-    """Whether the scanner tells a key from plain words; the key is put together here, so that no file holds one."""
+    """Whether the scanner finds a key, and nothing in plain text; the key is assembled here: no file may hold one."""
     try:
         from keepmum_scanner import scan
 
         works = bool(scan(f"ghp{'_'}{'4fQ9zR7k' * 4}Xb21")) and not scan("Deploys go through the blue pool first.")
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, nothing will be stored
-        return problem("scanner", f"fails ({type(error).__name__}), so that nothing can be stored", _AGAIN)
+    except Exception as error:  # noqa: BLE001 - with any fault of the scanner nothing can be stored
+        return problem("scanner", f"fails ({type(error).__name__}), so nothing can be stored", _AGAIN)
     if not works:
-        return problem("scanner", "does not tell a secret from plain words", _AGAIN)
-    return ok("scanner", "finds a key and passes plain words")
+        return problem("scanner", "does not tell a secret from plain text", _AGAIN)
+    return ok("scanner", "finds a key and passes plain text")
 
 
-def _of_core(probes: Probes) -> Iterator[Finding]:
-    """What the core says; a refusal that all three looks meet, such as a broken settings file, is told once."""
-    told: set[str] = set()
-    for about, look in (("settings", _settings), ("store", _store), ("project", _project)):
-        for finding in _guarded(about, look, probes):
-            if finding.level != "problem" or finding.says not in told:
+def _core(probes: Probes) -> Iterator[Finding]:
+    """The findings about the core; a problem that several checks meet, such as a broken settings file, appears once."""
+    reported: set[str] = set()
+    for about, check in (("settings", _settings), ("store", _store), ("project", _project)):
+        for finding in _guarded(about, check, probes):
+            if finding.level != "problem" or finding.says not in reported:
                 yield finding
-            told.add(finding.says)
+            reported.add(finding.says)
 
 
-def _guarded(about: str, look: Callable[[Probes], Iterator[Finding]], probes: Probes) -> Iterator[Finding]:
-    """The findings of one look at the core, whose refusal is a finding too."""
+def _guarded(about: str, check: Callable[[Probes], Iterator[Finding]], probes: Probes) -> Iterator[Finding]:
+    """The findings of one check of the core; an error of the core is a finding too."""
     try:
-        yield from look(probes)
+        yield from check(probes)
     except KeepmumError as error:
-        yield problem(about, str(error), "Mend that, then run `keepmum doctor` again.")
+        yield problem(about, str(error), "Fix that, then run `keepmum doctor` again.")
 
 
 def _interpreter(product: Product) -> Finding:
@@ -102,10 +102,10 @@ def _interpreter(product: Product) -> Finding:
 
 def _home(machine: Machine) -> Iterator[Finding]:
     if not os.path.isdir(machine.home):
-        yield note("home", f"{machine.home} does not exist yet", "It is made when the first memory is kept.")
+        yield note("home", f"{machine.home} does not exist yet", "It is created when the first memory is stored.")
         return
     if not os.access(machine.home, os.W_OK):
-        yield problem("home", f"{machine.home} cannot be written, so nothing can be kept", "Check its owner and mode.")
+        yield problem("home", f"{machine.home} is not writable, so nothing can be stored", "Check its owner and mode.")
     exposed = list(_exposed(machine.home))
     if exposed:
         yield problem("home", f"others can read {', '.join(exposed)}", f"Run `chmod -R go-rwx {machine.home}`.")
@@ -114,7 +114,7 @@ def _home(machine: Machine) -> Iterator[Finding]:
 
 
 def _exposed(home: str) -> Iterator[str]:
-    """What of the home others may read or enter; a closed folder closes what is in it."""
+    """What others may read in the home; nothing when they cannot enter the folder."""
     if os.name == "nt" or not _open_to_others(home):
         return
     yield home
@@ -131,11 +131,11 @@ def _open_to_others(path: str) -> bool:
 def _runtime(root: str | None, machine: Machine) -> Finding:
     found = runtime.look(root, machine)
     if found is None:
-        return ok("runtime", "there is none, and the core needs none")
+        return ok("runtime", "not installed; the core does not need it")
     if found.missing:
         return note("runtime", f"packages are missing: {', '.join(found.missing)}", _AGAIN)
-    if found.behind:
-        return note("runtime", "its packages are those of another version of Keepmum", _AGAIN)
+    if found.outdated:
+        return note("runtime", "its packages belong to another version of Keepmum", _AGAIN)
     return ok("runtime", f"complete, on Python {found.version}")
 
 
@@ -147,7 +147,7 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield problem(
             "store",
             f"{path} is damaged",
-            "Start any client once: the store is set aside and saved row by row as it opens.",
+            "Start any client once: opening the store moves it aside and recovers it row by row.",
         )
     elif memories != indexed:
         yield problem(
@@ -158,46 +158,46 @@ def _store(probes: Probes) -> Iterator[Finding]:
             "store", f"{memories} memories, all indexed, {size:,.0f} KiB, {facts.get('backups')} backups, at {path}"
         )
     if not facts.get("writable"):
-        yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be kept until that is mended.")
+        yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be stored until that is fixed.")
     if facts.get("notice"):
-        yield note("store", str(facts["notice"]), "Nothing, once you have read it.")
+        yield note("store", str(facts["notice"]), "This is for your information only.")
     yield from servers(facts)
     for part in _parts(facts):
         yield from _files(part)
 
 
 def servers(facts: Mapping[str, object]) -> Iterator[Finding]:
-    """How each team's server answers, by the facts of the store."""
+    """The state of each team's server, from the facts of the store."""
     return (_server(part) for part in _parts(facts) if part.get("server"))
 
 
 def _parts(facts: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """The facts of the stores that one is made of; its own where it is one."""
+    """The facts of the parts of a composite store; those of the store itself when it is a single one."""
     stores = facts.get("stores")
     return [part for part in stores.values() if isinstance(part, Mapping)] if isinstance(stores, Mapping) else [facts]
 
 
 def _files(facts: Mapping[str, object]) -> Iterator[Finding]:
-    """Each file of memories with which something is wrong."""
+    """Each file of memories that has a problem."""
     problems = facts.get("problems")
-    told = problems if isinstance(problems, Sequence) else ()
-    for words in told[:_MOST_FILES]:
-        yield note("file", f"{facts.get('path')}: {words}", "Mend the file by hand; all others are read as ever.")
-    if len(told) > _MOST_FILES:
+    texts = problems if isinstance(problems, Sequence) else ()
+    for text in texts[:_MOST_FILES]:
+        yield note("file", f"{facts.get('path')}: {text}", "Fix the file by hand; all others are still read.")
+    if len(texts) > _MOST_FILES:
         yield note(
             "file",
-            f"{len(told) - _MOST_FILES} more files like these",
-            "Mend those above, then run `keepmum doctor` again.",
+            f"{len(texts) - _MOST_FILES} more files like these",
+            "Fix those above, then run `keepmum doctor` again.",
         )
 
 
 def _server(facts: Mapping[str, object]) -> Finding:
-    """How the team's server answers, and what waits for it."""
+    """The state of the team's server, and the writes that wait for it."""
     waiting = f"{facts.get('queued')} writes wait, {facts.get('refused')} were refused"
     if facts.get("reached"):
         return ok("server", f"{facts['server']} answers, collection {facts.get('collection')}; {waiting}")
     return problem(
-        "server", f"{facts.get('problem')}; {waiting}", "`keepmum whoami` tries it again; nothing that waits is lost."
+        "server", f"{facts.get('problem')}; {waiting}", "`keepmum whoami` tries it again; waiting writes are kept."
     )
 
 
@@ -207,15 +207,15 @@ def _project(probes: Probes) -> Iterator[Finding]:
 
 
 def _settings(probes: Probes) -> Iterator[Finding]:
-    """What is off, and which place says so; other values that were chosen only as such."""
+    """Which settings are off, and where; other settings only with their source."""
     chosen = [entry for entry in probes.settings() if entry[2] != "default"]
     for name, value, source in chosen:
         if name in _SWITCHES and value == "False":
-            yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", _take_back(source))
+            yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", _how_to_unset(source))
         else:
             yield ok("settings", f"{name} is set in {source}")
         if name == "scanner.second_opinion" and value == "True" and not _has_second_opinion():
-            yield note("scanner", "detect-secrets is missing, so the scanner judges alone", _OPINION)
+            yield note("scanner", "detect-secrets is missing, so there is no second opinion", _OPINION)
     if not chosen:
         yield ok("settings", "every setting has its default")
 
@@ -226,9 +226,9 @@ def _has_second_opinion() -> bool:
     return is_installed()
 
 
-def _take_back(source: str) -> str:
-    """How to undo what a place says. A project file can only switch off, so true is not always allowed there."""
-    return "Take that line out." if os.path.isabs(source) else "Unset that variable."
+def _how_to_unset(source: str) -> str:
+    """How to unset a setting. A project file can only switch off, so true is not always allowed there."""
+    return "Remove that line." if os.path.isabs(source) else "Unset that variable."
 
 
 def _session(machine: Machine) -> Iterator[Finding]:
@@ -238,8 +238,8 @@ def _session(machine: Machine) -> Iterator[Finding]:
 
 
 def _leftovers(machine: Machine) -> Iterator[Finding]:
-    for path in leftovers.set_aside(machine):
-        yield note("leftovers", f"{path} is a damaged store that was set aside", "Delete it when you miss nothing.")
+    for path in leftovers.moved_aside(machine):
+        yield note("leftovers", f"{path} is a damaged store that was moved aside", "Delete it if you miss no memories.")
     try:
         records = list(Journal(machine.home))
     except InstallError as error:
@@ -247,4 +247,4 @@ def _leftovers(machine: Machine) -> Iterator[Finding]:
         return
     for record in records:
         if isinstance(record, Wrote) and files.read(record.path) is None:
-            yield note("leftovers", f"{record.path} was installed and is gone", _AGAIN)
+            yield note("leftovers", f"{record.path} was installed and is missing", _AGAIN)

@@ -1,16 +1,16 @@
 """What can go wrong while installing, below the product's own errors.
 
 KeepmumError
-└── InstallError         said in one sentence, with the next step
-    ├── NotPlainJson     a settings file that cannot be edited without harm; it was left alone
-    └── FileChanged      somebody wrote the file between plan and write; planning again is safe
+└── InstallError         one sentence, with the next step
+    ├── UneditableFile   a settings file that cannot be edited safely; it was left unchanged
+    └── FileChanged      another program wrote the file between plan and write; planning again is safe
 """
 
 from __future__ import annotations
 
 from keepmum.core.errors import KeepmumError
 
-__all__ = ["FileChanged", "InstallError", "NotPlainJson"]
+__all__ = ["FileChanged", "InstallError", "UneditableFile"]
 
 
 class InstallError(KeepmumError):
@@ -21,15 +21,15 @@ class InstallError(KeepmumError):
         self.next_step = next_step
 
 
-class NotPlainJson(InstallError):
-    """The text is not plain JSON with an object at its root, so an edit could harm it."""
+class UneditableFile(InstallError):
+    """The text is damaged, or written in a way that an edit could break."""
 
     def __init__(self, line: int, reason: str, column: int | None = None) -> None:
-        place = f"line {line}" if column is None else f"line {line}, column {column}"
-        super().__init__(f"{place}: {reason}")
+        where = f"line {line}" if column is None else f"line {line}, column {column}"
+        super().__init__(f"{where}: {reason}")
         self.line = line
         self.reason = reason
 
 
 class FileChanged(InstallError):
-    """The file is no longer what the plan was made for; nothing was written."""
+    """The file is no longer the one that the plan was made for; nothing was written."""

@@ -1,4 +1,4 @@
-"""What a check found: how bad it is, one sentence, and what to do about it."""
+"""The result of one check: its severity, one sentence, and the next step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Finding:
 
 
 def ok(about: str, says: str) -> Finding:
-    """A finding that needs nothing."""
+    """A finding that needs no action."""
     return Finding("ok", about, says)
 
 
@@ -32,10 +32,10 @@ def note(about: str, says: str, next_step: str = "") -> Finding:
 
 
 def absent(about: str, title: str) -> Finding:
-    """A finding that a client is not on this machine, which is nobody's fault."""
+    """A finding that a client is not installed."""
     return Finding("absent", about, f"{title} was not found", "Install it, then run `keepmum install`.")
 
 
 def problem(about: str, says: str, next_step: str) -> Finding:
-    """A finding that keeps something from working."""
+    """A finding of something that does not work."""
     return Finding("problem", about, says, next_step)

@@ -1,39 +1,98 @@
-"""The formats of other people's files in which single keys are set: which one a file has, and what edits it."""
+"""The formats of other programs' settings files: how a single key is set in each, and removed again.
+
+For every format `strip(*merge(text, path, value)) == text`, which property tests verify.
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keepmum_installers import merge, toml_merge
-from keepmum_installers.merge import Undo
+from keepmum.workspace import toml_edit
+from keepmum.workspace.toml_file import dotted, literal
+from keepmum_installers import json_edit
+from keepmum_installers.errors import UneditableFile
+from keepmum_installers.json_edit import Undo
 
 __all__ = ["Format", "of"]
+
+_UNUSUAL = "it is written in a way that is better changed by hand"
+_Keys = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What edits one format; see `keepmum_installers.merge` for what each promises."""
+    """The editing functions of one format; `json_edit` documents what each does."""
 
     parse: Callable[[str], dict[str, Any]]
-    merge: Callable[[str, Sequence[str], object], tuple[str, Undo | None]]
+    merge: Callable[[str, _Keys, object], tuple[str, Undo | None]]
     strip: Callable[[str, Undo | None], str]
-    by_hand: Callable[[Sequence[tuple[Sequence[str], object]]], str]
-    """What a user would write for these values."""
+    by_hand: Callable[[Sequence[tuple[_Keys, object]]], str]
+    """What a user would write to set these values."""
 
 
 def of(path: str) -> Format:
-    """The format that a file of that name has."""
+    """The format of the file at `path`, by its name."""
     return _TOML if path.endswith(".toml") else _JSON
 
 
-def _json_by_hand(wanted: Sequence[tuple[Sequence[str], object]]) -> str:
+def _json_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:
     text = ""
     for keys, value in wanted:
-        text, _ = merge.merge(text, keys, value)
+        text, _ = json_edit.merge(text, keys, value)
     return text
 
 
-_JSON = Format(merge.parse, merge.merge, merge.strip, _json_by_hand)
-_TOML = Format(toml_merge.parse, toml_merge.merge, toml_merge.strip, toml_merge.by_hand)
+def _parse_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.search(r"line (\d+), column (\d+)", str(error))
+        line, column = (int(found[1]), int(found[2])) if found else (text.count("\n") + 1, None)
+        raise UneditableFile(line, "not TOML", column) from None
+
+
+def _merge_toml(text: str, keys: _Keys, value: object) -> tuple[str, Undo | None]:
+    """As `json_edit.merge`, for a string or a list of strings in a table that has other values."""
+    found: Any = _parse_toml(text)
+    path, table = tuple(keys), ".".join(keys[:-1])
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    statement = toml_edit.find(text, path)
+    if statement and found == value:
+        return text, None
+    if not statement and not toml_edit.has_lines(text, path[:-1]):
+        raise UneditableFile(1, f"{table} has no table of its own: {_UNUSUAL}")
+    try:
+        after = toml_edit.set_value(text, path, value)
+    except toml_edit.NotEditable:
+        raise UneditableFile(1, f"{'.'.join(path)}: {_UNUSUAL}") from None
+    if statement:
+        return after, Undo(path, literal(value), was=text[statement.value : statement.end])
+    unfinished = not text.endswith("\n")
+    return after, Undo(path, literal(value), made=1, blank=("\r\n" if "\r\n" in text else "\n") if unfinished else None)
+
+
+def _strip_toml(text: str, undo: Undo | None) -> str:
+    _parse_toml(text)
+    statement = None if undo is None else toml_edit.find(text, undo.path)
+    if undo is None or statement is None:
+        return text
+    if undo.was is not None:
+        unchanged = text[statement.value : statement.end] == undo.now
+        return text[: statement.value] + undo.was + text[statement.end :] if unchanged else text
+    start, end = toml_edit.whole_lines(text, statement)
+    if undo.blank and end == len(text):  # the line above had no line end before
+        start -= len(undo.blank)
+    return text[:start] + text[end:]
+
+
+def _toml_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:
+    return "\n".join(f"{dotted(keys)} = {literal(value)}" for keys, value in wanted)
+
+
+_JSON = Format(json_edit.parse, json_edit.merge, json_edit.strip, _json_by_hand)
+_TOML = Format(_parse_toml, _merge_toml, _strip_toml, _toml_by_hand)

@@ -1,85 +1,72 @@
-"""An entry of a client's list of MCP servers, with the guard in front of the server and without. Pure."""
+"""One entry of a client's list of MCP servers, with and without the guard in front of the server. Pure."""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
 
-__all__ = ["ServerList", "guarded", "is_guarded", "unguarded"]
+__all__ = ["guarded", "is_guarded", "unguarded"]
 
 Entry = Mapping[str, Any]
 _STDIO = ("stdio", "local")
 _HTTP = ("http", "streamable-http", "streamableHttp")
 _VARIABLE = "KEEPMUM_GUARD_HEADER_"
-_SIGNED_IN_BY_THE_CLIENT = ("oauth", "headersHelper")
-_BEFORE_THE_COMMAND = "--"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerList:
-    """A list of servers: whom it holds for, its file, and where it stands in that."""
-
-    scope: Scope
-    path: str
-    keys: tuple[str, ...]
-    url_is_http: bool = False
-    """Whether an address without a type is one of Streamable HTTP, as it is in some clients."""
+_CLIENT_AUTHENTICATION = ("oauth", "headersHelper")
+_SEPARATOR = "--"
 
 
 def guarded(entry: Entry, call: Sequence[str], *, url_is_http: bool = False) -> dict[str, Any]:
-    """The entry that starts the same server by `call`, the words that start the guard; all it does not name stays.
+    """The entry that starts the same server through the guard, which `call` starts; all other members stay.
 
-    Raises: InstallError when the guard could not stand in front of such a server.
+    Raises: InstallError when the guard does not support such a server.
     """
     kind = entry.get("type", "stdio" if "command" in entry else "http" if url_is_http else None)
-    if kind == "local" and _are_words(entry.get("command")) and entry["command"]:
-        return {**entry, "command": [*call, _BEFORE_THE_COMMAND, *entry["command"]]}  # one list, as OpenCode has it
-    if kind in _STDIO and isinstance(entry.get("command"), str) and _are_words(entry.get("args", [])):
-        words = [*call, _BEFORE_THE_COMMAND, entry["command"], *entry.get("args", [])]
+    if kind == "local" and _is_string_list(entry.get("command")) and entry["command"]:
+        return {**entry, "command": [*call, _SEPARATOR, *entry["command"]]}  # one list, as in OpenCode
+    if kind in _STDIO and isinstance(entry.get("command"), str) and _is_string_list(entry.get("args", [])):
+        words = [*call, _SEPARATOR, entry["command"], *entry.get("args", [])]
         return {**entry, "command": words[0], "args": words[1:]}
-    if any(name in entry for name in _SIGNED_IN_BY_THE_CLIENT):
+    if any(name in entry for name in _CLIENT_AUTHENTICATION):
         raise InstallError(
-            "the client itself signs in to the server, which it cannot do through the guard",
-            "Give the entry a header with a key in it instead, and run this again.",
+            "the client itself authenticates at the server, which does not work through the guard",
+            "Give the entry a header with a key instead, and run this again.",
         )
-    if kind in _HTTP and isinstance(entry.get("url"), str) and _are_texts(entry.get("headers", {})):
+    if kind in _HTTP and isinstance(entry.get("url"), str) and _has_string_values(entry.get("headers", {})):
         return _over_http(entry, call)
     if kind == "sse":
-        raise InstallError("the server speaks the old SSE transport, which the guard does not", _USE_HTTP)
+        raise InstallError("the server uses the old SSE transport, which the guard does not support", _USE_HTTP)
     raise InstallError(
-        "the entry is neither a command with arguments nor an http server", "It was left alone; see docs/guard.md."
+        "the entry is neither a command with arguments nor an http server", "It was left unchanged; see docs/guard.md."
     )
 
 
 def is_guarded(entry: object) -> bool:
     """Whether the entry starts its server through the guard."""
-    return isinstance(entry, Mapping) and _guard_words(entry) is not None
+    return isinstance(entry, Mapping) and _guard_arguments(entry) is not None
 
 
 def unguarded(entry: Entry) -> dict[str, Any] | None:
-    """The entry as it may have been before the guard came; None when that does not show."""
-    words = _guard_words(entry)
+    """The entry without the guard; None when that cannot be derived."""
+    words = _guard_arguments(entry)
     if words is None:
         return None
-    if _BEFORE_THE_COMMAND in words:
-        command, *arguments = words[words.index(_BEFORE_THE_COMMAND) + 1 :] or [""]
+    if _SEPARATOR in words:
+        command, *arguments = words[words.index(_SEPARATOR) + 1 :] or [""]
         if isinstance(entry["command"], list):
             return {**entry, "command": [command, *arguments]} if command else None
         return {**entry, "command": command, "args": arguments} if command else None
-    return _back_to_http(entry, words)
+    return _http_entry(entry, words)
 
 
-_USE_HTTP = "If the server has an http address too, put that in its place and run this again."
+_USE_HTTP = "If the server also has an http address, use that instead and run this again."
 
 
 def _over_http(entry: Entry, call: Sequence[str]) -> dict[str, Any]:
-    """A header's value moves into the entry's environment: arguments are shown to every user of the machine."""
+    """A header's value moves into the entry's environment: every user of the machine can read arguments."""
     words, environment = [*call, "--url", entry["url"]], dict(entry.get("env", {}))
     for number, (name, value) in enumerate(entry.get("headers", {}).items(), start=1):
         words += ["--header-env", f"{name}={_VARIABLE}{number}"]
@@ -88,7 +75,7 @@ def _over_http(entry: Entry, call: Sequence[str]) -> dict[str, Any]:
     return {"command": words[0], "args": words[1:], **({"env": environment} if environment else {}), **rest}
 
 
-def _back_to_http(entry: Entry, words: Sequence[str]) -> dict[str, Any] | None:
+def _http_entry(entry: Entry, words: Sequence[str]) -> dict[str, Any] | None:
     options = list(itertools.pairwise(words))
     url = next((value for name, value in options if name == "--url"), None)
     if url is None:
@@ -101,12 +88,12 @@ def _back_to_http(entry: Entry, words: Sequence[str]) -> dict[str, Any] | None:
     return {"type": "http", "url": url, **added, **({"env": environment} if environment else {}), **rest}
 
 
-def _guard_words(entry: Entry) -> list[str] | None:
-    """What stands behind `guard` in an entry of ours; None in any other."""
+def _guard_arguments(entry: Entry) -> list[str] | None:
+    """The arguments after `guard` in an entry that starts our guard; None for any other entry."""
     command, arguments = entry.get("command"), entry.get("args")
-    if _are_words(command) and command:
+    if _is_string_list(command) and command:
         command, *arguments = command
-    if not isinstance(command, str) or not isinstance(arguments, list) or not _are_words(arguments):
+    if not isinstance(command, str) or not isinstance(arguments, list) or not _is_string_list(arguments):
         return None
     if "guard" not in arguments:
         return None
@@ -119,9 +106,9 @@ def _guard_words(entry: Entry) -> list[str] | None:
     return arguments[at + 1 :] if ours and arguments[at + 1 : at + 2] and arguments[at + 1].startswith("--") else None
 
 
-def _are_words(value: object) -> bool:
+def _is_string_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
-def _are_texts(value: object) -> bool:
+def _has_string_values(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values())

@@ -1,7 +1,6 @@
-"""What the installer did, in the order it did it, so that uninstalling can undo exactly that.
+"""The journal of installation steps, in order, from which uninstalling undoes exactly these steps.
 
-The journal is one JSON file, `<home>/state/installed.json`, written after each step: a run that is cut short can be
-undone as far as it came.
+It is one JSON file, `<home>/state/installed.json`, written after each step, so that an interrupted run can be undone.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from typing import Any
 from keepmum_installers import files
 from keepmum_installers.blocks import Mark
 from keepmum_installers.errors import InstallError
-from keepmum_installers.merge import Undo
+from keepmum_installers.json_edit import Undo
 
 __all__ = ["Called", "Edited", "Inserted", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A folder that was not there before."""
+    """A folder that was created."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wrote:
-    """A file that is wholly ours."""
+    """A file that is entirely ours."""
 
     path: str
     after: str
@@ -38,7 +37,7 @@ class Wrote:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A symbolic link that was not there before."""
+    """A symbolic link that was created."""
 
     path: str
     target: str
@@ -46,7 +45,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """Keys of ours in somebody else's file; `created` when the file exists only because of them."""
+    """Our keys in another program's file; `created` when the file exists only because of them."""
 
     path: str
     undo: tuple[Undo, ...]
@@ -56,7 +55,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """A block of ours in somebody else's file; `created` when the file exists only because of it."""
+    """Our block in another program's file; `created` when the file exists only because of it."""
 
     path: str
     mark: Mark
@@ -66,19 +65,19 @@ class Inserted:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A copy of a file that a client's command was about to write; backup is None when there was no file."""
+    """A backup of a file before a client's command wrote it; `backup` is None when there was no file."""
 
     path: str
     backup: str | None
     mode: int | None = None
-    """Its permissions, which a client's command may change as well."""
+    """Its permissions, which a client's command may change too."""
     client: str = ""
-    """The client whose command it was; unknown in journals of older versions."""
+    """The client whose command it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A command of a client that succeeded, what it set up, and the arguments of the command that undoes it."""
+    """A client's command that succeeded, what it set up, and the arguments of the command that undoes it."""
 
     client: str
     what: str
@@ -92,7 +91,7 @@ _KINDS: dict[str, type[Record]] = {
 
 
 class Journal:
-    """The records of one Keepmum home."""
+    """The records of one Keepmum home, oldest first."""
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, "state", "installed.json")
@@ -107,9 +106,9 @@ class Journal:
         return self._records[::-1]
 
     def add(self, record: Record) -> bool:
-        """Adds the record and saves; whether it was new.
+        """Add the record and save; True when it was new.
 
-        What the first run found is what has to be put back, so a step that is repeated adds nothing but its undo.
+        A repeated step adds only its undo: uninstalling restores the state before the first run.
         """
         known = next((each for each in self._records if _subject(each) == _subject(record)), None)
         if known is None:
@@ -122,12 +121,12 @@ class Journal:
         return known is None
 
     def remove(self, record: Record) -> None:
-        """Forgets a step that was undone, and saves; the last one takes the journal with it."""
+        """Remove the record of a step that was undone, and save; the last one removes the file."""
         self._records.remove(record)
         self._save()
 
     def back_up(self, path: str, content: bytes | None) -> str | None:
-        """Keeps a copy of somebody else's file and gives its path; None when there was no file."""
+        """The path of a new backup of another program's file; None when there was no file."""
         if content is None:
             return None
         files.private_folder(self._backups)
@@ -136,7 +135,7 @@ class Journal:
         return backup
 
     def keep(self, path: str, content: bytes | None, client: str) -> None:
-        """Keeps a copy of a file as it was before the first command of a client that wrote it."""
+        """Back up a file before the first command of a client that writes it."""
         if not any(isinstance(record, Kept) and record.path == path for record in self._records):
             mode = None if content is None else stat.S_IMODE(os.stat(path).st_mode)
             self.add(Kept(path, self.back_up(path, content), mode, client))
@@ -151,7 +150,7 @@ class Journal:
 
 
 def _subject(record: Record) -> tuple[str, ...]:
-    """What two records have in common when they tell of the same thing."""
+    """A key that two records of the same thing share."""
     if isinstance(record, Called):
         return ("Called", record.client, record.what)
     return (type(record).__name__, record.path)
@@ -165,8 +164,8 @@ def _loaded(path: str) -> list[Record]:
         return [_record(value) for value in json.loads(content)["records"]]
     except (ValueError, KeyError, TypeError):
         raise InstallError(
-            f"{path} is damaged, so what was installed is not known",
-            "Move the file away and run the installer again; uninstalling then says what to remove by hand.",
+            f"{path} is damaged, so it is not known what was installed",
+            "Move the file away and run the installer again; uninstalling then names what to remove by hand.",
         ) from None
 
 

@@ -1,6 +1,6 @@
-"""What Keepmum leaves in its home: what an uninstallation clears away, and what only a purge takes.
+"""The files in Keepmum's home: those that uninstalling removes, and those that only a purge removes.
 
-Everything is removed by its known name. Whoever set KEEPMUM_HOME to a folder with other things in it keeps those.
+Everything is removed by its known name, so other files in the folder of KEEPMUM_HOME stay.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 
-__all__ = ["clear", "elsewhere", "memories", "purge", "set_aside"]
+__all__ = ["clear", "elsewhere", "memories", "moved_aside", "purge"]
 
 _STATE = ("heartbeat", "sessions", "briefings")
 _STORE = "memory.db"
 _OUTBOX = ("outbox.db", "outbox-")  # queued writes, and the locks for sending them
-_OWN_WORDS = ("config.toml", "credentials.toml", "allow.toml", "fingerprint.key")
-_CACHES = ("pycache", "modules", "vectors-", "packed-")  # beginnings of names; all of it is made anew where it lacks
-_COPIES = ("servers", os.path.join("cache", "markdown"))  # what this machine knows of memories that lie elsewhere
+_SETTINGS = ("config.toml", "credentials.toml", "allow.toml", "fingerprint.key")
+_CACHES = ("pycache", "modules", "vectors-", "packed-")  # prefixes of names; each is created again when missing
+_COPIES = ("servers", os.path.join("cache", "markdown"))  # local copies of memories that are stored elsewhere
 
 
 def clear(machine: Machine) -> None:
-    """Removes what can be made anew: runtime, caches, and the state of hooks and sessions.
+    """Remove everything that can be created again: runtime, caches, and the state of hooks and sessions.
 
     Raises: InstallError when something may not be removed.
     """
@@ -56,36 +56,36 @@ def memories(machine: Machine) -> list[str]:
 
 
 def purge(machine: Machine) -> int:
-    """Removes memories, their backups, settings and keys for good; how many files that were.
+    """Remove memories, their backups, settings and keys permanently; returns the number of files.
 
     Raises: InstallError when something may not be removed.
     """
-    doomed = memories(machine)
+    paths = memories(machine)
     try:
-        for path in doomed:
+        for path in paths:
             os.unlink(path)
     except OSError as error:
-        raise _kept_back(error) from None
+        raise _removal_error(error) from None
     _remove_tree(machine.state("backups"))
     for copies in _COPIES:
         _remove_tree(os.path.join(machine.home, copies))
     for folder in ("backups", "state", "cache"):
         _remove_if_empty(os.path.join(machine.home, folder))
     _remove_if_empty(machine.home)
-    return len(doomed)
+    return len(paths)
 
 
-def set_aside(machine: Machine) -> list[str]:
-    """Damaged stores that were moved out of the way, and are kept for a rescue by hand."""
+def moved_aside(machine: Machine) -> list[str]:
+    """Damaged stores that were moved aside and kept for recovery by hand."""
     found = (path for path in memories(machine) if os.path.basename(path).startswith(f"{_STORE}.corrupt-"))
     return [path for path in found if not path.endswith(("-wal", "-shm"))]
 
 
 def elsewhere(machine: Machine) -> str | None:
-    """The store that the user's settings put outside Keepmum's home; None when there is none."""
+    """The path of a store outside Keepmum's home, as the user's settings name it; None when there is none."""
     try:
         path = settings.load({"KEEPMUM_HOME": machine.home}, None).store.path
-    except SettingsError:  # nobody can say what they meant
+    except SettingsError:  # damaged settings name no store
         return None
     inside = path is None or files.lies_in(path, machine.home)
     return None if inside or not os.path.exists(path or "") else path
@@ -93,7 +93,7 @@ def elsewhere(machine: Machine) -> str | None:
 
 def _kept(machine: Machine) -> Iterator[str]:
     for name in _names(machine.home):
-        if name.startswith((_STORE, *_OUTBOX)) or name in _OWN_WORDS:
+        if name.startswith((_STORE, *_OUTBOX)) or name in _SETTINGS:
             yield os.path.join(machine.home, name)
     folder = os.path.join(machine.home, "backups")
     for name in _names(folder):
@@ -116,7 +116,7 @@ def _remove_tree(path: str) -> None:
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
     except OSError as error:
-        raise _kept_back(error) from None
+        raise _removal_error(error) from None
 
 
 def _remove_if_empty(path: str) -> None:
@@ -124,7 +124,7 @@ def _remove_if_empty(path: str) -> None:
         os.rmdir(path)
 
 
-def _kept_back(error: OSError) -> InstallError:
+def _removal_error(error: OSError) -> InstallError:
     return InstallError(
-        f"could not remove {error.filename}: {error.strerror}", "Close what uses it, then run this again."
+        f"could not remove {error.filename}: {error.strerror}", "Close the programs that use it, then run this again."
     )

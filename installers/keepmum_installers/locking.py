@@ -1,4 +1,4 @@
-"""A lock on a folder, which the kernel frees when its holder dies and which leaves no file behind."""
+"""A lock on a folder, which the kernel releases when its holder exits, and which leaves no file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from keepmum_installers.errors import InstallError
 
 __all__ = ["locked"]
 
-_PAUSE = 0.01  # seconds between two tries
-# A network file system may know no locks on folders; the comparison before each replacement still guards the file.
-_NO_LOCKS_HERE = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP)
+_PAUSE = 0.01  # seconds between two attempts
+# A network file system may not support locks on folders; the comparison before each replacement still protects files.
+_UNSUPPORTED = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
 def locked(folder: str, seconds: float = 60) -> Iterator[None]:
-    """Holds the only lock on folder while the block runs.
+    """Hold the exclusive lock on the folder while the block runs.
 
-    Raises: InstallError when somebody else held it all the time.
+    Raises: InstallError when another process holds it for that many seconds.
     """
     descriptor = _open(folder)
     try:
@@ -31,8 +31,8 @@ def locked(folder: str, seconds: float = 60) -> Iterator[None]:
         while not _take(descriptor):
             if time.monotonic() > deadline:
                 raise InstallError(
-                    f"another installation has been at work in {folder} for {seconds:g} seconds",
-                    "Wait until it has ended and run this again.",
+                    f"another installation has been running in {folder} for {seconds:g} seconds",
+                    "Wait until it has finished and run this again.",
                 )
             time.sleep(_PAUSE)
         yield
@@ -45,7 +45,7 @@ if sys.platform == "win32":
     import tempfile
 
     def _open(folder: str) -> int:
-        # Windows locks files only, and never a folder.
+        # Windows can lock files only, not folders.
         name = "keepmum-" + hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()[:16] + ".lock"
         return os.open(os.path.join(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT)
 
@@ -59,6 +59,6 @@ def _take(descriptor: int) -> bool:
     try:
         return file_locks.take(descriptor)
     except OSError as error:
-        if error.errno not in _NO_LOCKS_HERE:
+        if error.errno not in _UNSUPPORTED:
             raise
         return True

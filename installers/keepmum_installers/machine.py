@@ -1,24 +1,25 @@
-"""The machine as the installer sees it: one value that holds every way to look at it or to act on it."""
+"""The machine as the installer sees it: its folders, its environment, and how to run a command on it."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keepmum_hooks import places
 from keepmum_installers.errors import InstallError
 
-__all__ = ["Machine", "Outcome", "Runner", "run"]
+__all__ = ["NOT_FOUND", "Machine", "Outcome", "Runner", "config_home", "run"]
 
-NOT_FOUND, TIMED_OUT = 127, 124  # what a shell and timeout(1) answer
+NOT_FOUND, TIMED_OUT = 127, 124  # as a shell and timeout(1) report these
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a command ended, and what it said."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str = ""
@@ -26,19 +27,19 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """The line in which the command said what was wrong, else its first; at most 200 characters."""
+        """The line that names the error, else the first line; at most 200 characters."""
         lines = [line.strip(" \t✘✔") for line in (self.err + "\n" + self.out).splitlines()]
-        said = [line for line in lines if line.startswith("Error:")] + [line for line in lines if line]
-        return said[0][:200] if said else f"it ended with code {self.code} and said nothing"
+        candidates = [line for line in lines if line.startswith("Error:")] + [line for line in lines if line]
+        return candidates[0][:200] if candidates else f"it ended with code {self.code} and no output"
 
 
 Runner = Callable[[Sequence[str], float], Outcome]
 
 
 def run(argv: Sequence[str], seconds: float) -> Outcome:
-    """How the command ended; never raises: a missing command gives 127, one that ran out of time 124."""
+    """The outcome of a command; never raises: a missing command gives code 127, a timeout 124."""
     try:
-        done = subprocess.run(  # noqa: PLW1510 - the code is the answer
+        done = subprocess.run(  # noqa: PLW1510 - the caller reads the code
             argv,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -55,12 +56,14 @@ def run(argv: Sequence[str], seconds: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where things lie on this machine, and how to run a command on it."""
+    """Folders and environment of one user, and the function that runs commands."""
 
     user_home: str
     home: str
     """Keepmum's own folder."""
     cwd: str
+    config_home: str
+    """The folder in which desktop apps keep this user's settings; see `config_home`."""
     environ: Mapping[str, str] = field(repr=False)  # may hold secrets
     run: Runner = run
 
@@ -68,14 +71,26 @@ class Machine:
     def this(cls) -> Machine:
         """The machine that this process runs on.
 
-        Raises: InstallError when neither KEEPMUM_HOME nor HOME says where to keep anything.
+        Raises: InstallError when neither KEEPMUM_HOME nor HOME names a folder for memories.
         """
         home = places.home()
         if home is None:
             raise InstallError(
                 "there is no folder to keep memories in: HOME is not set", "Set HOME, or KEEPMUM_HOME, to a full path."
             )
-        return cls(user_home=os.path.expanduser("~"), home=home, cwd=_working_folder(), environ=os.environ)
+        user_home = os.path.expanduser("~")
+        return cls(user_home, home, _working_folder(), config_home(user_home, os.environ), os.environ)
+
+    @property
+    def repository(self) -> str:
+        """The top folder of the repository around the working folder; the working folder itself outside of any."""
+        folder = os.path.realpath(self.cwd)
+        while not os.path.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return os.path.realpath(self.cwd)
+            folder = parent
+        return folder
 
     def find(self, program: str) -> str | None:
         """The full path of a program on PATH; None when there is none."""
@@ -86,8 +101,21 @@ class Machine:
         return os.path.join(self.home, "state", *names)
 
 
+def config_home(user_home: str, environ: Mapping[str, str]) -> str:
+    """The folder in which desktop apps keep a user's settings: `~/.config`, `Application Support`, or `AppData`."""
+    if sys.platform == "darwin":  # here platformdirs follows XDG_CONFIG_HOME, which these apps do not
+        return os.path.join(user_home, "Library", "Application Support")
+    try:
+        from platformdirs import user_config_dir
+    except ImportError:  # install.sh plans before it installs packages
+        if os.name == "nt":
+            return environ.get("APPDATA") or os.path.join(user_home, "AppData", "Roaming")
+        return environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config")
+    return user_config_dir(roaming=True)
+
+
 def _working_folder() -> str:
-    """The working folder, or the top of the file system when it was deleted under us."""
+    """The working folder; the top of the file system when it was deleted meanwhile."""
     try:
         return os.getcwd()
     except FileNotFoundError:

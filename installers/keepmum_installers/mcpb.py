@@ -1,10 +1,10 @@
-"""The server as one file that Claude Desktop installs by a double click: `keepmum.mcpb`, a zip with a manifest.
+"""The server as one file that Claude Desktop installs on a double click: `keepmum.mcpb`, a zip with a manifest.
 
 In a clone, with PYTHONPATH=installers:plugin:hooks:
 
 python3 -m keepmum_installers.mcpb keepmum.mcpb
 
-The same clone gives the same bytes, whoever packs it, whenever.
+The package is reproducible: the same clone gives the same bytes.
 
 Source: https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md, read 2026-11-21; and `mcpb validate` 2.1.2.
 """
@@ -17,18 +17,19 @@ import sys
 import zipfile
 from collections.abc import Iterator
 
+from keepmum.system import private_files
 from keepmum_installers.product import Product, bundle_root, read
 
 __all__ = ["main", "manifest", "pack"]
 
 _FOLDERS = ("plugin/keepmum", "scanner/keepmum_scanner", "hooks/keepmum_hooks", "installers/keepmum_installers")
 _FILES = ("LICENSE", "README.md", "pyproject.toml", "plugin/launch.py")
-_LEFT_OUT = ("__pycache__", "providers")  # the second is what a table was rendered from
+_EXCLUDED = ("__pycache__", "providers")  # the providers are in the rendered table
 _EPOCH = (2026, 1, 1, 0, 0, 0)
 
 
 def manifest(product: Product) -> dict[str, object]:
-    """What the app reads; its own Python may be too old, and then `launch.py` says what to do."""
+    """The manifest that the app reads. Its `python3` may be too old; `launch.py` then says what to do."""
     arguments = ["-I", "-S", "${__dirname}/plugin/launch.py", "mcp", "--client", "claude-desktop"]
     return {
         "manifest_version": "0.3",
@@ -58,19 +59,17 @@ def manifest(product: Product) -> dict[str, object]:
 
 
 def pack(root: str, path: str) -> int:
-    """Write the package of the bundle at root; how many files are in it.
+    """Write the package of the bundle at root; returns the number of its files.
 
     Raises: OSError when a part is missing, or the package cannot be written.
     """
-    beside = f"{path}.part"
     count = 0
-    with zipfile.ZipFile(beside, "w") as package:
+    with private_files.replacement(path, 0o644) as file, zipfile.ZipFile(file, "w") as package:
         _add(package, "manifest.json", (json.dumps(manifest(read(root)), indent=2) + "\n").encode())
         for name in _names(root):
-            with open(os.path.join(root, *name.split("/")), "rb") as file:
-                _add(package, name, file.read())
+            with open(os.path.join(root, *name.split("/")), "rb") as source:
+                _add(package, name, source.read())
             count += 1
-    os.replace(beside, path)
     return count + 1
 
 
@@ -86,11 +85,11 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _names(root: str) -> Iterator[str]:
-    """The files of the package below root, with forward slashes, in an order of their own."""
+    """The files of the package below root, with forward slashes, in a fixed order."""
     yield from _FILES
     for folder in _FOLDERS:
         for top, folders, names in os.walk(os.path.join(root, *folder.split("/"))):
-            folders[:] = sorted(set(folders) - set(_LEFT_OUT))
+            folders[:] = sorted(set(folders) - set(_EXCLUDED))
             for name in sorted(names):
                 if not name.startswith("."):
                     yield os.path.relpath(os.path.join(top, name), root).replace(os.sep, "/")

@@ -1,4 +1,4 @@
-"""What the product is called, read from the one place that says so."""
+"""Name, version and addresses of the product, read from `pyproject.toml` or the package metadata."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SERVER = "memory"
 """The MCP server's key; clients build the tools' full names from it."""
 
 SKILLS = "plugin/skills"
-"""The folder of the skills; manifests name it, since the clients would look for it at the bundle's root."""
+"""The folder of the skills; manifests name it, since clients would look for it at the bundle's root."""
 
 SKILL = f"{SKILLS}/memory/SKILL.md"
-"""The one skill, by path below the bundle's root."""
+"""The skill, by path below the bundle's root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Name, version and addresses of the product, as `pyproject.toml` states them."""
+    """Name, version and addresses of the product."""
 
     name: str
     version: str
@@ -38,7 +38,7 @@ class Product:
     keywords: tuple[str, ...]
 
     def facts(self) -> dict[str, object]:
-        """What a plugin's manifest says of the product behind its name, in the words that the clients share."""
+        """The fields of a plugin's manifest that all clients share."""
         return {
             "description": self.description,
             "author": {"name": self.author},
@@ -55,7 +55,7 @@ class Product:
 
 
 def read(root: str) -> Product:
-    """The product whose repository (or installed bundle) lies at root.
+    """The product whose repository or installed bundle is at root.
 
     Raises: OSError when there is no `pyproject.toml`; KeyError when it lacks a field.
     """
@@ -74,7 +74,7 @@ def read(root: str) -> Product:
 
 
 def installed(root: str | None) -> Product:
-    """The product that runs: the bundle's at root, or, where there is no bundle, the installed package's."""
+    """The running product: the bundle at root, or the installed package when there is no bundle."""
     if root is not None:
         return read(root)
     from importlib.metadata import metadata
@@ -94,6 +94,6 @@ def installed(root: str | None) -> Product:
 
 
 def bundle_root() -> str | None:
-    """The folder of the bundle that this code runs from; None when it runs from a wheel, which has no bundle."""
+    """The folder of the bundle that this code runs from; None when it runs from a wheel."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     return root if os.path.isfile(os.path.join(root, "pyproject.toml")) else None

@@ -1,6 +1,6 @@
-"""Search by meaning: its packages and its model, which everything else does without.
+"""The packages and the model of vector search, which is optional.
 
-The model is fetched by `keepmum model install`, run on the runtime that has the packages.
+`keepmum model install` downloads the model; it runs on the runtime with the packages.
 """
 
 from __future__ import annotations
@@ -11,63 +11,63 @@ from collections.abc import Iterator
 
 from keepmum.embedding.local_model import MINILM
 from keepmum_installers import runtime
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok
 from keepmum_installers.machine import Machine
-from keepmum_installers.voice import Voice
 
 __all__ = ["check", "plan", "prepare"]
 
 _SECONDS = 1800
-_LATER = "Search goes by words until `keepmum model install` has done it."
+_LATER = "Search is lexical until `keepmum model install` succeeds."
 
 
 def plan(root: str, machine: Machine) -> str:
-    """What will be done, in a line for the user; empty when all of it is in place."""
+    """What will be installed, as a line for the user; empty when it is installed."""
     if _has_packages(root, machine) and _has_model(machine):
         return ""
-    return "install search by meaning, 90 MB of packages and a model of 84 MB (--no-semantic: search by words alone)"
+    return "install vector search, 90 MB of packages and a model of 84 MB (--no-semantic: lexical search only)"
 
 
-def prepare(root: str, machine: Machine, voice: Voice) -> None:
-    """Puts packages and model in place, as far as they are not.
+def prepare(root: str, machine: Machine, console: Console) -> None:
+    """Install the packages and the model that are missing.
 
-    Raises: InstallError; search by words works all the same.
+    Raises: InstallError; lexical search works without them.
     """
     try:
-        built = runtime.build(root, machine, voice, runtime.SEMANTIC)
+        built = runtime.build(root, machine, console, runtime.SEMANTIC)
     except InstallError as error:
-        raise InstallError(f"search by meaning: {error}", error.next_step) from None
+        raise InstallError(f"vector search: {error}", error.next_step) from None
     if not _has_model(machine):
-        _fetch_model((built.python, "-I", os.path.join(root, "plugin", "launch.py"), "model", "install"), machine)
-    voice.say("Search by meaning: ready.")
+        _download_model((built.python, "-I", os.path.join(root, "plugin", "launch.py"), "model", "install"), machine)
+    console.say("Vector search: ready.")
 
 
 def check(root: str | None, machine: Machine) -> Iterator[Finding]:
-    """How it is, for the doctor."""
+    """The findings of the doctor about vector search."""
     if root is None or runtime.look(root, machine) is None:
-        return  # nothing of it was installed, and the runtime's line says so
+        return  # the finding about the runtime says that nothing is installed
     if not _has_packages(root, machine):
-        yield note("search", "goes by words alone: packages are missing", "Run `sh installers/install.sh` again.")
+        yield note("search", "is lexical only: packages are missing", "Run `sh installers/install.sh` again.")
     elif not _has_model(machine):
-        yield note("search", "goes by words alone: the model is not installed", "Run `keepmum model install`.")
+        yield note("search", "is lexical only: the model is not installed", "Run `keepmum model install`.")
     else:
-        yield ok("search", f"by words and by meaning, with {MINILM.name}")
+        yield ok("search", f"lexical and by vectors, with {MINILM.name}")
 
 
 def _has_packages(root: str, machine: Machine) -> bool:
     found = runtime.look(root, machine, runtime.SEMANTIC)
-    return found is not None and not found.missing and not found.behind
+    return found is not None and not found.missing and not found.outdated
 
 
 def _has_model(machine: Machine) -> bool:
-    """Whether every file is there; whether each is whole, is looked at when it is opened."""
+    """Whether every file exists; opening the model verifies their content."""
     folder = MINILM.folder(machine.home)
     return all(os.path.isfile(os.path.join(folder, name)) for name in MINILM.installed)
 
 
-def _fetch_model(command: tuple[str, ...], machine: Machine) -> None:
-    """Runs a command that shows the user by itself how far it is, and what goes wrong.
+def _download_model(command: tuple[str, ...], machine: Machine) -> None:
+    """Run the command, which prints its own progress and errors.
 
     Raises: InstallError when it fails.
     """
@@ -75,6 +75,6 @@ def _fetch_model(command: tuple[str, ...], machine: Machine) -> None:
     try:
         code = subprocess.run(command, stdin=subprocess.DEVNULL, env=environ, timeout=_SECONDS, check=False).returncode
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InstallError(f"the model could not be fetched ({type(error).__name__})", _LATER) from None
+        raise InstallError(f"the model could not be downloaded ({type(error).__name__})", _LATER) from None
     if code:
-        raise InstallError("the model could not be fetched", _LATER)
+        raise InstallError("the model could not be downloaded", _LATER)

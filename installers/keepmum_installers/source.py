@@ -1,4 +1,4 @@
-"""Where a client gets the plugin from: a folder, a repository on GitHub, or a git address."""
+"""The source of the plugin: a folder, a repository on GitHub, or a git address."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ _SSH = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place to get the plugin from."""
+    """A source that a client can install the plugin from."""
 
     kind: Literal["directory", "github", "git"]
     where: str
 
 
 def folder(path: str) -> Source:
-    """The source that is the bundle in this folder.
+    """The bundle in this folder as a source.
 
-    Raises: InstallError when no bundle lies there.
+    Raises: InstallError when the folder has no bundle.
     """
     if not os.path.isfile(os.path.join(path, ".claude-plugin", "marketplace.json")):
-        raise InstallError(f"no Keepmum lies in the folder {path}", "Give --source the folder of a clone of Keepmum.")
+        raise InstallError(f"the folder {path} has no Keepmum", "Give --source the folder of a clone of Keepmum.")
     return Source("directory", os.path.realpath(path))
 
 
 def bundle_folder(named: str | None, root: str | None, cwd: str) -> str | None:
-    """The folder of the bundle: what the user named, else the one at root; None when it is none on this machine.
+    """The folder of the bundle: the named source, else the one at root; None when the source is not a folder.
 
-    Raises: InstallError when what the user named is no source, or no bundle lies in the folder.
+    Raises: InstallError when the named source is not valid, or the folder has no bundle.
     """
     source = parse_source(named, cwd) if named else folder(root) if root else None
     return source.where if source is not None and source.kind == "directory" else None
 
 
 def github(repository: str) -> Source:
-    """The source that is a repository on GitHub, named `owner/name`."""
+    """The repository `owner/name` on GitHub as a source."""
     return Source("github", repository)
 
 
 def parse_source(text: str, cwd: str) -> Source:
     """The source that the user named.
 
-    Raises: InstallError when text is none, or carries a password: it would be written into settings files.
+    Raises: InstallError when text is not a source, or has a password: that would be written into settings files.
     """
     path = os.path.join(cwd, os.path.expanduser(text))
     if os.path.isdir(path):
@@ -68,13 +68,13 @@ def parse_source(text: str, cwd: str) -> Source:
         )
     if address.query or address.fragment:
         raise InstallError(
-            "--source has more than an address, after a ? or #, where keys are often carried; nothing was done",
-            "Give the address up to there.",
+            "--source has a query or a fragment, which often contain keys; nothing was done",
+            "Give the address up to the ? or #.",
         )
     if address.password or (address.username and address.scheme != "ssh"):
         raise InstallError(
-            "--source carries a user name or a password, which would be written into settings files; nothing was done",
-            "Give the address without it, and let git's credential helper answer for you.",
+            "--source contains a user name or a password, which would be written into settings files; nothing was done",
+            "Give the address without it, and let git's credential helper sign you in.",
         )
     name = address.path.strip("/").removesuffix(".git")
     if address.hostname == "github.com" and _OWNER_AND_NAME.fullmatch(name):
@@ -83,9 +83,9 @@ def parse_source(text: str, cwd: str) -> Source:
 
 
 def _address(text: str) -> SplitResult | None:
-    """The parts of a git address; None when text is none."""
+    """The parts of a git address; None when text is not one."""
     try:
         address = urlsplit(text)
-    except ValueError:  # half of an IPv6 address
+    except ValueError:  # an incomplete IPv6 address
         return None
     return address if address.scheme in {"https", "http", "ssh"} and address.hostname else None

@@ -1,4 +1,4 @@
-"""What a repository says once for all clients: a paragraph in `AGENTS.md`, and settings in `.keepmum.toml`."""
+"""The files of a repository that all clients share: a paragraph in `AGENTS.md`, and settings in `.keepmum.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from keepmum_installers.blocks import Block
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, add_block, own_file
-from keepmum_installers.repository import repository
 
 __all__ = ["common_files", "plan"]
 
@@ -27,12 +26,12 @@ A secret never belongs in a memory: say where it is kept instead."""
 
 
 def plan(settings: Sequence[str], machine: Machine) -> Plan:
-    """The edit of `AGENTS.md`, and the file with the settings, each `NAME=VALUE`; no steps where all is there.
+    """The edit of `AGENTS.md`, and the settings file, each setting given as `NAME=VALUE`; no steps when all is done.
 
-    Raises: InstallError when a file cannot be edited without harm, or a setting is none that a project can choose.
+    Raises: InstallError when a file cannot be edited safely, or a project cannot choose a setting.
     """
     steps = (
-        add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent of the memory"),
+        add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent about the memory"),
         own_file(_settings(machine), _chosen(settings, machine), "settings for everybody", 0o644) if settings else None,
     )
     return Plan(
@@ -47,35 +46,35 @@ def common_files(machine: Machine) -> tuple[str, ...]:
 
 
 def _agents(machine: Machine) -> str:
-    return os.path.join(repository(machine), "AGENTS.md")
+    return os.path.join(machine.repository, "AGENTS.md")
 
 
 def _settings(machine: Machine) -> str:
-    return os.path.join(repository(machine), PROJECT_FILE_NAME)
+    return os.path.join(machine.repository, PROJECT_FILE_NAME)
 
 
 def _chosen(settings: Sequence[str], machine: Machine) -> str:
-    """The text of the settings file. One that is there already is the team's own, and is not edited."""
+    """The text of the settings file. An existing file belongs to the team, and is not edited."""
     path = _settings(machine)
     before = text = (files.read(path) or b"").decode("utf-8", "replace")
     for each in settings:
         name, _, value = each.partition("=")
-        text = _with(path, text, name.strip(), value)
+        text = _with_setting(path, text, name.strip(), value)
     if before and text != before:
         lines = "\n".join(settings)
-        raise InstallError(f"{path} is there already; it was left alone", f"Say there what you want to say:\n{lines}")
+        raise InstallError(f"{path} exists already; it was left unchanged", f"Add these settings there:\n{lines}")
     return text
 
 
-def _with(path: str, text: str, name: str, value: str) -> str:
+def _with_setting(path: str, text: str, name: str, value: str) -> str:
     setting = SETTINGS.get(name)
     if setting is None or PROJECT_FILE not in setting.files or setting.kind is tuple:
         able = (each.name for each in SETTINGS.values() if PROJECT_FILE in each.files and each.kind is not tuple)
-        raise InstallError(f"{name} is no setting that a project can choose here", f"It can: {', '.join(able)}.")
+        raise InstallError(f"{name} is not a setting that a project can choose", f"It can: {', '.join(able)}.")
     try:
         chosen = from_text(setting, value)
         return toml_edit.changed(path, text, name, chosen) if isinstance(chosen, (bool, int, str)) else text
     except ValueError as allowed:
         raise InstallError(f"{name} must be {allowed}; nothing was done", f"Use for example --set {name}=…") from None
     except SettingsError as error:
-        raise InstallError(str(error), "Mend that, then run this again.") from None
+        raise InstallError(str(error), "Fix that, then run this again.") from None

@@ -15,7 +15,7 @@ from typing import Any
 import pexpect
 
 from clients.claude import Terminal
-from keepmum_installers.clients.codex import staging
+from keepmum_installers.clients.codex import manifests
 from keepmum_installers.live.model import Model
 from keepmum_installers.live.responses import Responses
 from keepmum_installers.product import read
@@ -89,7 +89,7 @@ class Codex:
     def take(self, root: Path, *, folder: Path) -> None:
         """Install the plugin by the client's own commands, from the files that the installer hands over."""
         place = self.home / "handed-over"
-        for name, text in staging.texts(read(str(root)), str(root)).items():
+        for name, text in manifests.plugin_files(read(str(root)), str(root)).items():
             path = place / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

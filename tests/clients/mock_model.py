@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from keepmum_installers.live.messages import Messages
-from keepmum_installers.live.model import Call, Reply, Say, Wire
+from keepmum_installers.live.model import Call, ModelApi, Reply, Say
 
 __all__ = ["Call", "MockModel", "Request", "Say"]
 
@@ -72,7 +72,7 @@ class _Rule:
 class MockModel:
     """A scripted model; a context manager that listens while it is open."""
 
-    def __init__(self, wire: Wire | None = None, spoken: Callable[[Json], Json] = dict) -> None:
+    def __init__(self, wire: ModelApi | None = None, spoken: Callable[[Json], Json] = dict) -> None:
         """Speak as the client expects; `spoken` puts a request into the form of the Messages API."""
         self.wire = wire or Messages()
         self._spoken = spoken
@@ -163,16 +163,16 @@ def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
             self._send("text/plain", b"")
 
         def do_GET(self) -> None:
-            self._send("application/json", model.wire.errand(self.path))
+            self._send("application/json", model.wire.auxiliary(self.path))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
             path = self.path.partition("?")[0]
-            if model.wire.is_question(path, body):
+            if model.wire.is_turn(path, body):
                 self._send(*model.wire.answer(body, model.answer(body), len(model.requests)))
             else:
                 kind = "text/event-stream" if path.endswith(":streamGenerateContent") else "application/json"
-                self._send(kind, model.wire.errand(path))  # titles, telemetry and the like
+                self._send(kind, model.wire.auxiliary(path))  # titles, telemetry and the like
 
         def _send(self, kind: str, data: bytes) -> None:
             self.send_response(200)

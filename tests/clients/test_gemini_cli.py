@@ -13,7 +13,7 @@ from clients.samples import DUE, NOTE, token
 from clients.spoken import from_generate
 from clients.user import User
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
-from keepmum_installers.live.generate import Generate
+from keepmum_installers.live.gemini_cli import GeminiApi
 
 pytestmark = pytest.mark.clients
 
@@ -23,7 +23,7 @@ TOOL = "mcp_keepmum_"
 
 @pytest.fixture
 def generate() -> Iterator[MockModel]:
-    with MockModel(Generate(), from_generate) as model:
+    with MockModel(GeminiApi(), from_generate) as model:
         yield model
 
 

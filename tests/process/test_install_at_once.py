@@ -1,4 +1,4 @@
-"""Many installers at once, on one settings file and in one home: each does its part, and nothing is lost."""
+"""Many installers at once, on one settings file and in one home: no write is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import sys
 sys.path[:0] = sys.argv[3:]
 from keepmum_installers import files
 from keepmum_installers.errors import FileChanged
-from keepmum_installers.merge import merge
+from keepmum_installers.json_edit import merge
 path, writer = sys.argv[1:3]
 for number in range({EACH}):
     for _ in range(1000):

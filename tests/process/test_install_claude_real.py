@@ -1,4 +1,4 @@
-"""The installer and the real Claude Code: what our plans call is what the client does."""
+"""The installer's plans with the real Claude Code."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _plugins(run: Callable[..., Done]) -> list[dict[str, Any]]:
     return listed
 
 
-def test_plugin_is_on_after_one_command_and_off_without_a_trace_after_another(
+def test_one_command_installs_the_plugin_and_another_removes_it_completely(
     installer: Callable[..., Done], run: Callable[..., Done], home: Path
 ) -> None:
     (home / ".claude").mkdir()
@@ -103,7 +103,9 @@ def test_plugin_is_on_after_one_command_and_off_without_a_trace_after_another(
     assert settings.read_text() == SETTINGS
 
 
-def test_settings_that_the_client_cannot_read_are_told_in_its_words(installer: Callable[..., Done], home: Path) -> None:
+def test_settings_that_the_client_cannot_read_are_reported_with_its_message(
+    installer: Callable[..., Done], home: Path
+) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.json").write_text("{ // mine\n}")
     done = installer("--no-runtime")

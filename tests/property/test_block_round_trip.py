@@ -1,11 +1,11 @@
-"""Whatever stands in a text: our block goes in and comes out without a trace."""
+"""For any text, removing our block restores the bytes."""
 
 from __future__ import annotations
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from keepmum_installers.blocks import Block, Mark, put, take_out
+from keepmum_installers.blocks import Block, Mark, put, remove
 
 LINES = st.lists(
     st.one_of(st.text(max_size=20), st.sampled_from(["", "[table]", "# keepmum: end", "a = 1", Block("").first])),
@@ -16,10 +16,10 @@ BLOCK = Block("[ours]\nx = 1")
 
 
 @given(TEXTS)
-def test_taking_out_gives_the_bytes_back(text: str) -> None:
-    assume(take_out(text, Mark(BLOCK.first, BLOCK.last)) == text)  # else it is an older block, which is renewed
+def test_removing_a_block_restores_the_bytes(text: str) -> None:
+    assume(remove(text, Mark(BLOCK.first, BLOCK.last)) == text)  # else it has an older block, which would be updated
     with_block, mark = put(text, BLOCK)
-    assert take_out(with_block, mark) == text
+    assert remove(with_block, mark) == text
 
 
 @given(TEXTS)

@@ -1,4 +1,4 @@
-"""Whatever a client's file looks like: the guard comes and goes, and not one byte is another."""
+"""For any client's file, removing the guard restores the bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from json_texts import documents
 from keepmum_installers import guarding
-from keepmum_installers.errors import NotPlainJson
-from keepmum_installers.guarding import Wanted
+from keepmum_installers.console import Console
+from keepmum_installers.errors import UneditableFile
+from keepmum_installers.guarding import Target
+from keepmum_installers.json_edit import merge
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import merge
-from keepmum_installers.voice import Voice
 
 WORDS = st.text(max_size=8)
 VARIABLES = st.dictionaries(WORDS, WORDS, max_size=2)
@@ -30,20 +30,20 @@ ENTRIES = st.fixed_dictionaries(
 
 @settings(deadline=None)
 @given(documents(), st.lists(ENTRIES, min_size=1, max_size=3), st.randoms())
-def test_the_guard_comes_and_goes_without_a_trace(text: str, entries: list[dict[str, object]], order: Random) -> None:
+def test_removing_the_guard_restores_the_bytes(text: str, entries: list[dict[str, object]], order: Random) -> None:
     names = [f"server {number}" for number in range(len(entries))]
     for name, entry in zip(names, entries, strict=True):
         try:
             text, _ = merge(text, ("mcpServers", name), entry)
-        except NotPlainJson:
+        except UneditableFile:
             assume(False)  # noqa: FBT003 - hypothesis has it so
     with tempfile.TemporaryDirectory() as home:
-        machine = Machine(home, str(Path(home) / "keepmum"), home, {"PATH": ""})
+        machine = Machine(home, str(Path(home) / "keepmum"), home, home, {"PATH": ""})
         path = Path(home) / ".claude.json"
         path.write_bytes(text.encode())
         before = path.read_bytes()
         for action in (guarding.add, guarding.remove):
             order.shuffle(names)
             for name in names:
-                assert action(Wanted("claude-code", name), machine, Voice()) == 0
+                assert action(Target("claude-code", name), machine, Console()) == 0
         assert path.read_bytes() == before

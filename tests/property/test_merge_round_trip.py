@@ -1,4 +1,4 @@
-"""Whatever somebody's JSON looks like: what merge puts in, strip takes out again, byte for byte."""
+"""For any JSON, `strip` restores the bytes before `merge`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from json_texts import documents
-from keepmum_installers.errors import NotPlainJson
-from keepmum_installers.merge import Undo, merge, parse, strip
+from keepmum_installers.errors import UneditableFile
+from keepmum_installers.json_edit import Undo, merge, parse, strip
 
 PATHS = st.lists(st.sampled_from(["extra", "keepmum", "on", "keepmum@keepmum", "a.b"]), min_size=1, max_size=3)
 VALUES = st.sampled_from([True, "on", {"source": {"source": "github", "repo": "a/b"}}, [], {}])
@@ -30,29 +30,29 @@ def _value_at(document: Any, path: list[str]) -> Any:
     return document
 
 
-unhurried = settings(deadline=None)  # the machine may be busy; the claims are about bytes
+no_deadline = settings(deadline=None)  # the machine may be busy
 WANTED = st.lists(st.tuples(PATHS, VALUES), min_size=1, max_size=3)
 
 
-@unhurried
+@no_deadline
 @given(documents(), WANTED)
-def test_stripping_what_was_merged_gives_the_same_bytes(text: str, wanted: list[tuple[list[str], Any]]) -> None:
+def test_stripping_restores_the_bytes_before_merging(text: str, wanted: list[tuple[list[str], Any]]) -> None:
     try:
         merged, undo = _merged(text, wanted)
-    except NotPlainJson:
-        return  # something that is no object stands on the way, which another test looks at
+    except UneditableFile:
+        return  # the path has a value that is no object, which another test covers
     for step in reversed(undo):
         merged = strip(merged, step)
     assert merged == text
 
 
-@unhurried
+@no_deadline
 @given(documents(), PATHS, VALUES)
 def test_merging_sets_the_value_and_touches_no_other(text: str, path: list[str], value: Any) -> None:
     before = parse(text) if text.strip("\ufeff \t\r\n") else {}
     try:
         merged, _ = merge(text, path, value)
-    except NotPlainJson:
+    except UneditableFile:
         return
     after = parse(merged)
     assert _value_at(after, path) == value
@@ -61,36 +61,36 @@ def test_merging_sets_the_value_and_touches_no_other(text: str, path: list[str],
     }
 
 
-@unhurried
+@no_deadline
 @given(documents(), PATHS, VALUES)
 def test_merging_twice_changes_nothing_the_second_time(text: str, path: list[str], value: Any) -> None:
     try:
         merged, _ = merge(text, path, value)
-    except NotPlainJson:
+    except UneditableFile:
         return
     assert merge(merged, path, value) == (merged, None)
 
 
-@unhurried
+@no_deadline
 @given(documents(), st.sampled_from(["b", "zz"]), st.integers(0, 99))
-def test_stripping_keeps_what_somebody_added_since(text: str, key: str, value: int) -> None:
+def test_stripping_keeps_later_additions(text: str, key: str, value: int) -> None:
     path = ("extra", "keepmum")
     try:
         merged, undo = merge(text, path, {"source": "x"})
         touched, _ = merge(merged, ("extra", key), value)
-    except NotPlainJson:
+    except UneditableFile:
         return
     stripped = parse(strip(touched, undo))
     assert _value_at(stripped, ["extra", key]) == value
     assert "keepmum" not in stripped["extra"] or undo is None or undo.was is not None  # type: ignore[operator]
 
 
-@unhurried
+@no_deadline
 @given(documents(), st.data())
-def test_a_text_that_is_cut_short_is_refused_and_never_harmed(text: str, data: st.DataObject) -> None:
+def test_a_truncated_text_is_refused(text: str, data: st.DataObject) -> None:
     body = text.strip("\ufeff \t\r\n")
     if len(body) < 2:
         return
     cut = body[: data.draw(st.integers(1, len(body) - 1))]
-    with pytest.raises(NotPlainJson):
+    with pytest.raises(UneditableFile):
         merge(cut, ("extra", "keepmum"), "on")

@@ -1,4 +1,4 @@
-"""The clients that the installer knows: one module and one line here for each."""
+"""The clients that the installer supports: one module, and one line here, for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor asks of every client: an interpreter that starts, hooks that ran, a server that was used."""
+"""Checks that the doctor makes for every client: an interpreter that starts, hooks that ran, a server that was used."""
 
 from __future__ import annotations
 
@@ -14,60 +14,60 @@ from keepmum_installers import files
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 
-__all__ = ["interpreter", "lately", "server"]
+__all__ = ["interpreter", "last_runs", "server"]
 
-_OLDEST = (3, 9)  # what the hooks run on; the server finds a newer one by itself
-_SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
+_OLDEST = (3, 9)  # for the hooks; the server finds a newer interpreter itself
+_PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
 _SECONDS = 20
 _WEEK = 7 * 24 * 3600
 
 
-def interpreter(client: str, machine: Machine, named: str | None = None) -> Finding:
-    """Whether `python3` starts: the manifests can name no path, since they are the same on every machine.
+def interpreter(client: str, machine: Machine, path: str | None = None) -> Finding:
+    """Whether the interpreter that starts hooks and server runs: the one at `path`, else `python3` on PATH.
 
-    `named` is the path in a plugin that was made for this machine.
+    Committed manifests name no path, since they are the same on every machine.
     """
-    about, path = f"{client} python3", named or machine.find("python3")
-    if path is None:
+    about, found = f"{client} python3", path or machine.find("python3")
+    if found is None:
         return problem(about, "hooks and server start as `python3`, which is not on PATH", "Put python3 on PATH.")
-    done = machine.run((path, "-I", "-S", "-c", _SAY_VERSION), _SECONDS)
-    found = re.fullmatch(r"(\d+)\.(\d+)", done.out.strip())
-    if done.code or not found:
-        return problem(about, f"{path} does not run: {done.sentence}", "Put a Python that works first on PATH.")
-    if (int(found[1]), int(found[2])) < _OLDEST:
-        return problem(about, f"{path} is {found[0]}, too old for the hooks", "Put 3.9 or newer first on PATH.")
-    return ok(about, f"{found[0]} at {path}")
+    done = machine.run((found, "-I", "-S", "-c", _PRINT_VERSION), _SECONDS)
+    version = re.fullmatch(r"(\d+)\.(\d+)", done.out.strip())
+    if done.code or not version:
+        return problem(about, f"{found} does not run: {done.sentence}", "Put a Python that works first on PATH.")
+    if (int(version[1]), int(version[2])) < _OLDEST:
+        return problem(about, f"{found} is {version[0]}, too old for the hooks", "Put 3.9 or newer first on PATH.")
+    return ok(about, f"{version[0]} at {found}")
 
 
-def lately(client: str, events: Mapping[str, str], machine: Machine, when_old: str) -> Iterator[Finding]:
-    """When each hook last ran, and who used the server last; `events` are the client's names of them, and ours."""
-    for event, word in events.items():
-        yield _heartbeat(client, event, word, machine, when_old)
+def last_runs(client: str, events: Mapping[str, str], machine: Machine, when_old: str) -> Iterator[Finding]:
+    """When each hook last ran, and who last used the server; `events` maps the client's event names to ours."""
+    for name, event in events.items():
+        yield _hook(client, name, event, machine, when_old)
     yield server(client, client, machine)
 
 
 def server(client: str, agent: str, machine: Machine) -> Finding:
-    """When the client, which the memory knows as `agent`, last opened it, and by what name and version."""
+    """When the client, named `agent` in memories, last connected to the server, and its name and version."""
     about, path = f"{client} server", heartbeat_file(machine.home, agent, "server")
     age = _age(path)
     if age is None:
-        return note(about, "has not been used yet", "Start the client, and look whether it lists the server.")
+        return note(about, "has not been used yet", "Start the client, and check whether it lists the server.")
     try:
-        said = json.loads(files.read(path) or b"{}")
-        who = f"{said['name']} {said['version']}".strip()
+        info = json.loads(files.read(path) or b"{}")
+        who = f"{info['name']} {info['version']}".strip()
     except (ValueError, KeyError, TypeError):
-        who = "a client that did not say who it is"
+        who = "a client that did not send its name"
     return ok(about, f"last used {_ago(age)}, by {who}")
 
 
-def _heartbeat(client: str, event: str, word: str, machine: Machine, when_old: str) -> Finding:
-    """When the hook last ran; `event` is the client's name of it, `word` ours, `when_old` what to do after a week."""
-    about, age = f"{client} {event} hook", _age(heartbeat_file(machine.home, client, word))
-    if age is None and word == GUARD:  # it leaves its sign where it has something to judge, which may be never
+def _hook(client: str, name: str, event: str, machine: Machine, when_old: str) -> Finding:
+    """When the hook last ran; `when_old` is the next step after a week without a run."""
+    about, age = f"{client} {name} hook", _age(heartbeat_file(machine.home, client, event))
+    if age is None and event == GUARD:  # it writes its heartbeat only for a call that it checks, which may never come
         return note(about, "has met no write to another memory yet")
     if age is None:
-        return note(about, "has not run yet", "Start the client in a folder that you trust, and say something.")
-    if age > _WEEK and word != GUARD:
+        return note(about, "has not run yet", "Start the client in a folder that you trust, and send a message.")
+    if age > _WEEK and event != GUARD:
         return note(about, f"last ran {_ago(age)}", when_old)
     return ok(about, f"last ran {_ago(age)}")
 

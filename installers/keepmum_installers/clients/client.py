@@ -1,4 +1,4 @@
-"""What the installer asks of a client module."""
+"""The interface between the installer and one client."""
 
 from __future__ import annotations
 
@@ -11,23 +11,35 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import Product
 
-__all__ = ["Client", "Scope", "Wish"]
+__all__ = ["Client", "InstallSpec", "Scope", "ServerList"]
 
 Scope = Literal["user", "project", "local"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class InstallSpec:
     """What the user wants installed, and from where."""
 
     product: Product
     root: str | None
-    """The folder of the bundle that the installer runs from, if it runs from one."""
+    """The folder of the bundle that the installer runs from; None when it runs from a wheel."""
     scope: Scope = "user"
     source: str | None = None
-    """A folder, `owner/repository` or a git address; None leaves it to the client module."""
+    """A folder, `owner/repository` or a git address; None leaves the choice to the client module."""
     shared_key: str | None = field(default=None, repr=False)
-    """What a client that shares a key is to set the variable of it to; never to be shown."""
+    """The value of the variable for a shared key; never shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerList:
+    """A list of MCP servers in a client's settings."""
+
+    scope: Scope
+    path: str
+    keys: tuple[str, ...]
+    """Where the list is in the file."""
+    url_is_http: bool = False
+    """Whether an address without a type means Streamable HTTP, as in some clients."""
 
 
 class Client(Protocol):
@@ -39,37 +51,40 @@ class Client(Protocol):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """Whom it can be installed for."""
+        """The scopes that it can be installed for."""
 
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """Each file that the client reads from the bundle, by path below its root: a JSON value, or text as it is."""
+        """Each file that the client reads from the bundle, by path below its root: a JSON value, or plain text."""
 
     def program(self, machine: Machine) -> str | None:
         """The full path of the client's command; None when it is not on this machine."""
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether somebody uses the client on this machine; an app may have no command."""
+        """Whether the client is used on this machine; an app may have no command."""
 
     def folder(self, machine: Machine) -> str:
-        """The folder of everything that the client keeps for this user."""
+        """The folder in which the client keeps this user's settings."""
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
-        """What has to be done so that the wish is met; no steps when it is.
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of MCP servers that apply in the working folder and that a user edits; plugins have their own."""
 
-        Raises: InstallError when it cannot be met: the client is missing, too old, or its files cannot be edited.
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
+        """The steps that fulfil the spec; none when it is fulfilled.
+
+        Raises: InstallError when the client is missing or too old, or its files cannot be edited.
         """
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
-        """The files that `plan` writes for that scope, which is not user, in the repository around the working folder.
+        """The files that `plan` writes in the repository around the working folder, for a scope other than user.
 
-        What several clients share is not among them: see `keepmum_installers.team`.
+        Files that several clients share are not among them: see `keepmum_installers.team`.
         """
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What is still installed after everything of ours was undone, and how to take it out.
+        """After uninstalling: what is still installed, and how to remove it, in lines for the user.
 
-        Raises: InstallError when the client does not say.
+        Raises: InstallError when the client does not answer.
         """
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:
-        """How Keepmum is doing in this client."""
+        """The findings of the doctor about this client."""

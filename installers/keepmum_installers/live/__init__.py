@@ -1,7 +1,7 @@
-"""`keepmum doctor --live`: does what our hooks and tools say reach the model, in the client that is installed here?
+"""`keepmum doctor --live`: tests whether the output of our hooks and tools reaches the model of the installed client.
 
-The client runs headless, in a home that is thrown away, and talks to a model of ours on loopback. A new client is one
-module beside this one, and one line in `DRIVERS`.
+The client runs headless, in a temporary home, against a scripted model on loopback. A new client is one module in this
+package, and one line in `DRIVERS`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keepmum_installers.live import claude_code, codex, copilot_cli, gemini_cli, opencode
-from keepmum_installers.live.driver import Driver
+from keepmum_installers.live.trial import Driver
 
 __all__ = ["DRIVERS", "Driver"]
 

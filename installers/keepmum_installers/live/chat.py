@@ -1,4 +1,4 @@
-"""The Chat Completions API, which Copilot CLI and OpenCode speak with a model of the user's own.
+"""The Chat Completions API, which Copilot CLI and OpenCode use for a custom model.
 
 Source: https://platform.openai.com/docs/api-reference/chat, read 2026-11-21.
 """
@@ -14,10 +14,10 @@ __all__ = ["Chat"]
 
 
 class Chat:
-    """Requests to `…/chat/completions`; what carries no tools is an errand, such as finding a title."""
+    """Requests to `…/chat/completions`; one without tools is auxiliary, such as finding a title."""
 
-    def is_question(self, path: str, body: Json) -> bool:
-        """Whether this is a turn of the conversation."""
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Whether the request is a turn of the conversation."""
         return path.endswith("/chat/completions") and bool(body.get("tools"))
 
     def tools(self, body: Json) -> list[str]:
@@ -25,14 +25,14 @@ class Chat:
         return [str(tool.get("function", {}).get("name")) for tool in body.get("tools") or []]
 
     def answer(self, body: Json, reply: Reply, number: int) -> tuple[str, bytes]:
-        """The answer, as a stream where the client wants one."""
+        """The answer, as a stream when the client wants one."""
         if not body.get("stream"):
             return "application/json", json.dumps(_whole(body, reply, number)).encode()
         stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in _chunks(body, reply, number))
         return "text/event-stream", f"{stream}data: [DONE]\n\n".encode()
 
-    def errand(self, path: str) -> bytes:
-        """Something that a client takes for an answer."""
+    def auxiliary(self, path: str) -> bytes:
+        """A response that the client accepts."""
         if path.endswith("/chat/completions"):
             return json.dumps(_whole({}, Say("ok"), 0)).encode()
         return b'{"object": "list", "data": [{"id": "mock", "object": "model"}]}'
@@ -63,7 +63,7 @@ def _whole(body: Json, reply: Reply, number: int) -> Json:
 
 
 def _chunks(body: Json, reply: Reply, number: int) -> Iterator[Json]:
-    """The same answer in pieces: what is said, why it ends, what it cost."""
+    """The same answer in chunks: message, finish reason, usage."""
     about = {**_about(body, number), "object": "chat.completion.chunk"}
     yield {**about, "choices": [{"index": 0, "delta": _message(reply, number), "finish_reason": None}]}
     yield {**about, "choices": [{"index": 0, "delta": {}, "finish_reason": _reason(reply)}]}

@@ -1,13 +1,12 @@
-"""Copilot CLI, run as `copilot -p` against a model of the user's own."""
+"""Copilot CLI, run as `copilot -p` against a custom model."""
 
 from __future__ import annotations
 
 import os
-import re
 
 from keepmum_installers.live.chat import Chat
 from keepmum_installers.live.model import Call
-from keepmum_installers.live.stage import Stage, said
+from keepmum_installers.live.sandbox import Sandbox, version_of
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN
 
@@ -15,40 +14,39 @@ __all__ = ["CopilotCli"]
 
 
 class CopilotCli:
-    """The client on the command line, offline: it needs no account for a model of one's own."""
+    """The client on the command line, offline: a custom model needs no account."""
 
     title = "Copilot CLI"
-    wire = Chat()
+    api = Chat()
 
     def program(self, machine: Machine) -> str | None:
         """The path of `copilot`."""
         return machine.find("copilot")
 
     def version(self, program: str, machine: Machine) -> str:
-        """The version, or nothing."""
-        found = re.search(r"\d+\.\d+\.\d+", said((program, "--version"), machine))
-        return found[0] if found else ""
+        """The version; empty when it is not reported."""
+        return version_of(program, machine)
 
-    def install(self, program: str, stage: Stage) -> None:
+    def install(self, program: str, box: Sandbox) -> None:
         """Add the bundle as a marketplace, and the plugin from it."""
-        environ = _environ(stage)
-        stage.run((program, "plugin", "marketplace", "add", stage.root), "adding the marketplace", environ)
-        stage.run((program, "plugin", "install", PLUGIN), "installing the plugin", environ)
+        environ = _environ(box)
+        box.run((program, "plugin", "marketplace", "add", box.root), "adding the marketplace", environ)
+        box.run((program, "plugin", "install", PLUGIN), "installing the plugin", environ)
 
-    def run(self, program: str, stage: Stage, model: str, prompt: str) -> str:
-        """One `copilot -p`, in which every tool is allowed: whoever refuses is the guard."""
-        environ = {**_environ(stage), "COPILOT_PROVIDER_BASE_URL": f"{model}/v1"}
-        return stage.run((program, "-p", prompt, "--allow-all-tools"), "the session", environ)
+    def run(self, program: str, box: Sandbox, model: str, prompt: str) -> str:
+        """One `copilot -p`, in which every tool is allowed, so a refusal comes from the guard."""
+        environ = {**_environ(box), "COPILOT_PROVIDER_BASE_URL": f"{model}/v1"}
+        return box.run((program, "-p", prompt, "--allow-all-tools"), "the session", environ)
 
     def write(self, path: str, text: str) -> Call:
         """The tool that writes a file."""
         return Call("create", {"path": path, "file_text": text})
 
 
-def _environ(stage: Stage) -> dict[str, str]:
+def _environ(box: Sandbox) -> dict[str, str]:
     return {
-        "COPILOT_HOME": os.path.join(stage.home, ".copilot"),
+        "COPILOT_HOME": os.path.join(box.home, ".copilot"),
         "COPILOT_OFFLINE": "true",
         "COPILOT_MODEL": "trial",
-        "PWD": stage.project,  # as a shell has it; the client takes it for the project
+        "PWD": box.project,  # as a shell sets it; the client reads the project from it
     }

@@ -1,4 +1,4 @@
-"""The Messages API, as Claude Code speaks it with its model.
+"""The Messages API, which Claude Code uses.
 
 Source: https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21.
 """
@@ -14,10 +14,10 @@ __all__ = ["Messages"]
 
 
 class Messages:
-    """Requests to `/v1/messages`; what carries no tools is an errand, such as finding a title."""
+    """Requests to `/v1/messages`; one without tools is auxiliary, such as finding a title."""
 
-    def is_question(self, path: str, body: Json) -> bool:
-        """Whether this is a turn of the conversation."""
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Whether the request is a turn of the conversation."""
         return path == "/v1/messages" and bool(body.get("tools"))
 
     def tools(self, body: Json) -> list[str]:
@@ -25,15 +25,15 @@ class Messages:
         return [str(tool.get("name")) for tool in body.get("tools") or []]
 
     def answer(self, body: Json, reply: Reply, number: int) -> tuple[str, bytes]:
-        """The answer, as a stream where the client wants one."""
+        """The answer, as a stream when the client wants one."""
         message = _message(body, reply, number)
         if not body.get("stream"):
             return "application/json", json.dumps(message).encode()
         stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _events(message))
         return "text/event-stream", stream.encode()
 
-    def errand(self, path: str) -> bytes:
-        """Something that a client takes for an answer."""
+    def auxiliary(self, path: str) -> bytes:
+        """A response that the client accepts."""
         if path == "/v1/messages/count_tokens":
             return b'{"input_tokens": 100}'
         if path == "/v1/messages":
@@ -42,7 +42,7 @@ class Messages:
 
 
 def _message(body: Json, reply: Reply, number: int) -> Json:
-    """A whole message."""
+    """The message as one object."""
     if isinstance(reply, Say):
         block: Json = {"type": "text", "text": reply.text}
     else:

@@ -1,4 +1,4 @@
-"""A model that says what it is told to, on loopback: it remembers each request, so that one can see what reached it."""
+"""A scripted model on loopback, which records each request that reaches it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol, Self
 
-__all__ = ["Call", "Model", "Reply", "Say", "Wire"]
+__all__ = ["Call", "Model", "ModelApi", "Reply", "Say"]
 
 Json = dict[str, Any]
-_LARGEST = 32 << 20  # bytes of a request; a client's whole context is a hundredth of it
+_LARGEST = 32 << 20  # bytes of a request; a client's context has about a hundredth of that
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """An answer that ends the turn."""
+    """A text answer, which ends the turn."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An answer that uses a tool; the one offered whose name is `tool`, or ends with it after a separator."""
+    """A tool call; it uses the offered tool whose name is `tool`, or ends with it after a separator."""
 
     tool: str
     input: Json = field(default_factory=dict)
@@ -35,28 +35,28 @@ class Call:
 Reply = Say | Call
 
 
-class Wire(Protocol):
-    """The form in which a client asks its model."""
+class ModelApi(Protocol):
+    """The HTTP API between a client and its model."""
 
-    def is_question(self, path: str, body: Json) -> bool:
-        """Whether this request is a turn of the conversation, and none of the client's own errands."""
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Whether the request is a turn of the conversation, and no auxiliary request of the client."""
 
     def tools(self, body: Json) -> list[str]:
-        """The names of the tools that the model may call, as the model has to spell them."""
+        """The names of the offered tools, as the model has to spell them."""
 
     def answer(self, body: Json, reply: Reply, number: int) -> tuple[str, bytes]:
-        """Content type and bytes of the model's answer, the `number`-th of this run."""
+        """Content type and body of the model's answer, the `number`-th of this run."""
 
-    def errand(self, path: str) -> bytes:
-        """The JSON with which any other request is satisfied."""
+    def auxiliary(self, path: str) -> bytes:
+        """The JSON response to an auxiliary request."""
 
 
 class Model:
-    """A scripted model that listens while it is open; it says "done" when the script is at its end."""
+    """A scripted model that listens while it is open; after the end of its script it answers "done"."""
 
-    def __init__(self, wire: Wire, script: list[Reply]) -> None:
+    def __init__(self, api: ModelApi, script: list[Reply]) -> None:
         self.requests: list[Json] = []
-        self._wire = wire
+        self._api = api
         self._script = deque(script)
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -65,31 +65,31 @@ class Model:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address at which it listens."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def tools(self) -> list[str]:
         """The names of the tools that the first request offered."""
-        return self._wire.tools(self.requests[0]) if self.requests else []
+        return self._api.tools(self.requests[0]) if self.requests else []
 
     def texts(self) -> list[str]:
-        """Each request as one text, to search in."""
+        """Each request as JSON text."""
         return [json.dumps(body, ensure_ascii=False) for body in self.requests]
 
     def will(self, *replies: Reply) -> None:
-        """Answer the next requests so, one after the other."""
+        """Add replies to the end of the script."""
         with self._lock:
             self._script.extend(replies)
 
     def respond(self, path: str, body: Json) -> tuple[str, bytes]:
-        """Content type and bytes of the answer to one request."""
-        if not self._wire.is_question(path, body):
-            return "application/json", self._wire.errand(path)
+        """Content type and body of the response to one request."""
+        if not self._api.is_turn(path, body):
+            return "application/json", self._api.auxiliary(path)
         with self._lock:
             self.requests.append(body)
             reply = self._script.popleft() if self._script else Say("done")
             number = len(self.requests)
-        return self._wire.answer(body, self._offered(reply, body), number)
+        return self._api.answer(body, self._offered(reply, body), number)
 
     def __enter__(self) -> Self:
         """Listen."""
@@ -103,10 +103,10 @@ class Model:
         self._server.server_close()
 
     def _offered(self, reply: Reply, body: Json) -> Reply:
-        """A call under the name that the client gave the tool; words where it is not offered."""
+        """The reply with the tool's name as the client offers it; a text when the tool is not offered."""
         if isinstance(reply, Say):
             return reply
-        names = self._wire.tools(body)
+        names = self._api.tools(body)
         name = next(
             (name for name in names if name == reply.tool or name.endswith((f"_{reply.tool}", f"-{reply.tool}"))), None
         )
@@ -118,7 +118,7 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Say nothing: the requests are remembered."""
+            """Print nothing: the requests are recorded."""
 
         def do_HEAD(self) -> None:
             self._send("text/plain", b"")
@@ -129,7 +129,7 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = min(int(self.headers.get("content-length") or 0), _LARGEST)
             body: Any = {}
-            with contextlib.suppress(ValueError):  # an errand may send anything
+            with contextlib.suppress(ValueError):  # an auxiliary request may send anything
                 body = json.loads(self.rfile.read(length) or b"{}")
             self._respond(body if isinstance(body, Mapping) else {})
 

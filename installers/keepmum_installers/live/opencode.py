@@ -1,6 +1,6 @@
-"""OpenCode, run as `opencode serve` and asked over its own interface on loopback.
+"""OpenCode, run as `opencode serve` and controlled over its HTTP API on loopback.
 
-`opencode run` ends with the answer, before a reminder could be sent; a server stays, as the terminal does.
+`opencode run` ends with the answer, before a reminder could be sent; a server keeps running, as the terminal does.
 
 Source: https://opencode.ai/docs/server, read 2026-11-21; and runs of version 1.18.33.
 """
@@ -22,7 +22,7 @@ from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.live.chat import Chat
 from keepmum_installers.live.model import Call
-from keepmum_installers.live.stage import SECONDS, Stage, said
+from keepmum_installers.live.sandbox import SECONDS, Sandbox, version_of
 from keepmum_installers.machine import Machine
 
 __all__ = ["OpenCode"]
@@ -32,39 +32,38 @@ _ENVIRON = {
     for what in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE", "DEFAULT_PLUGINS")
 }
 _PLUGIN = ("plugin", "opencode", "keepmum.js")
-_REMINDER_SECONDS = 15.0  # from the end of the answer to that of the reminder's
-_TURNS = 2  # the question's, and the reminder's
+_REMINDER_SECONDS = 15.0  # from the end of the first turn to the end of the reminder's
+_TURNS = 2  # the prompt's, and the reminder's
 
 
 class OpenCode:
     """The client without its terminal."""
 
     title = "OpenCode"
-    wire = Chat()
+    api = Chat()
 
     def program(self, machine: Machine) -> str | None:
         """The path of `opencode`."""
         return machine.find("opencode")
 
     def version(self, program: str, machine: Machine) -> str:
-        """The version, or nothing."""
-        found = re.search(r"\d+\.\d+\.\d+", said((program, "--version"), machine))
-        return found[0] if found else ""
+        """The version; empty when it is not reported."""
+        return version_of(program, machine)
 
-    def install(self, program: str, stage: Stage) -> None:  # noqa: ARG002 - as every driver
-        """Write the line that leads to the plugin, as the installer does."""
-        address = PurePath(stage.root, *_PLUGIN).as_uri()
-        folder = os.path.join(stage.home, ".config", "opencode")
+    def install(self, program: str, box: Sandbox) -> None:  # noqa: ARG002 - as every driver
+        """Write the line that imports the plugin, as the installer does."""
+        address = PurePath(box.root, *_PLUGIN).as_uri()
+        folder = os.path.join(box.home, ".config", "opencode")
         os.makedirs(os.path.join(folder, "plugins"))
         files.write(os.path.join(folder, "plugins", "keepmum.js"), f"export * from {json.dumps(address)}\n".encode())
-        # The client fetches types for plugins from npm before it does anything, with a minute of new attempts.
-        files.write(os.path.join(stage.home, ".npmrc"), b"offline=true\n")
+        # The client first fetches types for plugins from npm, and retries for a minute.
+        files.write(os.path.join(box.home, ".npmrc"), b"offline=true\n")
 
-    def run(self, program: str, stage: Stage, model: str, prompt: str) -> str:
-        """One question and whatever follows it by itself; every tool is allowed: whoever refuses is the guard."""
-        settings = os.path.join(stage.home, ".config", "opencode", "opencode.json")
+    def run(self, program: str, box: Sandbox, model: str, prompt: str) -> str:
+        """One prompt and the turns that follow it; every tool is allowed, so a refusal comes from the guard."""
+        settings = os.path.join(box.home, ".config", "opencode", "opencode.json")
         files.write(settings, json.dumps(_settings(model)).encode())
-        with _server(program, stage) as address, _opened(f"{address}/event") as events:
+        with _server(program, box) as address, _opened(f"{address}/event") as events:
             session = _posted(f"{address}/session", {})["id"]
             _posted(f"{address}/session/{session}/prompt_async", {"parts": [{"type": "text", "text": prompt}]})
             _follow(events, session)
@@ -92,14 +91,14 @@ def _settings(model: str) -> dict[str, object]:
 
 
 @contextmanager
-def _server(program: str, stage: Stage) -> Iterator[str]:
-    """The address of a server that lasts as long as the block."""
+def _server(program: str, box: Sandbox) -> Iterator[str]:
+    """The address of a server that runs until the block ends."""
     command = (program, "serve", "--hostname", "127.0.0.1")
-    environ = {**stage.environ, **_ENVIRON}
+    environ = {**box.environ, **_ENVIRON}
     try:
         child = subprocess.Popen(
             command,
-            cwd=stage.project,
+            cwd=box.project,
             env=environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -112,12 +111,12 @@ def _server(program: str, stage: Stage) -> Iterator[str]:
     with child:
         try:
             assert child.stdout is not None
-            for line in child.stdout:  # it ends with the server, if that ends without having listened
+            for line in child.stdout:  # the loop ends if the server exits before it listens
                 if found := re.search(r"listening on (http://127\.0\.0\.1:\d+)", line):
                     yield found[1]
                     break
             else:
-                raise InstallError("the server ended before it listened", _BY_HAND)
+                raise InstallError("the server exited before it listened", _BY_HAND)
         finally:
             child.terminate()
             try:
@@ -130,7 +129,7 @@ _BY_HAND = "Run `opencode serve` once by hand, then try again."
 
 
 def _opened(address: str | Request) -> Any:
-    """The answer of the server, which no proxy stands in front of."""
+    """The response of the server, without a proxy."""
     try:
         return build_opener(ProxyHandler({})).open(address, timeout=_REMINDER_SECONDS)
     except OSError:
@@ -138,16 +137,16 @@ def _opened(address: str | Request) -> Any:
 
 
 def _posted(address: str, body: object) -> Any:
-    """What the server says to a body; None where it says nothing."""
+    """The JSON response to a POST; None when it is empty."""
     request = Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})  # noqa: S310 - loopback
     with _opened(request) as answer:
         return json.loads(answer.read() or b"null")
 
 
 def _follow(events: Any, session: str) -> None:
-    """Reads events until the reminder's turn has ended, or could have.
+    """Read events until the reminder's turn ends or its time limit is over.
 
-    Raises: InstallError when the question's own turn does not end.
+    Raises: InstallError when the prompt's turn does not end.
     """
     turns, deadline = 0, time.monotonic() + SECONDS
     try:
@@ -159,7 +158,7 @@ def _follow(events: Any, session: str) -> None:
                 turns += 1
                 deadline = time.monotonic() + _REMINDER_SECONDS
     except TimeoutError:
-        pass  # it has nothing more to say
+        pass  # no reminder came
     if not turns:
         raise InstallError("the session did not end", _BY_HAND)
 

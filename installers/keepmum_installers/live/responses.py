@@ -1,6 +1,6 @@
-"""The Responses API, as Codex speaks it with its model.
+"""The part of the Responses API that Codex 0.169.0 uses.
 
-Source: what Codex 0.169.0 sends and takes; no more of that interface is here.
+Source: the requests of that version.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from keepmum_installers.live.model import Call, Json, Reply, Say
 
 __all__ = ["Responses"]
 
-_BETWEEN = "__"  # a server's tool is a function within a namespace; we join the two as hooks see them
+_SEPARATOR = "__"  # between the namespace of a server's tool and its name, joined as hooks see them
 
 
 class Responses:
     """Requests to `…/responses`, answered as a stream."""
 
-    def is_question(self, path: str, body: Json) -> bool:
-        """Whether this is a turn of the conversation."""
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Whether the request is a turn of the conversation."""
         return path.endswith("/responses") and "input" in body
 
     def tools(self, body: Json) -> list[str]:
-        """The names of the tools offered; those that the model has to search for first are not among them."""
+        """The names of the tools offered, without those that the model has to search for first."""
         names: list[str] = []
         for tool in body.get("tools") or []:
             name = str(tool.get("name"))
-            inner = [f"{name}{_BETWEEN}{each.get('name')}" for each in tool.get("tools") or []]
+            inner = [f"{name}{_SEPARATOR}{each.get('name')}" for each in tool.get("tools") or []]
             names += inner if tool.get("type") == "namespace" else [name]
         return names
 
     def answer(self, body: Json, reply: Reply, number: int) -> tuple[str, bytes]:
         """The answer as a stream of events."""
-        free = {tool.get("name") for tool in body.get("tools") or [] if tool.get("type") == "custom"}
-        events = enumerate(_events(_item(reply, number, free), number))
+        free_form = {tool.get("name") for tool in body.get("tools") or [] if tool.get("type") == "custom"}
+        events = enumerate(_events(_item(reply, number, free_form), number))
         frames = (
             f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': at})}\n\n" for at, event in events
         )
         return "text/event-stream", "".join(frames).encode()
 
-    def errand(self, path: str) -> bytes:
-        """Something that the client takes for an answer: a list of models, or nothing."""
+    def auxiliary(self, path: str) -> bytes:
+        """A response that the client accepts: an empty list of models, or an empty object."""
         return b'{"object": "list", "data": [], "models": []}' if path.endswith("/models") else b"{}"
 
 
-def _item(reply: Reply, number: int, free: set[object]) -> Json:
-    """What the model says or does; a tool in `free` takes text instead of JSON."""
+def _item(reply: Reply, number: int, free_form: set[object]) -> Json:
+    """The output item of the reply; a tool in `free_form` takes text instead of JSON."""
     if isinstance(reply, Say):
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
         return {
@@ -56,14 +56,14 @@ def _item(reply: Reply, number: int, free: set[object]) -> Json:
             "role": "assistant",
             "content": content,
         }
-    if reply.tool in free:
+    if reply.tool in free_form:
         return {
             "type": "custom_tool_call",
             "id": f"ctc_{number}",
             **_call(reply, number),
             "input": reply.input["input"],
         }
-    namespace, _, name = reply.tool.rpartition(_BETWEEN) if reply.tool.startswith("mcp__") else ("", "", reply.tool)
+    namespace, _, name = reply.tool.rpartition(_SEPARATOR) if reply.tool.startswith("mcp__") else ("", "", reply.tool)
     call: Json = {"type": "function_call", "id": f"fc_{number}", **_call(reply, number), "name": name}
     return {**call, "arguments": json.dumps(reply.input), **({"namespace": namespace} if namespace else {})}
 

@@ -38,20 +38,20 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     # Imported here: few runs of the command line need them.
     from keepmum_installers import guarding
+    from keepmum_installers.console import Console
     from keepmum_installers.errors import InstallError
     from keepmum_installers.machine import Machine
-    from keepmum_installers.voice import Voice
 
-    voice = Voice()
+    output = Console()
     try:
         machine = Machine.this()
         if arguments.action == "list":
-            return guarding.show(arguments.client, machine, voice)
+            return guarding.show(arguments.client, machine, output)
         if not arguments.client or not arguments.server:
             raise InvalidInput("SERVER", f"is missing: keepmum guard {arguments.action} CLIENT SERVER")
         change = guarding.add if arguments.action == "add" else guarding.remove
-        wanted = guarding.Wanted(arguments.client, arguments.server, arguments.scope)
-        return change(wanted, machine, voice, dry_run=arguments.dry_run)
+        target = guarding.Target(arguments.client, arguments.server, arguments.scope)
+        return change(target, machine, output, dry_run=arguments.dry_run)
     except InstallError as error:
-        voice.problem(error)
+        output.problem(error)
         return 1

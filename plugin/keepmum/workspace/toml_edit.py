@@ -12,7 +12,18 @@ from collections.abc import Callable
 from keepmum.core.errors import SettingsError
 from keepmum.workspace.toml_file import Path, Statement, dotted, literal, parse, statements, values
 
-__all__ = ["NotEditable", "Scalar", "changed", "find", "remove", "remove_file", "set_value", "whole_lines", "without"]
+__all__ = [
+    "NotEditable",
+    "Scalar",
+    "changed",
+    "find",
+    "has_lines",
+    "remove",
+    "remove_file",
+    "set_value",
+    "whole_lines",
+    "without",
+]
 
 Scalar = bool | int | str
 
@@ -24,6 +35,11 @@ class NotEditable(ValueError):
 def find(text: str, path: Path) -> Statement | None:
     """The `key = value` that sets the value at `path`; None when there is none."""
     return next((each for each in statements(text) if each.path == path and not each.is_header), None)
+
+
+def has_lines(text: str, table: Path) -> bool:
+    """Whether a line below a header, or one with a dotted key, sets a value of that table."""
+    return any(each.path[:-1] == table and not each.is_header for each in statements(text))
 
 
 def set_value(text: str, path: Path, value: object) -> str:
@@ -107,8 +123,6 @@ def _edited(path: str, text: str, name: str, edit: Callable[[Path], str], by_han
 def _inserted(text: str, path: Path, value: str) -> str:
     """`text` with a new line for a value that is not set."""
     line_end = "\r\n" if "\r\n" in text else "\n"
-    if len(text) > _body(text) and not text.endswith("\n"):
-        text += line_end
     known = list(statements(text))
     table = path[:-1]
     neighbour = next((each for each in reversed(known) if each.path[:-1] == table and not each.is_header), None)
@@ -120,14 +134,14 @@ def _inserted(text: str, path: Path, value: str) -> str:
         _, at = whole_lines(text, header)
         line = f"{dotted(path[-1:])} = {value}"
     elif table:
-        at = len(text)
-        blank = line_end if at > _body(text) else ""
+        at, blank = len(text), line_end if len(text) > _body(text) else ""
         line = f"{blank}[{dotted(table)}]{line_end}{dotted(path[-1:])} = {value}"
     else:
         above = list(itertools.takewhile(lambda each: not each.is_header, known))
         at = whole_lines(text, above[-1])[1] if above else _body(text)
         line = f"{dotted(path)} = {value}"
-    return text[:at] + line + line_end + text[at:]
+    unfinished = line_end if at > _body(text) and text[at - 1] != "\n" else ""
+    return text[:at] + unfinished + line + line_end + text[at:]
 
 
 def _body(text: str) -> int:

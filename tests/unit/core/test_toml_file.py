@@ -51,7 +51,7 @@ def test_line_numbers(text: str, lines: dict[str, int]) -> None:
     [
         pytest.param("a.b = 1\n", "a.b = 1\nx = 2\n", id="below the last value above the tables"),
         pytest.param("# c\n[t]\n", "x = 2\n# c\n[t]\n", id="no value above the tables"),
-        pytest.param("[t]\nx = 1", "x = 2\n[t]\nx = 1\n", id="no final line end"),
+        pytest.param("[t]\nx = 1", "x = 2\n[t]\nx = 1", id="no final line end"),
     ],
 )
 def test_a_new_value_outside_tables(before: str, after: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fake_claude import FakeClaude, machine_with
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import read
 
@@ -60,6 +60,6 @@ def clone(tmp_path: Path, root: Path) -> Path:
 
 
 @pytest.fixture
-def wish(clone: Path) -> Wish:
+def spec(clone: Path) -> InstallSpec:
     """To have the clone's plugin, for the user."""
-    return Wish(read(str(clone)), str(clone))
+    return InstallSpec(read(str(clone)), str(clone))

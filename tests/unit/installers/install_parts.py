@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum_installers.merge import strip
+from keepmum_installers.json_edit import strip
 from keepmum_installers.plan import Change
 
 __all__ = ["undone"]

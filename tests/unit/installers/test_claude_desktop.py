@@ -1,4 +1,4 @@
-"""Claude Desktop: one entry in its file, one package with the server; and what the registry is told."""
+"""Claude Desktop: one entry in its file, one package with the server; and the entry for the registry."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from keepmum_installers import mcpb, registry
+from keepmum_installers import manifests, mcpb
 from keepmum_installers.clients.claude_desktop import ClaudeDesktop
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change
 from keepmum_installers.product import read
@@ -33,21 +34,21 @@ def settings(machine: Machine) -> Path:
     return file
 
 
-def test_the_server_is_added_beside_others_and_comes_out_without_a_trace(
-    wish: Wish, machine: Machine, settings: Path
+def test_the_server_is_added_next_to_others_and_removed_completely(
+    spec: InstallSpec, machine: Machine, settings: Path
 ) -> None:
-    (change,) = ClaudeDesktop().plan(wish, machine).steps
+    (change,) = ClaudeDesktop().plan(spec, machine).steps
     assert isinstance(change, Change)
     servers = json.loads(change.after)["mcpServers"]
     assert list(servers) == ["theirs", "keepmum"]
     assert os.path.isabs(servers["keepmum"]["command"])
     assert undone(change) == THEIRS
     settings.write_bytes(change.after)
-    assert ClaudeDesktop().plan(wish, machine).steps == ()
+    assert ClaudeDesktop().plan(spec, machine).steps == ()
 
 
-def test_from_a_repository_there_is_nothing_to_write(wish: Wish, machine: Machine) -> None:
-    assert ClaudeDesktop().plan(dataclasses.replace(wish, source="owner/keepmum"), machine).steps == ()
+def test_a_repository_as_source_plans_nothing(spec: InstallSpec, machine: Machine) -> None:
+    assert ClaudeDesktop().plan(dataclasses.replace(spec, source="owner/keepmum"), machine).steps == ()
 
 
 @pytest.mark.parametrize(
@@ -55,23 +56,28 @@ def test_from_a_repository_there_is_nothing_to_write(wish: Wish, machine: Machin
     [
         pytest.param("{}", "note", "there is none", id="absent"),
         pytest.param("[", "problem", "not plain JSON", id="damaged"),
-        pytest.param('{"mcpServers": {"keepmum": {"args": ["a", "b", "/gone"]}}}', "problem", "gone", id="no code"),
-        pytest.param('{"mcpServers": {"keepmum": 7}}', "problem", "no place", id="something else"),
+        pytest.param(
+            '{"mcpServers": {"keepmum": {"args": ["a", "b", "/gone"]}}}',
+            "problem",
+            "/gone does not exist",
+            id="no code",
+        ),
+        pytest.param('{"mcpServers": {"keepmum": 7}}', "problem", "no path", id="another type"),
     ],
 )
 def test_the_doctor_reads_the_entry(  # noqa: PLR0917 - fixtures and columns
-    wish: Wish, machine: Machine, settings: Path, text: str, level: str, says: str
+    spec: InstallSpec, machine: Machine, settings: Path, text: str, level: str, says: str
 ) -> None:
     settings.write_text(text, encoding="utf-8")
-    finding, _ = ClaudeDesktop().checks(machine, wish.product)
+    finding, _ = ClaudeDesktop().checks(machine, spec.product)
     assert (finding.level, says in finding.says) == (level, True)
 
 
-def test_without_the_app_the_doctor_says_so_once(wish: Wish, machine: Machine) -> None:
-    assert [each.level for each in ClaudeDesktop().checks(machine, wish.product)] == ["absent"]
+def test_a_missing_app_is_one_finding(spec: InstallSpec, machine: Machine) -> None:
+    assert [each.level for each in ClaudeDesktop().checks(machine, spec.product)] == ["absent"]
 
 
-def test_what_was_there_before_is_named(machine: Machine, settings: Path) -> None:
+def test_a_server_from_before_is_reported_after_removal(machine: Machine, settings: Path) -> None:
     assert list(ClaudeDesktop().remains(machine)) == []
     settings.write_text('{"mcpServers": {"keepmum": {}}}', encoding="utf-8")
     assert str(settings) in "\n".join(ClaudeDesktop().remains(machine))
@@ -133,10 +139,9 @@ def test_a_wrong_command_line_is_a_usage_error(capsys: pytest.CaptureFixture[str
 # -- the registry ----------------------------------------------------------------------------------------------------
 
 
-def test_the_registry_is_told_what_the_readme_proves(root: Path) -> None:
+def test_the_registry_has_the_name_that_the_readme_proves(root: Path) -> None:
     product = read(str(root))
-    value = registry.render(product)[registry.FILE]
-    assert isinstance(value, dict)
+    value: Any = json.loads((root / manifests.REGISTRY_FILE).read_text(encoding="utf-8"))
     assert f"mcp-name: {value['name']}" in (root / "README.md").read_text(encoding="utf-8")
     assert value["version"] == product.version == value["packages"][0]["version"]
     assert len(value["description"]) <= 100  # the registry's limit

@@ -1,4 +1,4 @@
-"""The doctor's findings about Claude Code, each with its cause in place."""
+"""The doctor's findings about Claude Code."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 from fake_claude import FakeClaude
 from keepmum_hooks.places import heartbeat_file
 from keepmum_installers.clients.claude import health
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine, Outcome
 
 INSTALLED = {"id": "keepmum@keepmum", "version": "0.1.0", "scope": "user", "enabled": True}
 
 
-def _found(wish: Wish, machine: Machine, about: str) -> list[Finding]:
-    return [each for each in health.checks(machine, wish.product) if each.about == f"claude-code{about}"]
+def _found(spec: InstallSpec, machine: Machine, about: str) -> list[Finding]:
+    return [each for each in health.checks(machine, spec.product) if each.about == f"claude-code{about}"]
 
 
-def _one(wish: Wish, machine: Machine, about: str) -> tuple[str, str]:
-    (finding,) = _found(wish, machine, about)
+def _one(spec: InstallSpec, machine: Machine, about: str) -> tuple[str, str]:
+    (finding,) = _found(spec, machine, about)
     return finding.level, finding.says
 
 
@@ -37,38 +37,38 @@ def _beat(machine: Machine, event: str, age: float) -> None:
     os.utime(path, (at, at))
 
 
-def test_machine_without_the_client_is_no_problem(wish: Wish, without_client: Machine) -> None:
-    assert [each.level for each in health.checks(without_client, wish.product)] == ["absent"]
+def test_missing_client_is_no_problem(spec: InstallSpec, without_client: Machine) -> None:
+    assert [each.level for each in health.checks(without_client, spec.product)] == ["absent"]
 
 
 @pytest.mark.parametrize(
     ("version", "level"),
     [("2.1.329 (Claude Code)", "ok"), ("2.1.163", "ok"), ("2.1.162", "note"), ("1.9.999", "note"), ("?", "problem")],
 )
-def test_version_is_judged(wish: Wish, machine: Machine, claude: FakeClaude, version: str, level: str) -> None:
+def test_version_is_checked(spec: InstallSpec, machine: Machine, claude: FakeClaude, version: str, level: str) -> None:
     claude.version = version
-    assert _one(wish, machine, "")[0] == level
+    assert _one(spec, machine, "")[0] == level
 
 
 @pytest.mark.parametrize(
     ("answer", "level"),
     [
-        pytest.param(Outcome(0, out="3.9\n"), "ok", id="what macOS has"),
+        pytest.param(Outcome(0, out="3.9\n"), "ok", id="the version of macOS"),
         pytest.param(Outcome(0, out="3.8\n"), "problem", id="too old"),
-        pytest.param(Outcome(49), "problem", id="a stub that opens a shop"),
-        pytest.param(Outcome(0, out="Python?"), "problem", id="something else"),
+        pytest.param(Outcome(49), "problem", id="a stub for an app store"),
+        pytest.param(Outcome(0, out="Python?"), "problem", id="no version"),
     ],
 )
-def test_interpreter_is_judged_by_running_it(
-    wish: Wish, machine: Machine, claude: FakeClaude, answer: Outcome, level: str
+def test_interpreter_is_checked_by_running_it(
+    spec: InstallSpec, machine: Machine, claude: FakeClaude, answer: Outcome, level: str
 ) -> None:
     claude.python = answer
-    assert _one(wish, machine, " python3")[0] == level
+    assert _one(spec, machine, " python3")[0] == level
 
 
-def test_plugin_in_place_is_told_with_its_folder(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
-    claude.plugins = [{**INSTALLED, "readFromFolder": str(wish.root), "folderVersion": "0.1.0"}]
-    assert _one(wish, machine, " plugin") == ("ok", f"version 0.1.0, for user, from {wish.root}")
+def test_installed_plugin_is_reported_with_its_folder(spec: InstallSpec, machine: Machine, claude: FakeClaude) -> None:
+    claude.plugins = [{**INSTALLED, "readFromFolder": str(spec.root), "folderVersion": "0.1.0"}]
+    assert _one(spec, machine, " plugin") == ("ok", f"version 0.1.0, for user, from {spec.root}")
 
 
 @pytest.mark.parametrize(
@@ -77,27 +77,27 @@ def test_plugin_in_place_is_told_with_its_folder(wish: Wish, machine: Machine, c
         pytest.param([], "problem", "not installed", id="none"),
         pytest.param([{**INSTALLED, "enabled": False}], "note", "switched off", id="off"),
         pytest.param([{**INSTALLED, "version": "0.0.9"}], "note", "0.0.9", id="another version"),
-        pytest.param([{**INSTALLED, "readFromFolder": "/nowhere"}], "problem", "gone", id="its folder is gone"),
+        pytest.param([{**INSTALLED, "readFromFolder": "/nowhere"}], "problem", "missing", id="its folder is missing"),
         pytest.param([{**INSTALLED, "id": "keepmum@fork"}], "problem", "not installed", id="only another one"),
     ],
 )
-def test_registration_is_judged(
-    wish: Wish, machine: Machine, claude: FakeClaude, *, entries: list[dict[str, Any]], level: str, words: str
+def test_registration_is_checked(
+    spec: InstallSpec, machine: Machine, claude: FakeClaude, *, entries: list[dict[str, Any]], level: str, words: str
 ) -> None:
     claude.plugins = entries
-    finding = _found(wish, machine, " plugin")[0]
+    finding = _found(spec, machine, " plugin")[0]
     assert (finding.level, words in finding.says, bool(finding.next_step)) == (level, True, True)
 
 
-def test_second_registration_is_a_problem(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+def test_second_registration_is_a_problem(spec: InstallSpec, machine: Machine, claude: FakeClaude) -> None:
     claude.plugins = [INSTALLED, {**INSTALLED, "id": "keepmum@fork"}]
-    assert "keepmum@fork is on as well" in _found(wish, machine, " plugin")[1].says
+    assert "keepmum@fork is on as well" in _found(spec, machine, " plugin")[1].says
 
 
-def test_plugin_that_settings_switch_on_is_not_called_missing(wish: Wish, machine: Machine, repository: Path) -> None:
+def test_plugin_that_settings_enable_is_not_missing(spec: InstallSpec, machine: Machine, repository: Path) -> None:
     (repository / ".claude").mkdir()
     (repository / ".claude" / "settings.json").write_text('{"enabledPlugins": {"keepmum@keepmum": true}}')
-    assert _one(wish, machine, " plugin")[0] == "ok"
+    assert _one(spec, machine, " plugin")[0] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -107,32 +107,34 @@ def test_plugin_that_settings_switch_on_is_not_called_missing(wish: Wish, machin
         ({"enabledPlugins": {"keepmum@keepmum": False}}, "the plugin off"),
     ],
 )
-def test_switch_in_a_settings_file_is_named_with_the_file(
-    wish: Wish, machine: Machine, repository: Path, settings: dict[str, Any], words: str
+def test_switch_in_a_settings_file_is_reported_with_the_file(
+    spec: InstallSpec, machine: Machine, repository: Path, settings: dict[str, Any], words: str
 ) -> None:
     path = repository / ".claude" / "settings.local.json"
     path.parent.mkdir()
     path.write_text(json.dumps(settings))
-    assert _one(wish, machine, " settings")[1] == f"{path} switches {words}"
+    assert _one(spec, machine, " settings")[1] == f"{path} switches {words}"
 
 
-def test_settings_that_the_client_cannot_read_are_a_problem(wish: Wish, machine: Machine, home: Path) -> None:
+def test_settings_that_the_client_cannot_read_are_a_problem(spec: InstallSpec, machine: Machine, home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.json").write_text("{,}")
-    assert _one(wish, machine, " settings")[0] == "problem"
+    assert _one(spec, machine, " settings")[0] == "problem"
 
 
-def test_hook_that_never_ran_is_told_what_to_do(wish: Wish, machine: Machine) -> None:
-    assert _one(wish, machine, " Stop hook") == ("note", "has not run yet")
+def test_hook_that_never_ran_has_a_next_step(spec: InstallSpec, machine: Machine) -> None:
+    assert _one(spec, machine, " Stop hook") == ("note", "has not run yet")
 
 
 @pytest.mark.parametrize(
     ("age", "level", "words"),
     [(5, "ok", "just now"), (90, "ok", "a minute ago"), (8000, "ok", "2 hours ago"), (9 * 86400, "note", "9 days ago")],
 )
-def test_heartbeat_is_told_by_its_age(wish: Wish, machine: Machine, age: float, level: str, words: str) -> None:
+def test_heartbeat_is_reported_by_its_age(
+    spec: InstallSpec, machine: Machine, age: float, level: str, words: str
+) -> None:
     _beat(machine, "session-start", age)
-    assert _one(wish, machine, " SessionStart hook") == (level, f"last ran {words}")
+    assert _one(spec, machine, " SessionStart hook") == (level, f"last ran {words}")
 
 
 @pytest.mark.parametrize(
@@ -143,27 +145,27 @@ def test_heartbeat_is_told_by_its_age(wish: Wish, machine: Machine, age: float, 
         (9 * 86400, "ok", "last ran 9 days ago"),
     ],
 )
-def test_a_guard_that_had_nothing_to_judge_may_be_well(
-    wish: Wish, machine: Machine, age: float | None, level: str, words: str
+def test_a_guard_without_a_call_to_check_is_no_problem(
+    spec: InstallSpec, machine: Machine, age: float | None, level: str, words: str
 ) -> None:
     if age is not None:
         _beat(machine, "guard", age)
-    assert _one(wish, machine, " guard hook") == (level, words)
+    assert _one(spec, machine, " guard hook") == (level, words)
 
 
-def test_who_used_the_server_last_is_told(wish: Wish, machine: Machine) -> None:
-    assert _one(wish, machine, " server") == ("note", "has not been used yet")
+def test_last_user_of_the_server_is_reported(spec: InstallSpec, machine: Machine) -> None:
+    assert _one(spec, machine, " server") == ("note", "has not been used yet")
     path = Path(heartbeat_file(machine.home, "claude-code", "server"))
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"name": "claude-code", "version": "2.1.329"}), encoding="utf-8")
-    assert _one(wish, machine, " server") == ("ok", "last used just now, by claude-code 2.1.329")
+    assert _one(spec, machine, " server") == ("ok", "last used just now, by claude-code 2.1.329")
 
 
-def test_heartbeat_of_the_future_is_not_an_error(wish: Wish, machine: Machine) -> None:
+def test_heartbeat_in_the_future_is_no_error(spec: InstallSpec, machine: Machine) -> None:
     _beat(machine, "stop", -500)
-    assert _one(wish, machine, " Stop hook") == ("ok", "last ran just now")
+    assert _one(spec, machine, " Stop hook") == ("ok", "last ran just now")
 
 
-def test_python3_missing_from_path_is_a_problem(wish: Wish, machine: Machine, claude: FakeClaude) -> None:
+def test_python3_missing_from_path_is_a_problem(spec: InstallSpec, machine: Machine, claude: FakeClaude) -> None:
     os.unlink(Path(claude.program).with_name("python3"))
-    assert _one(wish, dataclasses.replace(machine), " python3")[0] == "problem"
+    assert _one(spec, dataclasses.replace(machine), " python3")[0] == "problem"

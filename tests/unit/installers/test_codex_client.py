@@ -1,4 +1,4 @@
-"""Codex: what is planned, carried out, found by the doctor and undone, with a client that is a fake."""
+"""Codex: planning, installing, checking and uninstalling with a fake client."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from fake_codex import FakeCodex, machine_with_codex
 from keepmum_installers import install as installing
 from keepmum_installers import uninstall as removing
 from keepmum_installers.clients import CLIENTS
-from keepmum_installers.clients.client import Wish
-from keepmum_installers.clients.codex import command_line, health, manifests, registration, staging
+from keepmum_installers.clients.client import InstallSpec
+from keepmum_installers.clients.codex import command_line, health, manifests, registration
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine, Outcome
-from keepmum_installers.voice import Voice
+from keepmum_installers.product import read
 
 CONFIG = b'# mine\r\nmodel = "gpt"  # the fast one\r\n\r\n[tui] # keep\r\ntheme = "x"\r\n'
 JUDGED = '[hooks.state]\n\n[hooks.state."keepmum@keepmum:hooks/codex.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
@@ -43,12 +44,12 @@ def machine(codex: FakeCodex, home: Path, repository: Path) -> Machine:
 
 
 @pytest.fixture
-def install(wish: Wish, machine: Machine, clone: Path) -> Callable[..., int]:
+def install(spec: InstallSpec, machine: Machine, clone: Path) -> Callable[..., int]:
     """Installs as from a wheel, since a bundle would show the main job with a real server."""
 
     def run(**options: object) -> int:
         chosen = installing.Options(**{"source": str(clone), "clients": ("codex",), **options})  # type: ignore[arg-type]
-        return installing.install(chosen, wish.product, None, machine, Voice(io.StringIO(), io.StringIO()))
+        return installing.install(chosen, spec.product, None, machine, Console(io.StringIO(), io.StringIO()))
 
     return run
 
@@ -57,7 +58,7 @@ def install(wish: Wish, machine: Machine, clone: Path) -> Callable[..., int]:
 def uninstall(machine: Machine) -> Callable[..., int]:
     def run(**options: object) -> int:
         chosen = removing.Options(**options)  # type: ignore[arg-type]  # as the test says
-        return removing.uninstall(chosen, machine, Voice(io.StringIO(), io.StringIO()))
+        return removing.uninstall(chosen, machine, Console(io.StringIO(), io.StringIO()))
 
     return run
 
@@ -76,8 +77,8 @@ def write_config(codex: FakeCodex, content: bytes = CONFIG) -> Path:
 # --- what is handed over
 
 
-def test_a_copy_holds_no_code_and_no_version(wish: Wish, clone: Path) -> None:
-    texts = staging.texts(wish.product, str(clone))
+def test_the_generated_plugin_has_no_code_and_no_version(spec: InstallSpec, clone: Path) -> None:
+    texts = manifests.plugin_files(spec.product, str(clone))
     assert sorted(texts) == [
         ".agents/plugins/marketplace.json",
         ".codex-plugin/plugin.json",
@@ -85,26 +86,26 @@ def test_a_copy_holds_no_code_and_no_version(wish: Wish, clone: Path) -> None:
         "hooks/codex.json",
         "plugin/skills/memory/SKILL.md",
     ]
-    assert "version" not in json.loads(texts[manifests.MANIFEST])
+    assert "version" not in json.loads(texts[".codex-plugin/plugin.json"])
 
 
-def test_a_new_version_of_the_product_changes_no_byte_that_the_client_judges(wish: Wish, clone: Path) -> None:
-    newer = dataclasses.replace(wish.product, version="9.9.9")
-    assert staging.texts(newer, str(clone)) == staging.texts(wish.product, str(clone))
+def test_a_new_version_changes_no_byte_of_the_generated_plugin(spec: InstallSpec, clone: Path) -> None:
+    newer = dataclasses.replace(spec.product, version="9.9.9")
+    assert manifests.plugin_files(newer, str(clone)) == manifests.plugin_files(spec.product, str(clone))
 
 
-def test_a_folder_with_blanks_and_quotes_is_one_word_of_the_command() -> None:
+def test_a_folder_with_blanks_and_quotes_is_one_shell_word() -> None:
     command = manifests.Start(root="/it's here/k", python="/a b/python").hook("stop")
     assert command == "'/a b/python' -I -S '/it'\"'\"'s here/k/hooks/run.py' stop --client codex"
 
 
-def test_a_server_of_the_users_own_bundle_starts_where_the_session_works() -> None:
+def test_the_server_of_a_local_bundle_starts_in_the_sessions_folder() -> None:
     assert "cwd" not in manifests.Start(root="/k").server()
     assert manifests.Start().server()["cwd"] == "."
 
 
-def test_no_matcher_needs_to_look_ahead() -> None:
-    assert "(?" not in json.dumps(manifests.hooks(manifests.Start()))
+def test_no_matcher_has_look_ahead(root: Path) -> None:
+    assert "(?" not in json.dumps(manifests.render(read(str(root)))["hooks/codex.json"])
 
 
 # --- installing
@@ -116,14 +117,14 @@ def test_new_machine_gets_marketplace_and_plugin(install: Callable[..., int], co
     assert codex.changes == [f"plugin marketplace add {place}", "plugin add keepmum@keepmum"]
 
 
-def test_second_installation_calls_nothing(install: Callable[..., int], codex: FakeCodex) -> None:
+def test_second_installation_runs_no_command(install: Callable[..., int], codex: FakeCodex) -> None:
     install()
     codex.called.clear()
     assert install() == 0
     assert codex.changes == []
 
 
-def test_files_that_changed_are_handed_over_anew(install: Callable[..., int], codex: FakeCodex, clone: Path) -> None:
+def test_changed_files_are_installed_again(install: Callable[..., int], codex: FakeCodex, clone: Path) -> None:
     install()
     codex.called.clear()
     (clone / "plugin" / "skills" / "memory" / "SKILL.md").write_text("another skill")
@@ -133,104 +134,104 @@ def test_files_that_changed_are_handed_over_anew(install: Callable[..., int], co
     assert (copy / "plugin" / "skills" / "memory" / "SKILL.md").read_text() == "another skill"
 
 
-def test_a_repository_is_left_to_the_client(install: Callable[..., int], codex: FakeCodex) -> None:
+def test_a_repository_is_fetched_by_the_client(install: Callable[..., int], codex: FakeCodex) -> None:
     assert install(source="team/keepmum") == 0
     assert codex.changes == ["plugin marketplace add team/keepmum", "plugin add keepmum@keepmum"]
 
 
-def test_copy_that_the_client_keeps_is_no_source(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_the_clients_own_copy_is_no_source(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     copy = Path(codex.home) / "plugins" / "cache" / "keepmum" / "keepmum" / "0.1.0"
-    planned = [str(step) for step in registration.plan(dataclasses.replace(wish, root=str(copy)), machine).steps]
+    planned = [str(step) for step in registration.plan(dataclasses.replace(spec, root=str(copy)), machine).steps]
     assert "keepmum/keepmum" in planned[0]
 
 
-def test_older_copy_of_a_repository_is_updated(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
-    wish = dataclasses.replace(wish, source="team/keepmum")
+def test_older_copy_of_a_repository_is_updated(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
+    spec = dataclasses.replace(spec, source="team/keepmum")
     codex.marketplaces = [
         {"name": "keepmum", "marketplaceSource": {"sourceType": "git", "source": "https://github.com/team/keepmum.git"}}
     ]
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.0.1", "enabled": True}]
-    planned = [str(step) for step in registration.plan(wish, machine).steps]
+    planned = [str(step) for step in registration.plan(spec, machine).steps]
     assert planned[0].startswith("run `codex plugin marketplace upgrade keepmum`")
     assert planned[1].startswith("run `codex plugin add keepmum@keepmum`")
 
 
-def test_what_the_user_has_to_do_about_hooks_is_said(wish: Wish, machine: Machine) -> None:
-    assert "/hooks" in " ".join(registration.plan(wish, machine).notes)
+def test_the_notes_ask_for_trust_in_the_hooks(spec: InstallSpec, machine: Machine) -> None:
+    assert "/hooks" in " ".join(registration.plan(spec, machine).notes)
 
 
 # --- what is in the way
 
 
-def refusal(wish: Wish, machine: Machine) -> InstallError:
+def refusal(spec: InstallSpec, machine: Machine) -> InstallError:
     with pytest.raises(InstallError) as caught:
-        registration.plan(wish, machine)
+        registration.plan(spec, machine)
     assert caught.value.next_step
     return caught.value
 
 
-def test_missing_client_is_told(wish: Wish, machine: Machine, home: Path) -> None:
+def test_missing_client_is_reported(spec: InstallSpec, machine: Machine, home: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": str(home)})
-    assert "not found" in str(refusal(wish, machine))
+    assert "not found" in str(refusal(spec, machine))
 
 
-def test_old_client_is_told_what_it_has_to_be(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_old_client_is_refused_with_the_needed_version(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.version = "codex-cli 0.140.0"
-    assert "0.140.0 is too old" in str(refusal(wish, machine))
-    assert command_line.dotted(command_line.OLDEST) in refusal(wish, machine).next_step
+    assert "0.140.0 is too old" in str(refusal(spec, machine))
+    assert command_line.dotted(command_line.OLDEST) in refusal(spec, machine).next_step
 
 
-def test_damaged_settings_are_left_alone_with_line_and_column(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_damaged_settings_are_refused_with_line_and_column(
+    spec: InstallSpec, machine: Machine, codex: FakeCodex
+) -> None:
     path = write_config(codex, b"a = 1\nb = \n")
-    assert "line 2, column 5" in str(refusal(wish, machine))
+    assert "line 2, column 5" in str(refusal(spec, machine))
     assert path.read_bytes() == b"a = 1\nb = \n"
 
 
-def test_settings_that_are_no_text_are_left_alone(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_settings_that_are_not_text_are_refused(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     write_config(codex, b"\xff")
-    assert "UTF-8" in str(refusal(wish, machine))
+    assert "UTF-8" in str(refusal(spec, machine))
 
 
-def test_read_only_settings_are_left_alone(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_read_only_settings_are_refused(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     write_config(codex).chmod(0o444)
-    assert "read-only" in str(refusal(wish, machine))
+    assert "read-only" in str(refusal(spec, machine))
 
 
-def test_another_marketplace_of_the_name_is_named(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_another_marketplace_with_our_name_is_refused(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.marketplaces = [{"name": "keepmum", "marketplaceSource": {"sourceType": "local", "source": "/other"}}]
-    assert "/other" in str(refusal(wish, machine))
+    assert "/other" in str(refusal(spec, machine))
 
 
-def test_a_server_of_the_users_own_that_would_hide_ours_is_named(
-    wish: Wish, machine: Machine, codex: FakeCodex
-) -> None:
+def test_a_server_of_the_user_with_our_name_is_refused(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     write_config(codex, b'[mcp_servers.keepmum]\ncommand = "x"\n')
-    assert "would hide" in str(refusal(wish, machine))
+    assert "would hide" in str(refusal(spec, machine))
 
 
-def test_a_server_of_another_plugin_that_would_hide_ours_is_named(
-    wish: Wish, machine: Machine, codex: FakeCodex
+def test_a_server_of_another_plugin_with_our_name_is_refused(
+    spec: InstallSpec, machine: Machine, codex: FakeCodex
 ) -> None:
     codex.servers = ["keepmum"]
-    assert "another plugin" in str(refusal(wish, machine))
+    assert "another plugin" in str(refusal(spec, machine))
 
 
-def test_client_that_fails_is_told_in_its_own_words(install: Callable[..., int], codex: FakeCodex) -> None:
+def test_failing_client_is_reported_with_its_message(install: Callable[..., int], codex: FakeCodex) -> None:
     codex.broken["plugin add"] = Outcome(1, err="WARNING: something else\nError: disk is full")
     assert codex.broken["plugin add"].sentence == "Error: disk is full"
     assert install() == 1
 
 
-def test_client_that_gives_no_list_is_an_error(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_client_without_a_list_is_an_error(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.broken["plugin list"] = Outcome(1, err="Error: not today")
-    assert "not today" in str(refusal(wish, machine))
+    assert "not today" in str(refusal(spec, machine))
 
 
 # --- removing
 
 
 @pytest.mark.parametrize("config", [CONFIG, None])
-def test_uninstalling_leaves_the_clients_folder_as_it_was(
+def test_uninstalling_restores_the_clients_folder(
     install: Callable[..., int], uninstall: Callable[..., int], codex: FakeCodex, config: bytes | None
 ) -> None:
     Path(codex.home).mkdir()
@@ -249,7 +250,7 @@ def test_uninstalling_leaves_the_clients_folder_as_it_was(
     assert after == before
 
 
-def test_what_the_user_changed_since_stays(
+def test_later_changes_of_the_user_stay(
     install: Callable[..., int], uninstall: Callable[..., int], codex: FakeCodex
 ) -> None:
     write_config(codex)
@@ -263,7 +264,7 @@ def test_what_the_user_changed_since_stays(
     assert b"keepmum" not in text
 
 
-def test_settings_behind_a_link_stay_behind_it(
+def test_settings_behind_a_symbolic_link_stay_there(
     install: Callable[..., int], uninstall: Callable[..., int], codex: FakeCodex, tmp_path: Path
 ) -> None:
     real = tmp_path / "dotfiles.toml"
@@ -276,7 +277,7 @@ def test_settings_behind_a_link_stay_behind_it(
     assert real.read_bytes() == CONFIG
 
 
-def test_plugin_that_the_user_removed_already_is_no_error(
+def test_already_removed_plugin_is_no_error(
     install: Callable[..., int], uninstall: Callable[..., int], codex: FakeCodex
 ) -> None:
     install()
@@ -285,13 +286,13 @@ def test_plugin_that_the_user_removed_already_is_no_error(
     assert uninstall() == 0
 
 
-def test_plugin_that_was_installed_by_hand_is_named_after_removal(machine: Machine, codex: FakeCodex) -> None:
+def test_plugin_installed_by_hand_is_reported_after_removal(machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.1.0", "enabled": True}]
     assert any("codex plugin remove" in line for line in CLIENTS["codex"].remains(machine))
 
 
-def test_what_one_client_cannot_undo_keeps_no_other_from_its_settings(
-    install: Callable[..., int], codex: FakeCodex, claude: FakeClaude, wish: Wish, machine: Machine
+def test_a_failure_in_one_client_does_not_stop_the_others(
+    install: Callable[..., int], codex: FakeCodex, claude: FakeClaude, spec: InstallSpec, machine: Machine
 ) -> None:
     write_config(codex)
     install()
@@ -303,9 +304,9 @@ def test_what_one_client_cannot_undo_keeps_no_other_from_its_settings(
         environ={"PATH": path},
         run=lambda argv, seconds: (claude if argv[0] == claude.program else codex).run(argv, seconds),
     )
-    quiet = Voice(io.StringIO(), io.StringIO())
-    options = installing.Options(source=wish.root, clients=("claude-code",))
-    assert installing.install(options, wish.product, None, both, quiet) == 0
+    quiet = Console(io.StringIO(), io.StringIO())
+    options = installing.Options(source=spec.root, clients=("claude-code",))
+    assert installing.install(options, spec.product, None, both, quiet) == 0
     claude.broken["plugin uninstall"] = Outcome(1, err="busy")
     assert removing.uninstall(removing.Options(), both, quiet) == 1
     assert Path(codex.config).read_bytes() == CONFIG
@@ -316,7 +317,7 @@ def test_what_one_client_cannot_undo_keeps_no_other_from_its_settings(
 
 
 @pytest.mark.parametrize("before", [None, b'# ours\r\nmodel = "x"', b"[plugins.other]\nenabled = true\n"])
-def test_a_repository_gets_its_bytes_back(
+def test_uninstalling_restores_the_repositorys_bytes(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path, before: bytes | None
 ) -> None:
     path = repository / ".codex" / "config.toml"
@@ -330,10 +331,12 @@ def test_a_repository_gets_its_bytes_back(
     assert tree(repository) == start
 
 
-def test_a_repository_that_says_so_already_is_not_edited(wish: Wish, machine: Machine, repository: Path) -> None:
+def test_a_repository_with_the_plugin_enabled_is_not_edited(
+    spec: InstallSpec, machine: Machine, repository: Path
+) -> None:
     (repository / ".codex").mkdir()
     (repository / ".codex" / "config.toml").write_text('plugins = { "keepmum@keepmum" = { enabled = true } }\n')
-    assert CLIENTS["codex"].plan(dataclasses.replace(wish, scope="project", source="t/k"), machine).steps == ()
+    assert CLIENTS["codex"].plan(dataclasses.replace(spec, scope="project", source="t/k"), machine).steps == ()
 
 
 @pytest.mark.parametrize(
@@ -343,21 +346,21 @@ def test_a_repository_that_says_so_already_is_not_edited(wish: Wish, machine: Ma
         pytest.param("[plugins\n", "line 1", id="damaged"),
     ],
 )
-def test_a_repository_that_says_the_contrary_is_left_alone(
-    wish: Wish, machine: Machine, repository: Path, text: str, words: str
+def test_a_repository_with_the_plugin_disabled_is_refused(
+    spec: InstallSpec, machine: Machine, repository: Path, text: str, words: str
 ) -> None:
     (repository / ".codex").mkdir()
     (repository / ".codex" / "config.toml").write_text(text)
     with pytest.raises(InstallError, match=words):
-        CLIENTS["codex"].plan(dataclasses.replace(wish, scope="project", source="t/k"), machine)
+        CLIENTS["codex"].plan(dataclasses.replace(spec, scope="project", source="t/k"), machine)
 
 
-def test_home_is_no_project(wish: Wish, machine: Machine, home: Path) -> None:
+def test_home_is_not_a_project(spec: InstallSpec, machine: Machine, home: Path) -> None:
     with pytest.raises(InstallError, match="is your home"):
-        CLIENTS["codex"].plan(dataclasses.replace(wish, scope="project"), dataclasses.replace(machine, cwd=str(home)))
+        CLIENTS["codex"].plan(dataclasses.replace(spec, scope="project"), dataclasses.replace(machine, cwd=str(home)))
 
 
-def test_a_scope_that_the_client_does_not_have_is_refused(install: Callable[..., int]) -> None:
+def test_an_unsupported_scope_is_refused(install: Callable[..., int]) -> None:
     with pytest.raises(InstallError, match="--scope local"):
         install(scope="local")
 
@@ -365,13 +368,13 @@ def test_a_scope_that_the_client_does_not_have_is_refused(install: Callable[...,
 # --- the doctor
 
 
-def found(machine: Machine, wish: Wish, about: str) -> list[Finding]:
-    return [each for each in health.checks(machine, wish.product) if each.about == f"codex {about}".strip()]
+def found(machine: Machine, spec: InstallSpec, about: str) -> list[Finding]:
+    return [each for each in health.checks(machine, spec.product) if each.about == f"codex {about}".strip()]
 
 
-def test_machine_without_the_client_is_no_problem(wish: Wish, machine: Machine, home: Path) -> None:
+def test_missing_client_is_no_problem(spec: InstallSpec, machine: Machine, home: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": str(home)})
-    assert [each.level for each in health.checks(machine, wish.product)] == ["absent"]
+    assert [each.level for each in health.checks(machine, spec.product)] == ["absent"]
 
 
 @pytest.mark.parametrize(
@@ -383,9 +386,9 @@ def test_machine_without_the_client_is_no_problem(wish: Wish, machine: Machine, 
         ("modified", ("problem", "changed since you trusted them, so they do not run: stop")),
     ],
 )
-def test_the_users_judgement_of_the_hooks_is_told(
+def test_the_users_trust_in_the_hooks_is_reported(
     install: Callable[..., int],
-    wish: Wish,
+    spec: InstallSpec,
     machine: Machine,
     codex: FakeCodex,
     *,
@@ -394,31 +397,33 @@ def test_the_users_judgement_of_the_hooks_is_told(
 ) -> None:
     install()
     codex.judge_hooks(stop=trust)
-    (finding,) = found(machine, wish, "hooks")
+    (finding,) = found(machine, spec, "hooks")
     assert (finding.level, finding.says) == expected
 
 
 def test_a_client_that_sees_no_hooks_is_a_problem(
-    install: Callable[..., int], wish: Wish, machine: Machine, codex: FakeCodex
+    install: Callable[..., int], spec: InstallSpec, machine: Machine, codex: FakeCodex
 ) -> None:
     install()
     codex.judge_hooks()
-    assert [each.level for each in found(machine, wish, "hooks")] == ["problem"]
+    assert [each.level for each in found(machine, spec, "hooks")] == ["problem"]
 
 
-def test_a_client_that_does_not_answer_is_told(install: Callable[..., int], wish: Wish, machine: Machine) -> None:
+def test_a_client_that_does_not_answer_is_reported(
+    install: Callable[..., int], spec: InstallSpec, machine: Machine
+) -> None:
     install()
-    (finding,) = found(machine, wish, "hooks")
+    (finding,) = found(machine, spec, "hooks")
     assert "app-server" in finding.says
 
 
-def test_code_that_is_gone_is_told(
-    install: Callable[..., int], wish: Wish, machine: Machine, codex: FakeCodex, clone: Path
+def test_missing_code_is_reported(
+    install: Callable[..., int], spec: InstallSpec, machine: Machine, codex: FakeCodex, clone: Path
 ) -> None:
     install()
     codex.judge_hooks()
     (clone / "plugin" / "launch.py").unlink()
-    (finding,) = found(machine, wish, "plugin")
+    (finding,) = found(machine, spec, "plugin")
     assert finding.level == "problem"
     assert str(clone) in finding.says
 
@@ -431,42 +436,44 @@ def test_code_that_is_gone_is_told(
         (b'[mcp_servers.keepmum]\ncommand = "x"\n', "hides the plugin's"),
     ],
 )
-def test_what_settings_switch_off_or_hide_is_told(
-    wish: Wish, machine: Machine, codex: FakeCodex, config: bytes, words: str
+def test_what_settings_switch_off_or_hide_is_reported(
+    spec: InstallSpec, machine: Machine, codex: FakeCodex, config: bytes, words: str
 ) -> None:
     write_config(codex, config)
-    (finding,) = found(machine, wish, "settings")
+    (finding,) = found(machine, spec, "settings")
     assert words in finding.says
 
 
-def test_damaged_settings_are_told_with_line_and_column(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_damaged_settings_are_reported_with_line_and_column(
+    spec: InstallSpec, machine: Machine, codex: FakeCodex
+) -> None:
     write_config(codex, b"a = 1\nb = \n")
-    (finding,) = found(machine, wish, "plugin")
+    (finding,) = found(machine, spec, "plugin")
     assert "line 2, column 5" in finding.says
 
 
 @pytest.mark.parametrize(("level", "count"), [("trusted", 0), ("untrusted", 1), (None, 1)])
-def test_a_repository_that_is_not_trusted_is_told(  # noqa: PLR0917 - a table's columns and the machine
-    wish: Wish, machine: Machine, codex: FakeCodex, repository: Path, level: str | None, count: int
+def test_an_untrusted_repository_is_reported(  # noqa: PLR0917 - a table's columns and the machine
+    spec: InstallSpec, machine: Machine, codex: FakeCodex, repository: Path, level: str | None, count: int
 ) -> None:
     (repository / ".codex").mkdir()
     (repository / ".codex" / "config.toml").write_text('[plugins."keepmum@keepmum"]\nenabled = true\n')
     write_config(codex, f'[projects."{repository}"]\ntrust_level = "{level}"\n'.encode() if level else b"")
-    assert len(found(machine, wish, "repository")) == count
+    assert len(found(machine, spec, "repository")) == count
 
 
-def test_plugin_that_is_switched_off_is_told(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_disabled_plugin_is_reported(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.1.0", "enabled": False}]
-    (finding,) = found(machine, wish, "plugin")
+    (finding,) = found(machine, spec, "plugin")
     assert "switched off" in finding.says
 
 
-def test_another_version_from_a_repository_is_told(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_another_version_from_a_repository_is_reported(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.0.1", "enabled": True}]
-    assert "0.0.1" in found(machine, wish, "plugin")[0].says
+    assert "0.0.1" in found(machine, spec, "plugin")[0].says
 
 
-def test_old_client_is_a_problem(wish: Wish, machine: Machine, codex: FakeCodex) -> None:
+def test_old_client_is_a_problem(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.version = "codex-cli 0.140.0"
-    (finding,) = found(machine, wish, "")
+    (finding,) = found(machine, spec, "")
     assert finding.level == "problem"

@@ -1,4 +1,4 @@
-"""Copilot CLI's settings: two keys in, and out without a trace; and what the manifest has to be for two clients."""
+"""Copilot CLI: two keys are set in its settings and removed completely; one manifest serves two clients."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from keepmum_installers import install, uninstall
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.copilot import CopilotCli, manifests
+from keepmum_installers.console import Console
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import read
-from keepmum_installers.voice import Voice
 
 THEIRS = '{\n  "theme": "dark",\n  "enabledPlugins": { "theirs@x": true }\n}\n'
 
@@ -28,29 +28,29 @@ def settings(home: Path) -> Path:
     return file
 
 
-def test_install_and_uninstall_leave_the_settings_as_they_were(root: Path, machine: Machine, settings: Path) -> None:
+def test_install_and_uninstall_restore_the_settings(root: Path, machine: Machine, settings: Path) -> None:
     options = install.Options(clients=("copilot-cli",), runtime=False)
-    assert install.install(options, read(str(root)), str(root), machine, Voice()) == 0
+    assert install.install(options, read(str(root)), str(root), machine, Console()) == 0
     known = json.loads(settings.read_text(encoding="utf-8"))
     assert known["enabledPlugins"] == {"theirs@x": True, "keepmum@keepmum": True}
     assert known["extraKnownMarketplaces"]["keepmum"]["source"] == {"source": "directory", "path": str(root)}
-    assert uninstall.uninstall(uninstall.Options(), machine, Voice()) == 0
+    assert uninstall.uninstall(uninstall.Options(), machine, Console()) == 0
     assert settings.read_text(encoding="utf-8") == THEIRS
 
 
-def test_a_second_plan_is_empty(wish: Wish, machine: Machine, settings: Path) -> None:
-    (change,) = CopilotCli().plan(wish, machine).steps
+def test_a_second_plan_is_empty(spec: InstallSpec, machine: Machine, settings: Path) -> None:
+    (change,) = CopilotCli().plan(spec, machine).steps
     settings.write_bytes(change.after)  # type: ignore[union-attr]  # an edit of a file
-    assert CopilotCli().plan(wish, machine).steps == ()
+    assert CopilotCli().plan(spec, machine).steps == ()
 
 
-def test_from_a_repository_the_user_is_told_what_to_type(wish: Wish, machine: Machine) -> None:
-    plan = CopilotCli().plan(dataclasses.replace(wish, source="owner/keepmum"), machine)
+def test_a_repository_as_source_gives_the_commands_to_type(spec: InstallSpec, machine: Machine) -> None:
+    plan = CopilotCli().plan(dataclasses.replace(spec, source="owner/keepmum"), machine)
     assert plan.steps == ()
     assert "copilot plugin marketplace add owner/keepmum" in plan.notes[1]
 
 
-def test_the_client_is_known_by_its_folder(machine: Machine, settings: Path) -> None:
+def test_the_client_is_found_by_its_folder(machine: Machine, settings: Path) -> None:
     assert CopilotCli().is_here(machine)
     settings.unlink()
     settings.parent.rmdir()
@@ -69,14 +69,14 @@ def test_the_client_is_known_by_its_folder(machine: Machine, settings: Path) -> 
     ],
 )
 def test_the_doctor_reads_the_settings(  # noqa: PLR0917 - fixtures and columns
-    wish: Wish, machine: Machine, settings: Path, enabled: str, level: str, says: str
+    spec: InstallSpec, machine: Machine, settings: Path, enabled: str, level: str, says: str
 ) -> None:
     settings.write_text(f'{{"enabledPlugins": {enabled}}}', encoding="utf-8")
-    found = [each for each in CopilotCli().checks(machine, wish.product) if each.about == "copilot-cli plugin"]
+    found = [each for each in CopilotCli().checks(machine, spec.product) if each.about == "copilot-cli plugin"]
     assert [(each.level, says in each.says) for each in found] == [(level, True)]
 
 
-def test_what_others_installed_is_named(machine: Machine, settings: Path) -> None:
+def test_a_plugin_installed_by_others_is_reported(machine: Machine, settings: Path) -> None:
     assert list(CopilotCli().remains(machine)) == []
     settings.write_text('{"enabledPlugins": {"keepmum@keepmum": true}}', encoding="utf-8")
     assert "copilot plugin uninstall" in "\n".join(CopilotCli().remains(machine))
@@ -89,12 +89,12 @@ def manifest(root: Path) -> dict[str, Any]:
     return value
 
 
-def test_hooks_stand_in_the_manifest_so_that_no_other_file_is_read(manifest: dict[str, Any]) -> None:
+def test_the_manifest_contains_the_hooks(manifest: dict[str, Any]) -> None:
     assert set(manifest["hooks"]) == {"SessionStart", "Stop", "PreToolUse"}
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "Stop", "PreToolUse"])
-def test_a_hook_is_one_line_of_a_shell_and_has_no_matcher(manifest: dict[str, Any], event: str) -> None:
+def test_a_hook_is_one_shell_command_without_a_matcher(manifest: dict[str, Any], event: str) -> None:
     # The command line leaves out "args", and refuses the whole file for an empty matcher; the editor knows none.
     ((hook,),) = [group["hooks"] for group in manifest["hooks"][event]]
     assert "args" not in hook
@@ -103,6 +103,6 @@ def test_a_hook_is_one_line_of_a_shell_and_has_no_matcher(manifest: dict[str, An
     assert '"${PLUGIN_ROOT}/hooks/run.py"' in hook["powershell"]
 
 
-def test_without_python_nothing_is_forbidden(manifest: dict[str, Any]) -> None:
+def test_without_python_no_tool_is_blocked(manifest: dict[str, Any]) -> None:
     ((hook,),) = [group["hooks"] for group in manifest["hooks"]["PreToolUse"]]
     assert hook["bash"].startswith("command -v python3 >/dev/null || exit 0; ")

@@ -1,4 +1,4 @@
-"""What Cursor reads of the bundle keeps to the rules of its loader and of its published schemas."""
+"""Cursor's files in the bundle follow the rules of its loader and its published schemas."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check(value: Json, fields: dict[str, Any], *required: str) -> None:
         assert one, f"{name} is empty"
 
 
-def test_the_plugin_keeps_to_the_schema(rendered: Json) -> None:
+def test_the_plugin_conforms_to_the_schema(rendered: Json) -> None:
     plugin = rendered[manifests.MANIFEST]
     check(plugin, PLUGIN_FIELDS, "name")
     check(plugin["author"], PERSON_FIELDS, "name")
@@ -58,7 +58,7 @@ def test_the_plugin_keeps_to_the_schema(rendered: Json) -> None:
     assert all(urlsplit(plugin[name]).scheme == "https" for name in ("homepage", "repository"))
 
 
-def test_the_marketplace_keeps_to_the_schema(rendered: Json) -> None:
+def test_the_marketplace_conforms_to_the_schema(rendered: Json) -> None:
     marketplace = rendered[".cursor-plugin/marketplace.json"]
     check(marketplace, MARKETPLACE_FIELDS, "name", "plugins")
     check(marketplace["owner"], PERSON_FIELDS, "name")
@@ -68,14 +68,14 @@ def test_the_marketplace_keeps_to_the_schema(rendered: Json) -> None:
 
 
 @pytest.mark.parametrize("field", ["skills", "rules", "hooks", "mcpServers"])
-def test_what_the_plugin_names_is_there_and_no_link(root: Path, rendered: Json, field: str) -> None:
+def test_the_named_files_exist_and_are_no_links(root: Path, rendered: Json, field: str) -> None:
     path = rendered[manifests.MANIFEST][field]
     assert path.startswith("./")
     assert (root / path).exists()
     assert not (root / path).is_symlink()
 
 
-def test_the_loader_takes_cursors_manifest_and_not_the_one_of_the_common_format(root: Path) -> None:
+def test_the_loader_reads_cursors_manifest(root: Path) -> None:
     # A root plugin.json would switch hooks off in Copilot CLI and VS Code, which take it for another format.
     assert not (root / "plugin.json").exists()
 
@@ -84,7 +84,7 @@ def test_hooks_have_a_version_that_is_a_number(rendered: Json) -> None:
     assert type(rendered[manifests.HOOKS]["version"]) is int
 
 
-def test_a_followup_is_followed_up_no_more(rendered: Json) -> None:
+def test_a_followup_gets_no_further_one(rendered: Json) -> None:
     (stop,) = rendered[manifests.HOOKS]["hooks"]["stop"]
     assert stop["loop_limit"] == 1
 
@@ -95,13 +95,13 @@ def entry_for(rendered: Json, event: str, subject: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("tool", [*WORDS, "add_memory", "addMemory", "createEntities", "write-note"])
-def test_a_tool_that_speaks_of_memory_is_closed_where_the_guard_cannot_run(rendered: Json, tool: str) -> None:
+def test_a_memory_tool_is_blocked_when_the_guard_cannot_run(rendered: Json, tool: str) -> None:
     (entry,) = entry_for(rendered, "beforeMCPExecution", f"MCP:{tool}")
     assert entry["failClosed"] is True
 
 
 @pytest.mark.parametrize("tool", ["click", "search", "add"])
-def test_another_servers_tool_is_looked_at_and_open_where_the_guard_cannot_run(rendered: Json, tool: str) -> None:
+def test_other_tools_are_checked_but_not_blocked_when_the_guard_cannot_run(rendered: Json, tool: str) -> None:
     (entry,) = entry_for(rendered, "beforeMCPExecution", f"MCP:{tool}")
     assert "failClosed" not in entry
 
@@ -109,17 +109,17 @@ def test_another_servers_tool_is_looked_at_and_open_where_the_guard_cannot_run(r
 @pytest.mark.parametrize(
     ("tool", "count"), [("Write", 1), ("EditNotebook", 1), ("MCP:add", 0), *((tool, 0) for tool in PLAIN_TOOLS)]
 )
-def test_tools_that_may_write_files_are_looked_at(rendered: Json, tool: str, count: int) -> None:
+def test_tools_that_may_write_files_are_checked(rendered: Json, tool: str, count: int) -> None:
     assert len(entry_for(rendered, "preToolUse", tool)) == count
 
 
-def test_the_plugins_root_stands_in_quotes_wherever_a_shell_reads_it(rendered: Json) -> None:
+def test_the_plugins_root_is_quoted_for_the_shell(rendered: Json) -> None:
     for entries in rendered[manifests.HOOKS]["hooks"].values():
         for entry in entries:
             assert '"${CURSOR_PLUGIN_ROOT}/hooks/run.py"' in entry["command"]
 
 
-def test_the_server_has_a_name_of_its_own(rendered: Json) -> None:
+def test_the_servers_name_is_unusual(rendered: Json) -> None:
     # "memory" is what the reference server is called nearly everywhere.
     assert list(rendered[manifests.SERVERS]["mcpServers"]) == ["keepmum"]
 
@@ -130,7 +130,7 @@ def test_the_rule_is_always_on(rendered: Json) -> None:
     assert "`recall`" in body
 
 
-def test_a_folder_with_a_quote_is_one_word_of_the_shell() -> None:
+def test_a_folder_with_a_quote_is_one_shell_word() -> None:
     command = manifests.Start(root="/o'brien/my keepmum", python="/py 3/python3").hook("stop")
     import shlex
 

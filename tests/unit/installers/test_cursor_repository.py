@@ -1,4 +1,4 @@
-"""Cursor's files in a team's repository: what they say, beside what others wrote, and out again."""
+"""Cursor's files in a team's repository: their content, next to what others wrote, and their removal."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 
 from cursor_executor import Executor
 from keepmum.cli import main as cli
-from keepmum_installers import command, install, uninstall
+from keepmum_installers import install, shell_command, uninstall
 from keepmum_installers.clients.cursor import repository as team
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import read
-from keepmum_installers.voice import Voice
 
 THEIRS = """\
 {
@@ -35,7 +35,7 @@ LIMIT = 30  # seconds
 
 def put(root: Path, machine: Machine) -> None:
     options = install.Options(scope="project", clients=("cursor",), runtime=False)
-    assert install.install(options, read(str(root)), str(root), machine, Voice()) == 0
+    assert install.install(options, read(str(root)), str(root), machine, Console()) == 0
 
 
 def value(path: Path) -> dict[str, Any]:
@@ -52,13 +52,15 @@ def test_no_file_names_a_folder_of_this_machine(root: Path, machine: Machine, re
         assert machine.user_home not in text
 
 
-def test_the_server_is_the_command_and_is_told_the_folder(root: Path, machine: Machine, repository: Path) -> None:
+def test_the_server_is_the_command_with_the_folder_in_a_variable(
+    root: Path, machine: Machine, repository: Path
+) -> None:
     put(root, machine)
     server = value(repository / ".cursor" / "mcp.json")["mcpServers"]["keepmum"]
     assert (server["command"], server["env"]) == ("keepmum", {"CURSOR_PROJECT_DIR": "${workspaceFolder}"})
 
 
-def test_hooks_are_open_since_a_teammate_may_not_have_them(root: Path, machine: Machine, repository: Path) -> None:
+def test_hooks_block_nothing_for_a_teammate_without_keepmum(root: Path, machine: Machine, repository: Path) -> None:
     put(root, machine)
     hooks = value(repository / ".cursor" / "hooks.json")["hooks"]
     entries = [entry for each in hooks.values() for entry in each]
@@ -67,7 +69,7 @@ def test_hooks_are_open_since_a_teammate_may_not_have_them(root: Path, machine: 
     assert not any("failClosed" in entry for entry in entries)
 
 
-def test_hooks_of_others_stay_and_ours_come_out_without_a_trace(root: Path, machine: Machine, repository: Path) -> None:
+def test_hooks_of_others_stay_and_ours_are_removed_completely(root: Path, machine: Machine, repository: Path) -> None:
     file = repository / ".cursor" / "hooks.json"
     file.parent.mkdir()
     file.write_text(THEIRS, encoding="utf-8")
@@ -75,18 +77,18 @@ def test_hooks_of_others_stay_and_ours_come_out_without_a_trace(root: Path, mach
     put(root, machine)
     commands = [entry["command"] for entry in value(file)["hooks"]["stop"]]
     assert commands == ["./mine.sh", "keepmum hook stop --client cursor"]
-    assert uninstall.uninstall(uninstall.Options(scope="project"), machine, Voice()) == 0
+    assert uninstall.uninstall(uninstall.Options(scope="project"), machine, Console()) == 0
     assert file.read_text(encoding="utf-8") == THEIRS
     assert sorted(path.name for path in file.parent.iterdir()) == ["hooks.json"]
 
 
-def test_the_home_is_no_project(machine: Machine) -> None:
+def test_the_home_is_not_a_project(machine: Machine) -> None:
     at_home = dataclasses.replace(machine, cwd=machine.user_home)
     with pytest.raises(InstallError, match="is your home"):
         team.plan(at_home)
 
 
-def test_the_file_keeps_to_the_executors_rules(root: Path, machine: Machine, repository: Path, tmp_path: Path) -> None:
+def test_the_file_follows_the_executors_rules(root: Path, machine: Machine, repository: Path, tmp_path: Path) -> None:
     put(root, machine)
     plugin = tmp_path / "plugin"
     (plugin / ".cursor-plugin").mkdir(parents=True)
@@ -99,8 +101,8 @@ def test_the_file_keeps_to_the_executors_rules(root: Path, machine: Machine, rep
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the command of these tests is a shell script")
-def test_the_command_starts_a_hook_at_once(root: Path, machine: Machine, home: Path) -> None:
-    (step, *_) = command.plan(str(root), machine).steps
+def test_the_command_starts_a_hook(root: Path, machine: Machine, home: Path) -> None:
+    (step, *_) = shell_command.plan(str(root), machine).steps
     script = home / "keepmum"
     script.write_bytes(step.after)  # type: ignore[union-attr]  # the first step is the command's file
     done = subprocess.run(
@@ -120,11 +122,11 @@ def test_the_command_line_runs_a_hook_too(capsys: pytest.CaptureFixture[str], mo
     assert capsys.readouterr() == ("{}", "")
 
 
-def test_a_hook_that_fails_says_so_to_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_hook_writes_to_stderr_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["hook", "stop", "--client", "cursor", "nonsense"]) == 0
-    assert capsys.readouterr() == ("", "keepmum: a hook gave up (ValueError)\n")
+    assert capsys.readouterr() == ("", "keepmum: the hook failed (ValueError)\n")
 
 
-def test_a_hook_that_is_none_is_answered_with_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_hook_prints_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["hook", "nonsense", "--client", "cursor"]) == 0
     assert capsys.readouterr() == ("", "usage: keepmum hook stop|session-start|guard --client NAME\n")

@@ -1,4 +1,4 @@
-"""The guard in a client's configuration: one entry changes, and gets its bytes back."""
+"""The guard in a client's configuration: one entry changes, and its bytes are restored."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from keepmum_installers import apply, guarding
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.guard_entry import guarded, is_guarded, unguarded
-from keepmum_installers.guarding import Wanted
+from keepmum_installers.guarding import Target
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
-from keepmum_installers.voice import Voice
 
 MEMORY = {"type": "stdio", "command": "npx", "args": ["-y", "memory"], "env": {"MEMORY_FILE_PATH": "/m.json"}}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp", "headers": {"Authorization": "Bearer ${MEMORY_KEY}"}}
@@ -38,11 +38,11 @@ def entry(path: Path, server: str = "memory") -> dict[str, Any]:
 
 
 def add(machine: Machine, server: str = "memory", **options: Any) -> int:
-    return guarding.add(Wanted("claude-code", server), machine, Voice(), **options)
+    return guarding.add(Target("claude-code", server), machine, Console(), **options)
 
 
 def remove(machine: Machine, server: str = "memory", **options: Any) -> int:
-    return guarding.remove(Wanted("claude-code", server), machine, Voice(), **options)
+    return guarding.remove(Target("claude-code", server), machine, Console(), **options)
 
 
 def test_the_server_starts_behind_the_guard(machine: Machine, own_file: Path) -> None:
@@ -53,7 +53,7 @@ def test_the_server_starts_behind_the_guard(machine: Machine, own_file: Path) ->
     assert after["env"] == MEMORY["env"]
 
 
-def test_every_foreign_byte_stays(machine: Machine, own_file: Path) -> None:
+def test_every_other_byte_stays(machine: Machine, own_file: Path) -> None:
     before = own_file.read_bytes()
     add(machine)
     after = own_file.read_bytes()
@@ -63,7 +63,7 @@ def test_every_foreign_byte_stays(machine: Machine, own_file: Path) -> None:
 
 
 @pytest.mark.parametrize("server", ["memory", "other", "remote"])
-def test_taking_the_guard_away_gives_the_file_its_bytes_back(machine: Machine, own_file: Path, server: str) -> None:
+def test_removing_the_guard_restores_the_bytes(machine: Machine, own_file: Path, server: str) -> None:
     before = own_file.read_bytes()
     add(machine, server)
     assert own_file.read_bytes() != before
@@ -71,7 +71,7 @@ def test_taking_the_guard_away_gives_the_file_its_bytes_back(machine: Machine, o
     assert own_file.read_bytes() == before
 
 
-def test_two_servers_come_and_go_in_any_order(machine: Machine, own_file: Path) -> None:
+def test_two_servers_are_added_and_removed_in_any_order(machine: Machine, own_file: Path) -> None:
     before = own_file.read_bytes()
     for server in ("memory", "remote", "other"):
         add(machine, server)
@@ -80,7 +80,7 @@ def test_two_servers_come_and_go_in_any_order(machine: Machine, own_file: Path) 
     assert own_file.read_bytes() == before
 
 
-def test_uninstalling_takes_the_guard_away(machine: Machine, own_file: Path) -> None:
+def test_uninstalling_removes_the_guard(machine: Machine, own_file: Path) -> None:
     before = own_file.read_bytes()
     add(machine)
     add(machine, "remote")
@@ -88,7 +88,7 @@ def test_uninstalling_takes_the_guard_away(machine: Machine, own_file: Path) -> 
     assert own_file.read_bytes() == before
 
 
-def test_what_others_changed_meanwhile_stays(machine: Machine, own_file: Path) -> None:
+def test_changes_by_others_stay(machine: Machine, own_file: Path) -> None:
     add(machine)
     values = json.loads(own_file.read_text(encoding="utf-8"))
     values["numStartups"] = 8
@@ -101,7 +101,7 @@ def test_what_others_changed_meanwhile_stays(machine: Machine, own_file: Path) -
     assert after["mcpServers"]["memory"] == MEMORY
 
 
-def test_an_entry_that_was_changed_keeps_the_change_without_the_guard(machine: Machine, own_file: Path) -> None:
+def test_a_changed_entry_keeps_the_change_without_the_guard(machine: Machine, own_file: Path) -> None:
     add(machine)
     own_file.write_text(own_file.read_text(encoding="utf-8").replace('"memory"]', '"memory@2"]'), encoding="utf-8")
     remove(machine)
@@ -109,7 +109,7 @@ def test_an_entry_that_was_changed_keeps_the_change_without_the_guard(machine: M
     assert entry(own_file)["args"] == ["-y", "memory@2"]
 
 
-def test_an_entry_that_another_machine_guarded_is_undone_by_what_it_says(machine: Machine, own_file: Path) -> None:
+def test_an_entry_without_a_journal_is_derived_from_itself(machine: Machine, own_file: Path) -> None:
     add(machine)
     add(machine, "remote")
     os.unlink(machine.state("installed.json"))
@@ -126,7 +126,7 @@ def test_a_second_time_changes_nothing(machine: Machine, own_file: Path) -> None
     assert own_file.read_bytes() == after
 
 
-def test_nothing_is_taken_away_that_is_not_there(machine: Machine, own_file: Path) -> None:
+def test_removing_a_missing_guard_changes_nothing(machine: Machine, own_file: Path) -> None:
     before = own_file.read_bytes()
     assert remove(machine) == 0
     assert own_file.read_bytes() == before
@@ -161,7 +161,7 @@ def test_a_team_starts_the_guard_by_its_name(
     assert "not on PATH here" in capsys.readouterr().out
 
 
-def test_a_server_of_this_folder_alone_is_found(machine: Machine, own_file: Path) -> None:
+def test_a_server_of_this_folder_is_found(machine: Machine, own_file: Path) -> None:
     values = {"projects": {machine.cwd: {"mcpServers": {"memory": MEMORY}}}}
     own_file.write_text(json.dumps(values), encoding="utf-8")
     before = own_file.read_bytes()
@@ -172,7 +172,7 @@ def test_a_server_of_this_folder_alone_is_found(machine: Machine, own_file: Path
     assert own_file.read_bytes() == before
 
 
-def test_the_file_lies_where_the_client_was_told_to_keep_it(machine: Machine, tmp_path: Path) -> None:
+def test_the_file_is_in_the_configured_folder(machine: Machine, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     moved.mkdir()
     (moved / ".claude.json").write_text(json.dumps({"mcpServers": {"memory": MEMORY}}), encoding="utf-8")
@@ -181,27 +181,27 @@ def test_the_file_lies_where_the_client_was_told_to_keep_it(machine: Machine, tm
     assert is_guarded(entry(moved / ".claude.json"))
 
 
-def test_one_name_in_two_places_needs_a_scope(machine: Machine, own_file: Path, repository: Path) -> None:
+def test_one_name_in_two_lists_needs_a_scope(machine: Machine, own_file: Path, repository: Path) -> None:
     path = repository / ".mcp.json"
     path.write_text(json.dumps({"mcpServers": {"memory": MEMORY}}), encoding="utf-8")
     with pytest.raises(InstallError) as raised:
         add(machine)
     assert "--scope project or --scope user" in raised.value.next_step
-    guarding.add(Wanted("claude-code", "memory", "project"), machine, Voice())
+    guarding.add(Target("claude-code", "memory", "project"), machine, Console())
     assert is_guarded(entry(path))
     assert not is_guarded(entry(own_file))
 
 
-def test_an_unknown_server_is_told_with_those_there_are(machine: Machine, own_file: Path) -> None:
+def test_an_unknown_server_lists_the_known_ones(machine: Machine, own_file: Path) -> None:
     with pytest.raises(InstallError) as raised:
         add(machine, "memori")
     assert own_file.exists()
     assert "memory, other, remote" in raised.value.next_step
 
 
-def test_an_unknown_client_is_told_with_those_there_are(machine: Machine) -> None:
+def test_an_unknown_client_lists_the_known_ones(machine: Machine) -> None:
     with pytest.raises(InstallError) as raised:
-        guarding.add(Wanted("emacs", "memory"), machine, Voice())
+        guarding.add(Target("emacs", "memory"), machine, Console())
     assert "claude-code" in raised.value.next_step
 
 
@@ -210,14 +210,14 @@ def test_an_unknown_client_is_told_with_those_there_are(machine: Machine) -> Non
     [
         pytest.param({"type": "sse", "url": "https://x.example"}, id="the old transport"),
         pytest.param({"type": "ws", "url": "wss://x.example"}, id="another transport"),
-        pytest.param({"command": "x", "args": "y"}, id="arguments that are a text"),
-        pytest.param({"command": ["x"]}, id="a command that is a list"),
+        pytest.param({"command": "x", "args": "y"}, id="arguments as a string"),
+        pytest.param({"command": ["x"]}, id="a command as a list"),
         pytest.param({"type": "http"}, id="no address"),
-        pytest.param({"type": "http", "url": "https://x.example", "oauth": {}}, id="a login of the client's"),
+        pytest.param({"type": "http", "url": "https://x.example", "oauth": {}}, id="authentication by the client"),
         pytest.param({}, id="nothing"),
     ],
 )
-def test_what_is_not_understood_is_left_alone(machine: Machine, own_file: Path, strange: object) -> None:
+def test_an_unsupported_entry_is_refused(machine: Machine, own_file: Path, strange: object) -> None:
     own_file.write_text(json.dumps({"mcpServers": {"memory": strange}}), encoding="utf-8")
     before = own_file.read_bytes()
     with pytest.raises(InstallError):
@@ -226,25 +226,25 @@ def test_what_is_not_understood_is_left_alone(machine: Machine, own_file: Path, 
 
 
 @pytest.mark.parametrize("text", ["{ // a comment\n}", "[]", '{"mcpServers":', "\udcff"])
-def test_a_file_that_cannot_be_edited_is_left_alone(machine: Machine, own_file: Path, text: str) -> None:
+def test_a_file_that_cannot_be_edited_is_left_unchanged(machine: Machine, own_file: Path, text: str) -> None:
     own_file.write_bytes(text.encode("utf-8", "surrogateescape"))
     before = own_file.read_bytes()
-    with pytest.raises(InstallError, match="left alone"):
+    with pytest.raises(InstallError, match="left unchanged"):
         add(machine)
     assert own_file.read_bytes() == before
 
 
-def test_the_list_says_what_is_guarded(machine: Machine, own_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_shows_what_is_guarded(machine: Machine, own_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add(machine)
     capsys.readouterr()
-    assert guarding.show(None, machine, Voice()) == 0
+    assert guarding.show(None, machine, Console()) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[2:4] for line in lines] == [["memory", "guarded"], ["other", "not"], ["remote", "not"]]
     assert own_file.exists()
 
 
 @pytest.mark.parametrize("plain", [MEMORY, REMOTE, {"command": "x", "args": []}, {"type": "http", "url": "https://x"}])
-def test_an_entry_comes_out_as_it_went_in(plain: dict[str, Any]) -> None:
+def test_unguarding_restores_the_entry(plain: dict[str, Any]) -> None:
     assert unguarded(guarded(plain, CALL)) == plain
 
 
@@ -252,10 +252,10 @@ def test_an_entry_comes_out_as_it_went_in(plain: dict[str, Any]) -> None:
     "foreign",
     [
         pytest.param({"command": "guard", "args": ["--", "x"]}, id="a program of that name"),
-        pytest.param({"command": "other", "args": ["guard", "--", "x"]}, id="another program's word"),
+        pytest.param({"command": "other", "args": ["guard", "--", "x"]}, id="another program's argument"),
         pytest.param({"command": "keepmum", "args": ["mcp"]}, id="our own server"),
         pytest.param({"command": 7}, id="no command"),
     ],
 )
-def test_other_entries_are_not_taken_for_guarded_ones(foreign: object) -> None:
+def test_other_entries_are_not_guarded(foreign: object) -> None:
     assert not is_guarded(foreign)

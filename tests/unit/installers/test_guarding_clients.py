@@ -1,4 +1,4 @@
-"""The guard in every client's own file: one entry changes, and the file gets its bytes back."""
+"""The guard in every client's own file: one entry changes, and the bytes are restored."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from keepmum_installers import apply, guarding
 from keepmum_installers.clients import CLIENTS
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
-from keepmum_installers.guarding import Wanted
+from keepmum_installers.guarding import Target
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
-from keepmum_installers.voice import Voice
 
 CODEX = """\
 model = "x"  # mine
@@ -92,13 +92,13 @@ def words(given: dict[str, Any]) -> list[str]:
     return [*command, *given.get("args", [])] if isinstance(command, list) else [command, *given.get("args", [])]
 
 
-def test_every_client_that_can_be_installed_can_have_its_servers_guarded() -> None:
-    assert set(guarding.CLIENTS) == set(CLIENTS) == {*FILES, "claude-code"}
+def test_every_client_has_a_server_to_guard_in_this_file() -> None:
+    assert set(CLIENTS) == {*FILES, "claude-code"}
 
 
 def test_the_server_starts_behind_the_guard(client: str, file: Path, machine: Machine) -> None:
     before = entry(file)
-    assert guarding.add(Wanted(client, "memory"), machine, Voice()) == 0
+    assert guarding.add(Target(client, "memory"), machine, Console()) == 0
     after = entry(file)
     assert words(after)[-4:] == ["--", "npx", "-y", "memory"]
     assert "guard" in words(after)
@@ -106,34 +106,34 @@ def test_the_server_starts_behind_the_guard(client: str, file: Path, machine: Ma
     assert {key: after[key] for key in after.keys() - others} == {key: before[key] for key in before.keys() - others}
 
 
-def test_taking_the_guard_away_gives_the_file_its_bytes_back(client: str, file: Path, machine: Machine) -> None:
+def test_removing_the_guard_restores_the_bytes(client: str, file: Path, machine: Machine) -> None:
     before = file.read_bytes()
-    guarding.add(Wanted(client, "memory"), machine, Voice())
+    guarding.add(Target(client, "memory"), machine, Console())
     assert file.read_bytes() != before
-    assert guarding.remove(Wanted(client, "memory"), machine, Voice()) == 0
+    assert guarding.remove(Target(client, "memory"), machine, Console()) == 0
     assert file.read_bytes() == before
 
 
-def test_uninstalling_takes_the_guard_away(client: str, file: Path, machine: Machine) -> None:
+def test_uninstalling_removes_the_guard(client: str, file: Path, machine: Machine) -> None:
     before = file.read_bytes()
-    guarding.add(Wanted(client, "memory"), machine, Voice())
+    guarding.add(Target(client, "memory"), machine, Console())
     journal = Journal(machine.home)
     assert [done for done in apply.undo(journal, machine, lambda _: None, lambda _: True) if done.problem] == []
     assert file.read_bytes() == before
 
 
 def test_a_second_guard_is_not_put_in_front(client: str, file: Path, machine: Machine) -> None:
-    guarding.add(Wanted(client, "memory"), machine, Voice())
+    guarding.add(Target(client, "memory"), machine, Console())
     before = file.read_bytes()
-    assert guarding.add(Wanted(client, "memory"), machine, Voice()) == 0
+    assert guarding.add(Target(client, "memory"), machine, Console()) == 0
     assert file.read_bytes() == before
 
 
-def test_without_the_journal_the_entry_tells_what_it_was(client: str, file: Path, machine: Machine) -> None:
+def test_without_the_journal_the_entry_is_derived_from_itself(client: str, file: Path, machine: Machine) -> None:
     before = words(entry(file))
-    guarding.add(Wanted(client, "memory"), machine, Voice())
+    guarding.add(Target(client, "memory"), machine, Console())
     (Path(machine.home) / "state" / "installed.json").unlink()
-    assert guarding.remove(Wanted(client, "memory"), machine, Voice()) == 0
+    assert guarding.remove(Target(client, "memory"), machine, Console()) == 0
     assert words(entry(file)) == before
 
 
@@ -142,12 +142,12 @@ def test_comments_of_toml_stay(home: Path, machine: Machine) -> None:
     path.parent.mkdir()
     path.write_bytes(CODEX.encode())
     for server in ("memory", "plain"):
-        assert guarding.add(Wanted("codex", server), machine, Voice()) == 0
+        assert guarding.add(Target("codex", server), machine, Console()) == 0
     text = path.read_bytes().decode()
     assert [each for each in ("# mine", "# the team's", "# from node") if each not in text] == []
     assert text.count("\r\n") == text.count("\n")
     for server in ("memory", "plain"):
-        guarding.remove(Wanted("codex", server), machine, Voice())
+        guarding.remove(Target("codex", server), machine, Console())
     assert path.read_bytes().decode() == CODEX
 
 
@@ -156,11 +156,11 @@ def test_comments_of_toml_stay(home: Path, machine: Machine) -> None:
     [
         pytest.param("codex", "remote", "neither a command", id="an address in TOML"),
         pytest.param("codex", "inline", "better changed by hand", id="a table in one line"),
-        pytest.param("gemini-cli", "remote", "neither a command", id="an address with a name of its own"),
+        pytest.param("gemini-cli", "remote", "neither a command", id="an address under another key"),
         pytest.param("cursor", "none", "no server of that name", id="no such server"),
     ],
 )
-def test_what_the_guard_cannot_stand_in_front_of_is_left_alone(
+def test_an_unsupported_server_is_left_unchanged(
     home: Path, machine: Machine, client: str, server: str, words: str
 ) -> None:
     name, text = FILES[client]
@@ -168,39 +168,39 @@ def test_what_the_guard_cannot_stand_in_front_of_is_left_alone(
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode())
     with pytest.raises(InstallError, match=words):
-        guarding.add(Wanted(client, server), machine, Voice())
+        guarding.add(Target(client, server), machine, Console())
     assert path.read_bytes().decode() == text
 
 
-def test_an_address_of_cursor_goes_through_the_guard_and_comes_back(home: Path, machine: Machine) -> None:
+def test_an_address_of_cursor_is_guarded_and_restored(home: Path, machine: Machine) -> None:
     name, text = FILES["cursor"]
     path = home / name
     path.parent.mkdir()
     path.write_bytes(text.encode())
-    guarding.add(Wanted("cursor", "remote"), machine, Voice())
+    guarding.add(Target("cursor", "remote"), machine, Console())
     assert "--url" in entry(path, "remote")["args"]
-    guarding.remove(Wanted("cursor", "remote"), machine, Voice())
+    guarding.remove(Target("cursor", "remote"), machine, Console())
     assert path.read_bytes().decode() == text
 
 
 @pytest.mark.parametrize(("name", "text"), [("mcp.json", "// c\n{}"), ("mcp.json", "{]"), ("mcp.json", "\xff")])
-def test_a_damaged_file_is_named_with_its_line_and_left_alone(
+def test_a_damaged_file_is_reported_with_its_line_and_left_unchanged(
     home: Path, machine: Machine, name: str, text: str
 ) -> None:
     path = home / ".cursor" / name
     path.parent.mkdir()
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InstallError, match=r"was left alone: (line 1|not UTF-8)"):
-        guarding.add(Wanted("cursor", "memory"), machine, Voice())
+    with pytest.raises(InstallError, match=r"was left unchanged: (line 1|not UTF-8)"):
+        guarding.add(Target("cursor", "memory"), machine, Console())
     assert path.read_bytes() == text.encode("latin-1")
 
 
-def test_damaged_toml_is_named_with_its_line(home: Path, machine: Machine) -> None:
+def test_damaged_toml_is_reported_with_its_line(home: Path, machine: Machine) -> None:
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text('a = 1\nb = "x\n', encoding="utf-8")
     with pytest.raises(InstallError, match=r"line 2, column [0-9]+: not TOML"):
-        guarding.add(Wanted("codex", "memory"), machine, Voice())
+        guarding.add(Target("codex", "memory"), machine, Console())
 
 
 def test_a_projects_entry_names_the_guard_by_its_name(machine: Machine, repository: Path) -> None:
@@ -208,5 +208,5 @@ def test_a_projects_entry_names_the_guard_by_its_name(machine: Machine, reposito
     path.parent.mkdir()
     path.write_text(servers("mcpServers"), encoding="utf-8")
     here = dataclasses.replace(machine, cwd=str(repository))
-    guarding.add(Wanted("cursor", "memory"), here, Voice())
+    guarding.add(Target("cursor", "memory"), here, Console())
     assert entry(path)["command"] == "keepmum"

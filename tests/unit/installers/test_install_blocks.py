@@ -1,26 +1,26 @@
-"""Our block in somebody else's text: found again, renewed in its place, and taken out without a trace."""
+"""Our block in another program's text: it is found again, updated in place, and removed completely."""
 
 from __future__ import annotations
 
 import pytest
 
-from keepmum_installers.blocks import Block, put, take_out
+from keepmum_installers.blocks import Block, put, remove
 
 BLOCK = Block("[plugins.ours]\nenabled = true")
 
 
-def test_block_stands_at_the_end_behind_an_empty_line() -> None:
+def test_block_is_at_the_end_after_an_empty_line() -> None:
     text, _ = put("a = 1\n", BLOCK)
     assert text.startswith("a = 1\n\n# keepmum: begin")
     assert text.endswith("enabled = true\n# keepmum: end\n")
 
 
-def test_block_that_is_there_changes_nothing() -> None:
+def test_existing_block_changes_nothing() -> None:
     text, _ = put("a = 1\n", BLOCK)
     assert put(text, BLOCK) == (text, None)
 
 
-def test_older_block_is_renewed_in_its_place() -> None:
+def test_older_block_is_updated_in_place() -> None:
     older, _ = put("a = 1\n", Block("[plugins.ours]\nenabled = false"))
     newer, _ = put(older + "\n[theirs]\n", BLOCK)
     assert newer == put("a = 1\n", BLOCK)[0] + "\n[theirs]\n"
@@ -38,16 +38,16 @@ def test_line_ends_are_those_of_the_file() -> None:
 
 def test_lines_that_were_added_below_stay_lines() -> None:
     text, mark = put("last line without an end", BLOCK)
-    assert take_out(text + "below\n", mark).splitlines() == ["last line without an end", "", "below"]
+    assert remove(text + "below\n", mark).splitlines() == ["last line without an end", "", "below"]
 
 
-def test_what_was_changed_inside_goes_with_the_block() -> None:
+def test_changes_inside_are_removed_with_the_block() -> None:
     text, mark = put("a = 1\n", BLOCK)
-    assert take_out(text.replace("true", "false"), mark) == "a = 1\n"
+    assert remove(text.replace("true", "false"), mark) == "a = 1\n"
 
 
 @pytest.mark.parametrize("harm", ["# keepmum: end", "# keepmum: begin"])
-def test_half_a_block_is_left_alone(harm: str) -> None:
+def test_incomplete_block_is_left_unchanged(harm: str) -> None:
     text, mark = put("a = 1\n", BLOCK)
     broken = text.replace(harm, "# something else")
-    assert take_out(broken, mark) == broken
+    assert remove(broken, mark) == broken

@@ -1,4 +1,4 @@
-"""The `keepmum` command starts this bundle, and is linked only where that harms nobody."""
+"""The `keepmum` command starts this bundle, and is linked only where the name is free."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum_installers import apply, command
+from keepmum_installers import apply, shell_command
 from keepmum_installers.errors import FileChanged
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
@@ -23,10 +23,10 @@ def local_bin(machine: Machine) -> Path:
 
 def _install(root: Path, machine: Machine) -> None:
     Path(machine.home).mkdir(exist_ok=True)
-    apply.carry_out(command.plan(str(root), machine).steps, Journal(machine.home), machine)
+    apply.carry_out(shell_command.plan(str(root), machine).steps, Journal(machine.home), machine)
 
 
-def test_command_starts_the_bundle_wherever_it_lies(machine: Machine, tmp_path: Path) -> None:
+def test_command_starts_the_bundle_in_any_folder(machine: Machine, tmp_path: Path) -> None:
     bundle = tmp_path / "a b's" / "plugin"
     bundle.mkdir(parents=True)
     (bundle / "launch.py").write_text("import sys; print(sys.argv[1:], sys.flags.isolated)")
@@ -41,7 +41,7 @@ def test_command_starts_the_bundle_wherever_it_lies(machine: Machine, tmp_path: 
     assert done.stdout == "['recall', 'a b'] 1\n"
 
 
-def test_command_whose_bundle_is_gone_says_so(machine: Machine, tmp_path: Path) -> None:
+def test_command_without_its_bundle_prints_the_next_step(machine: Machine, tmp_path: Path) -> None:
     _install(tmp_path / "a b's", machine)
     done = subprocess.run(
         [Path(machine.home) / "bin" / "keepmum"], capture_output=True, text=True, timeout=20, check=False
@@ -60,40 +60,40 @@ def test_command_outlives_the_runtime_that_wrote_it(
 def test_windows_has_the_command_in_every_shell_and_no_link(machine: Machine, tmp_path: Path, local_bin: Path) -> None:
     bundle = str(tmp_path / "100% ours")
     Path(machine.home).mkdir()
-    apply.carry_out(command.plan(bundle, machine, windows=True).steps, Journal(machine.home), machine)
+    apply.carry_out(shell_command.plan(bundle, machine, windows=True).steps, Journal(machine.home), machine)
     written = sorted(path.name for path in Path(machine.home, "bin").iterdir())
     assert (written, list(local_bin.iterdir())) == (["keepmum", "keepmum.cmd"], [])
     assert "100%% ours" in Path(machine.home, "bin", "keepmum.cmd").read_text()
 
 
-def test_command_in_place_is_not_planned_again(root: Path, machine: Machine) -> None:
+def test_existing_command_is_not_planned_again(root: Path, machine: Machine) -> None:
     _install(root, machine)
-    assert command.plan(str(root), machine).steps == ()
+    assert shell_command.plan(str(root), machine).steps == ()
 
 
-def test_link_is_made_where_the_shell_looks(root: Path, machine: Machine, local_bin: Path) -> None:
+def test_link_is_created_in_a_folder_on_path(root: Path, machine: Machine, local_bin: Path) -> None:
     _install(root, machine)
     assert (local_bin / "keepmum").resolve() == (Path(machine.home) / "bin" / "keepmum").resolve()
-    assert command.how_to_call(machine) == "keepmum"
+    assert shell_command.invocation(machine) == "keepmum"
 
 
-def test_folder_that_the_shell_does_not_look_in_gets_no_link(root: Path, machine: Machine, local_bin: Path) -> None:
+def test_folder_outside_path_gets_no_link(root: Path, machine: Machine, local_bin: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": "/usr/bin"})
     _install(root, machine)
     assert list(local_bin.iterdir()) == []
-    assert command.how_to_call(machine) == str(Path(machine.home) / "bin" / "keepmum")
+    assert shell_command.invocation(machine) == str(Path(machine.home) / "bin" / "keepmum")
 
 
-def test_command_of_somebody_else_is_not_replaced(root: Path, machine: Machine, local_bin: Path) -> None:
+def test_command_of_another_program_is_not_replaced(root: Path, machine: Machine, local_bin: Path) -> None:
     (local_bin / "keepmum").symlink_to("/nowhere")
     _install(root, machine)
     assert (local_bin / "keepmum").readlink() == Path("/nowhere")
 
 
 @pytest.mark.usefixtures("local_bin")
-def test_link_that_another_installer_made_meanwhile_means_planning_again(root: Path, machine: Machine) -> None:
-    steps = command.plan(str(root), machine).steps
+def test_link_that_another_installer_created_means_planning_again(root: Path, machine: Machine) -> None:
+    steps = shell_command.plan(str(root), machine).steps
     _install(root, machine)
     with pytest.raises(FileChanged):
         apply.carry_out(steps[1:], Journal(machine.home), machine)
-    assert command.plan(str(root), machine).steps == ()
+    assert shell_command.plan(str(root), machine).steps == ()

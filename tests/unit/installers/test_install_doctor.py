@@ -1,4 +1,4 @@
-"""Each finding names what is wrong and what to do, and none of them shows a value that may be private."""
+"""Each finding names the problem and the next step, and none shows a value that may be private."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from keepmum.core.errors import SettingsError, StoreError
 from keepmum_hooks.places import off_marker
 from keepmum_installers import commands, doctor, report
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.finding import Finding, note
 from keepmum_installers.machine import Machine
 from keepmum_scanner import detect_secrets_opinion
@@ -51,13 +51,13 @@ class Probes:
         return "id", "api", "/projects/api", "git remote"
 
 
-def _findings(wish: Wish, machine: Machine, about: str, probes: Probes | None = None) -> list[Finding]:
-    found = doctor.examine(wish.product, None, machine, probes or Probes())
+def _findings(spec: InstallSpec, machine: Machine, about: str, probes: Probes | None = None) -> list[Finding]:
+    found = doctor.examine(spec.product, None, machine, probes or Probes())
     return [finding for finding in found if finding.about == about]
 
 
-def test_healthy_machine_has_no_problem_but_the_plugin(wish: Wish, machine: Machine) -> None:
-    found = doctor.examine(wish.product, None, machine, Probes())
+def test_healthy_machine_has_no_problem_but_the_plugin(spec: InstallSpec, machine: Machine) -> None:
+    found = doctor.examine(spec.product, None, machine, Probes())
     assert [each.about for each in found if each.level == "problem"] == ["claude-code plugin"]
 
 
@@ -69,56 +69,56 @@ def test_healthy_machine_has_no_problem_but_the_plugin(wish: Wish, machine: Mach
         ({"writable": False, "reason": "disk full"}, "read only: disk full"),
     ],
 )
-def test_store_that_is_not_well_is_a_problem(
-    wish: Wish, machine: Machine, change: Mapping[str, object], words: str
+def test_unhealthy_store_is_a_problem(
+    spec: InstallSpec, machine: Machine, change: Mapping[str, object], words: str
 ) -> None:
-    found = _findings(wish, machine, "store", Probes({**HEALTHY, **change}))
+    found = _findings(spec, machine, "store", Probes({**HEALTHY, **change}))
     assert any(words in each.says for each in found if each.level == "problem" and each.next_step)
 
 
-def test_store_that_refuses_is_a_problem_in_its_own_words(wish: Wish, machine: Machine) -> None:
-    (finding,) = _findings(wish, machine, "store", Probes(refusal="lies on a network drive (nfs)"))
+def test_store_that_refuses_is_a_problem_with_its_message(spec: InstallSpec, machine: Machine) -> None:
+    (finding,) = _findings(spec, machine, "store", Probes(refusal="lies on a network drive (nfs)"))
     assert (finding.level, finding.says) == ("problem", "lies on a network drive (nfs)")
 
 
-def test_what_is_off_is_told_with_the_place_that_says_so(wish: Wish, machine: Machine) -> None:
+def test_switch_is_reported_with_its_source(spec: InstallSpec, machine: Machine) -> None:
     probes = Probes(chosen=[("capture.enabled", "False", "/projects/.keepmum.toml"), ("scope", "project", "default")])
-    (finding,) = _findings(wish, machine, "settings", probes)
+    (finding,) = _findings(spec, machine, "settings", probes)
     assert (finding.level, "/projects/.keepmum.toml" in finding.says) == ("note", True)
 
 
 @pytest.mark.parametrize(
     ("source", "step"),
     [
-        pytest.param("/projects/.keepmum.toml:3", "Take that line out.", id="a project file, which may never say true"),
+        pytest.param("/projects/.keepmum.toml:3", "Remove that line.", id="a project file, which may never say true"),
         pytest.param("KEEPMUM_ENABLED", "Unset that variable.", id="a variable"),
     ],
 )
-def test_next_step_for_what_is_off_can_be_done(wish: Wish, machine: Machine, source: str, step: str) -> None:
-    (finding,) = _findings(wish, machine, "settings", Probes(chosen=[("enabled", "False", source)]))
+def test_next_step_for_a_switch_matches_its_source(spec: InstallSpec, machine: Machine, source: str, step: str) -> None:
+    (finding,) = _findings(spec, machine, "settings", Probes(chosen=[("enabled", "False", source)]))
     assert finding.next_step == step
 
 
 @pytest.mark.parametrize(("there", "level"), [(False, ["note"]), (True, [])])
-def test_a_second_opinion_that_is_asked_for_and_missing_is_told(
-    wish: Wish, machine: Machine, monkeypatch: pytest.MonkeyPatch, *, there: bool, level: list[str]
+def test_a_missing_second_opinion_is_reported(
+    spec: InstallSpec, machine: Machine, monkeypatch: pytest.MonkeyPatch, *, there: bool, level: list[str]
 ) -> None:
     monkeypatch.setattr(detect_secrets_opinion, "is_installed", lambda: there)
     probes = Probes(chosen=[("scanner.second_opinion", "True", "/home/u/config.toml")])
-    said = [finding for finding in _findings(wish, machine, "scanner", probes) if "alone" in finding.says]
+    said = [finding for finding in _findings(spec, machine, "scanner", probes) if "second opinion" in finding.says]
     assert [finding.level for finding in said] == level
 
 
-def test_session_that_is_off_is_told(wish: Wish, machine: Machine) -> None:
+def test_disabled_session_is_reported(spec: InstallSpec, machine: Machine) -> None:
     session = dataclasses.replace(machine, environ={**machine.environ, "CLAUDE_CODE_SESSION_ID": "5f0a"})
     marker = Path(off_marker(machine.home, "5f0a"))
     marker.parent.mkdir(parents=True)
     marker.touch()
-    says = [finding.says for finding in _findings(wish, session, "settings")]
+    says = [finding.says for finding in _findings(spec, session, "settings")]
     assert "Keepmum is switched off for this session" in says
 
 
-def test_refusal_that_every_look_meets_is_told_once(wish: Wish, machine: Machine) -> None:
+def test_error_of_every_check_is_reported_once(spec: InstallSpec, machine: Machine) -> None:
     class Broken(Probes):
         def settings(self) -> Sequence[tuple[str, str, str]]:
             raise SettingsError("config.toml:1 is not TOML")
@@ -126,39 +126,39 @@ def test_refusal_that_every_look_meets_is_told_once(wish: Wish, machine: Machine
         def store(self) -> Mapping[str, object]:
             raise SettingsError("config.toml:1 is not TOML")
 
-    found = doctor.examine(wish.product, None, machine, Broken())
+    found = doctor.examine(spec.product, None, machine, Broken())
     assert [each.about for each in found if each.says == "config.toml:1 is not TOML"] == ["settings"]
 
 
-def test_damaged_store_is_told_once_whatever_lies_beside_it(wish: Wish, machine: Machine) -> None:
+def test_damaged_store_is_reported_once_with_its_journal_files(spec: InstallSpec, machine: Machine) -> None:
     os.makedirs(machine.home)
     for name in ("memory.db.corrupt-1", "memory.db.corrupt-1-wal", "memory.db.corrupt-1-shm"):
         Path(machine.home, name).touch()
-    assert len(_findings(wish, machine, "leftovers")) == 1
+    assert len(_findings(spec, machine, "leftovers")) == 1
 
 
-def test_value_of_a_setting_is_not_shown(wish: Wish, machine: Machine) -> None:
+def test_value_of_a_setting_is_not_shown(spec: InstallSpec, machine: Machine) -> None:
     probes = Probes(chosen=[("agent", "what-somebody-typed", "KEEPMUM_AGENT")])
-    assert "what-somebody-typed" not in str(_findings(wish, machine, "settings", probes))
+    assert "what-somebody-typed" not in str(_findings(spec, machine, "settings", probes))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
-def test_home_that_others_can_read_is_a_problem(wish: Wish, machine: Machine) -> None:
+def test_home_that_others_can_read_is_a_problem(spec: InstallSpec, machine: Machine) -> None:
     Path(machine.home).mkdir(mode=0o755)
-    (finding,) = _findings(wish, machine, "home")
+    (finding,) = _findings(spec, machine, "home")
     assert (finding.level, "chmod" in finding.next_step) == ("problem", True)
 
 
-def test_store_that_was_set_aside_is_told(wish: Wish, machine: Machine) -> None:
+def test_store_that_was_moved_aside_is_reported(spec: InstallSpec, machine: Machine) -> None:
     Path(machine.home).mkdir()
     (Path(machine.home) / "memory.db.corrupt-20260101T000000Z").touch()
-    assert [each.level for each in _findings(wish, machine, "leftovers")] == ["note"]
+    assert [each.level for each in _findings(spec, machine, "leftovers")] == ["note"]
 
 
-def test_damaged_journal_is_a_problem(wish: Wish, machine: Machine) -> None:
+def test_damaged_journal_is_a_problem(spec: InstallSpec, machine: Machine) -> None:
     Path(machine.state()).mkdir(parents=True)
     Path(machine.state("installed.json")).write_text("[]")
-    assert [each.level for each in _findings(wish, machine, "leftovers")] == ["problem"]
+    assert [each.level for each in _findings(spec, machine, "leftovers")] == ["problem"]
 
 
 def _run(*arguments: str, probes: Probes) -> int:
@@ -204,7 +204,7 @@ def test_status_counts_the_memories(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("_nothing_on_path")
-def test_machine_without_a_home_is_told_what_to_set(
+def test_missing_home_names_the_variable_to_set(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("HOME")
@@ -216,18 +216,18 @@ def test_machine_without_a_home_is_told_what_to_set(
 @pytest.mark.usefixtures("_nothing_on_path")
 @pytest.mark.usefixtures("_nothing_on_path")
 @pytest.mark.parametrize("command", ["doctor", "status"])
-def test_clients_that_are_not_here_take_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_missing_clients_take_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
     _run(command, probes=Probes())
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "not found" in line)
     assert all(title in line for title in ("Codex", "Gemini CLI", "OpenCode"))
 
 
-def test_what_says_the_same_of_one_client_takes_one_line() -> None:
+def test_equal_findings_of_one_client_take_one_line() -> None:
     step = "Start the client."
     found = [
         note(about, "has not run yet", step) for about in ("codex Stop hook", "codex guard hook", "vscode Stop hook")
     ]
-    lines = [(each.about, each.says, each.next_step) for each in report._together(found)]
+    lines = [(each.about, each.says, each.next_step) for each in report._grouped(found)]
     assert lines == [
         ("codex Stop hook, guard hook", "has not run yet", step),
         ("vscode Stop hook", "has not run yet", step),
@@ -246,24 +246,24 @@ def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[st
         ({"reached": False, "problem": "it cannot be reached"}, "problem", "it cannot be reached; 2 writes wait"),
     ],
 )
-def test_a_teams_server_is_told_by_how_it_answers(
-    wish: Wish, machine: Machine, facts: Mapping[str, object], level: str, words: str
+def test_the_state_of_a_teams_server_is_reported(
+    spec: InstallSpec, machine: Machine, facts: Mapping[str, object], level: str, words: str
 ) -> None:
     known = {**HEALTHY, "server": "https://memory.example", "queued": 2, "refused": 1, **facts}
-    (finding,) = _findings(wish, machine, "server", Probes(known))
+    (finding,) = _findings(spec, machine, "server", Probes(known))
     assert finding.level == level
     assert words in finding.says
 
 
-def test_files_of_memories_that_cannot_be_read_are_told_one_by_one(wish: Wish, machine: Machine) -> None:
+def test_unreadable_memory_files_are_reported_one_by_one(spec: InstallSpec, machine: Machine) -> None:
     files = {"path": "/shop/.memories", "problems": ["2026-01-31/1.md has no id, and was not read"] * 25}
-    found = _findings(wish, machine, "file", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "markdown": files}}))
+    found = _findings(spec, machine, "file", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "markdown": files}}))
     assert {finding.level for finding in found} == {"note"}
     assert found[0].says == "/shop/.memories: 2026-01-31/1.md has no id, and was not read"
     assert found[-1].says == "5 more files like these"
 
 
-def test_a_server_beside_other_stores_is_told(wish: Wish, machine: Machine) -> None:
+def test_a_server_in_a_composite_store_is_reported(spec: InstallSpec, machine: Machine) -> None:
     server = {"server": "https://memory.example", "queued": 0, "refused": 0, "reached": True, "collection": "c"}
-    found = _findings(wish, machine, "server", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "rest": server}}))
+    found = _findings(spec, machine, "server", Probes({**HEALTHY, "stores": {"sqlite": HEALTHY, "rest": server}}))
     assert [finding.level for finding in found] == ["ok"]

@@ -1,4 +1,4 @@
-"""Installing and removing as a whole, with a client that is a fake and files that are real."""
+"""Installing and uninstalling with a fake client and real files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fake_claude import FakeClaude
 from keepmum_installers import install as installing
 from keepmum_installers import team
 from keepmum_installers import uninstall as removing
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome
-from keepmum_installers.voice import Voice
 
 SETTINGS = b'{\r\n    "theme": "dark",\r\n    "permissions": {"allow": []},\r\n    "model": "x"\r\n}'
 
 
-class Heard(Voice):
-    """A voice whose words can be read."""
+class RecordedConsole(Console):
+    """A console whose words can be read."""
 
     def __init__(self) -> None:
         self.out, self.err = io.StringIO(), io.StringIO()
@@ -33,26 +33,26 @@ class Heard(Voice):
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def recorded() -> RecordedConsole:
+    return RecordedConsole()
 
 
 @pytest.fixture
-def install(wish: Wish, machine: Machine, heard: Heard, clone: Path) -> Callable[..., int]:
+def install(spec: InstallSpec, machine: Machine, recorded: RecordedConsole, clone: Path) -> Callable[..., int]:
     """Installs as from a wheel, since a bundle would show the main job with a real server."""
 
     def run(**options: object) -> int:
         chosen = installing.Options(**{"source": str(clone), **options})  # type: ignore[arg-type]  # as the test says
-        return installing.install(chosen, wish.product, None, machine, heard)
+        return installing.install(chosen, spec.product, None, machine, recorded)
 
     return run
 
 
 @pytest.fixture
-def uninstall(machine: Machine, heard: Heard) -> Callable[..., int]:
+def uninstall(machine: Machine, recorded: RecordedConsole) -> Callable[..., int]:
     def run(**options: object) -> int:
         chosen = removing.Options(**options)  # type: ignore[arg-type]  # as the test says
-        return removing.uninstall(chosen, machine, heard)
+        return removing.uninstall(chosen, machine, recorded)
 
     return run
 
@@ -61,28 +61,30 @@ def _tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_plan_is_shown_before_it_is_carried_out(install: Callable[..., int], heard: Heard) -> None:
+def test_plan_is_shown_before_it_is_executed(install: Callable[..., int], recorded: RecordedConsole) -> None:
     assert install() == 0
-    assert "run `claude plugin install keepmum@keepmum --scope user`" in heard.out.getvalue()
+    assert "run `claude plugin install keepmum@keepmum --scope user`" in recorded.out.getvalue()
 
 
-def test_second_installation_calls_nothing(install: Callable[..., int], heard: Heard, claude: FakeClaude) -> None:
+def test_second_installation_runs_no_command(
+    install: Callable[..., int], recorded: RecordedConsole, claude: FakeClaude
+) -> None:
     install()
     before = claude.changes
     assert install() == 0
     assert claude.changes == before
-    assert "Nothing to do" in heard.out.getvalue()
+    assert "Nothing to do" in recorded.out.getvalue()
 
 
-def test_a_list_of_projects_that_koi_reads_too_stays_and_is_named(
-    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, home: Path
+def test_a_list_of_projects_that_koi_reads_stays_and_is_reported(
+    install: Callable[..., int], uninstall: Callable[..., int], recorded: RecordedConsole, home: Path
 ) -> None:
     install()
     (home / ".koi").mkdir()
     (home / ".koi" / "registry.json").write_text("{}", encoding="utf-8")
     assert uninstall() == 0
     assert (home / ".koi" / "registry.json").exists()
-    assert f"{home}/.koi/registry.json stays" in heard.out.getvalue()
+    assert f"{home}/.koi/registry.json stays" in recorded.out.getvalue()
 
 
 def test_dry_run_changes_nothing(install: Callable[..., int], claude: FakeClaude, home: Path) -> None:
@@ -92,7 +94,7 @@ def test_dry_run_changes_nothing(install: Callable[..., int], claude: FakeClaude
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, b"{}", b'{"enabledPlugins":{}}\n', None])
-def test_user_settings_get_their_bytes_back(
+def test_uninstalling_restores_user_settings(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude, settings: bytes | None
 ) -> None:
     path = Path(claude.settings)
@@ -103,7 +105,7 @@ def test_user_settings_get_their_bytes_back(
     assert (path.read_bytes() if path.exists() else None) == settings
 
 
-def test_user_settings_that_changed_since_keep_the_change(
+def test_later_changes_of_user_settings_stay(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
 ) -> None:
     path = Path(claude.settings)
@@ -115,7 +117,7 @@ def test_user_settings_that_changed_since_keep_the_change(
     assert json.loads(path.read_text()) == {**json.loads(SETTINGS), "theme": "light"}
 
 
-def test_uninstalling_takes_back_every_command(
+def test_uninstalling_undoes_every_command(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
 ) -> None:
     install()
@@ -126,7 +128,7 @@ def test_uninstalling_takes_back_every_command(
     ]
 
 
-def test_marketplace_that_was_there_before_is_put_back(
+def test_former_marketplace_is_restored(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
 ) -> None:
     claude.run([claude.program, "plugin", "marketplace", "add", "team/keepmum"], 1)
@@ -135,7 +137,7 @@ def test_marketplace_that_was_there_before_is_put_back(
     assert claude.marketplaces[0]["repo"] == "team/keepmum"
 
 
-def test_plugin_that_the_user_removed_already_is_no_error(
+def test_already_removed_plugin_is_no_error(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
 ) -> None:
     install()
@@ -143,17 +145,17 @@ def test_plugin_that_the_user_removed_already_is_no_error(
     assert uninstall() == 0
 
 
-def test_client_that_fails_is_told_in_its_own_words(
-    install: Callable[..., int], heard: Heard, claude: FakeClaude, machine: Machine
+def test_failing_client_is_reported_with_its_message(
+    install: Callable[..., int], recorded: RecordedConsole, claude: FakeClaude, machine: Machine
 ) -> None:
     claude.broken["plugin install"] = Outcome(1, err="✘ Failed to install: no space left")
     assert install() == 1
-    assert "Failed to install: no space left" in heard.err.getvalue()
+    assert "Failed to install: no space left" in recorded.err.getvalue()
     journal = json.loads(Path(machine.state("installed.json")).read_text())
     assert [record.get("what") for record in journal["records"] if record["did"] == "called"] == ["marketplace"]
 
 
-def test_failed_installation_goes_on_where_it_stopped(install: Callable[..., int], claude: FakeClaude) -> None:
+def test_failed_installation_continues_where_it_stopped(install: Callable[..., int], claude: FakeClaude) -> None:
     claude.broken["plugin install"] = Outcome(124, err="no answer within 150 seconds")
     install()
     claude.broken.clear()
@@ -162,7 +164,7 @@ def test_failed_installation_goes_on_where_it_stopped(install: Callable[..., int
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, None])
-def test_repository_gets_its_bytes_back(
+def test_uninstalling_restores_the_repositorys_bytes(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path, settings: bytes | None
 ) -> None:
     if settings is not None:
@@ -174,7 +176,7 @@ def test_repository_gets_its_bytes_back(
     assert (sorted(repository.rglob("*")), _tree(repository)) == before
 
 
-def test_paragraph_for_all_agents_stands_once(
+def test_paragraph_for_all_agents_is_written_once(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path
 ) -> None:
     (repository / "AGENTS.md").write_bytes(b"# Rules\r\n\r\nBe brief.")
@@ -185,7 +187,7 @@ def test_paragraph_for_all_agents_stands_once(
     assert (repository / "AGENTS.md").read_bytes() == b"# Rules\r\n\r\nBe brief."
 
 
-def test_folder_of_a_client_is_made_with_what_is_missing_above_it(
+def test_folder_of_a_client_is_created_with_its_missing_parents(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = repository / ".other" / "rules" / "keepmum.md"
@@ -196,28 +198,30 @@ def test_folder_of_a_client_is_made_with_what_is_missing_above_it(
     assert not (repository / ".other").exists()
 
 
-def test_client_that_was_not_named_is_left_alone_where_it_is_not_found(
-    wish: Wish, without_client: Machine, heard: Heard
+def test_unnamed_client_that_is_missing_is_skipped(
+    spec: InstallSpec, without_client: Machine, recorded: RecordedConsole
 ) -> None:
-    assert installing.install(installing.Options(), wish.product, None, without_client, heard) == 0
-    assert "No client was found" in heard.out.getvalue()
+    assert installing.install(installing.Options(), spec.product, None, without_client, recorded) == 0
+    assert "No client was found" in recorded.out.getvalue()
 
 
-def test_client_that_was_named_and_is_missing_is_an_error(wish: Wish, without_client: Machine, heard: Heard) -> None:
+def test_named_client_that_is_missing_is_an_error(
+    spec: InstallSpec, without_client: Machine, recorded: RecordedConsole
+) -> None:
     options = installing.Options(clients=("claude-code",))
-    assert installing.install(options, wish.product, None, without_client, heard) == 1
-    assert "Claude Code was not found" in heard.err.getvalue()
+    assert installing.install(options, spec.product, None, without_client, recorded) == 1
+    assert "Claude Code was not found" in recorded.err.getvalue()
 
 
-def test_team_gets_every_client_where_none_is_found(
-    wish: Wish, without_client: Machine, heard: Heard, repository: Path
+def test_team_gets_every_client_when_none_is_found(
+    spec: InstallSpec, without_client: Machine, recorded: RecordedConsole, repository: Path
 ) -> None:
     options = installing.Options(scope="project", source="team/keepmum")
-    assert installing.install(options, wish.product, None, without_client, heard) == 0
+    assert installing.install(options, spec.product, None, without_client, recorded) == 0
     assert (repository / ".claude" / "settings.json").exists()
 
 
-def test_repository_keeps_what_the_team_added_since(
+def test_repository_keeps_later_additions_of_the_team(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path
 ) -> None:
     install(scope="project", source="team/keepmum")
@@ -227,12 +231,12 @@ def test_repository_keeps_what_the_team_added_since(
     assert json.loads(path.read_text()) == {"model": "x"}
 
 
-def test_a_source_that_is_none_is_refused_where_no_client_is_there_to_look_at_it(
-    wish: Wish, without_client: Machine, heard: Heard
+def test_an_invalid_source_is_refused_without_any_client(
+    spec: InstallSpec, without_client: Machine, recorded: RecordedConsole
 ) -> None:
     options = installing.Options(source="/no/such/folder")
     with pytest.raises(InstallError, match="--source is neither a folder"):
-        installing.install(options, wish.product, None, without_client, heard)
+        installing.install(options, spec.product, None, without_client, recorded)
     assert not Path(without_client.home).exists()
 
 
@@ -256,18 +260,18 @@ def test_one_scope_can_be_removed_alone(
     assert (sorted(repository.rglob(".claude")), len(claude.plugins)) == ([], 1)
 
 
-def test_settings_with_comments_added_since_are_left_alone_and_named(
-    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, heard: Heard
+def test_settings_with_later_comments_are_left_unchanged_and_reported(
+    install: Callable[..., int], uninstall: Callable[..., int], repository: Path, recorded: RecordedConsole
 ) -> None:
     install(scope="project", source="team/keepmum")
     path = repository / ".claude" / "settings.json"
     path.write_text("// ours now\n" + path.read_text())
     before = path.read_bytes()
     assert uninstall() == 1
-    assert (path.read_bytes(), str(path) in heard.err.getvalue()) == (before, True)
+    assert (path.read_bytes(), str(path) in recorded.err.getvalue()) == (before, True)
 
 
-def test_source_that_is_none_stops_everything(install: Callable[..., int], home: Path) -> None:
+def test_invalid_source_stops_everything(install: Callable[..., int], home: Path) -> None:
     before = _tree(home)
     with pytest.raises(InstallError, match="--source is neither a folder"):
         install(source="./nowhere")
@@ -332,7 +336,7 @@ def test_purge_leaves_no_copy_of_a_memory(
     assert not os.path.exists(machine.home)
 
 
-def test_what_can_be_made_anew_goes_and_what_waits_for_a_server_stays(
+def test_generated_files_are_removed_and_pending_writes_stay(
     install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
 ) -> None:
     install()
@@ -344,9 +348,7 @@ def test_what_can_be_made_anew_goes_and_what_waits_for_a_server_stays(
     )
 
 
-def test_purge_spares_what_is_not_ours(
-    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine
-) -> None:
+def test_purge_keeps_other_files(install: Callable[..., int], uninstall: Callable[..., int], machine: Machine) -> None:
     _remember(machine)
     (Path(machine.home) / "thesis.tex").write_text("mine")
     install()
@@ -354,30 +356,30 @@ def test_purge_spares_what_is_not_ours(
     assert _tree(Path(machine.home)) == {"thesis.tex": b"mine"}
 
 
-def test_purge_that_nobody_can_confirm_removes_nothing(uninstall: Callable[..., int], machine: Machine) -> None:
+def test_unconfirmed_purge_removes_nothing(uninstall: Callable[..., int], machine: Machine) -> None:
     store = _remember(machine)
     with pytest.raises(InstallError, match="nothing was removed"):
         uninstall(purge=True)
     assert store.exists()
 
 
-def test_dry_removal_names_what_would_go_and_keeps_it(
-    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine, heard: Heard
+def test_dry_removal_lists_files_and_keeps_them(
+    install: Callable[..., int], uninstall: Callable[..., int], machine: Machine, recorded: RecordedConsole
 ) -> None:
     store = _remember(machine)
     install()
     before = _tree(Path(machine.home))
     assert uninstall(purge=True, dry_run=True) == 0
-    assert f"remove {store}" in heard.out.getvalue()
+    assert f"remove {store}" in recorded.out.getvalue()
     assert _tree(Path(machine.home)) == before
 
 
-def test_removing_what_was_never_installed_says_so(uninstall: Callable[..., int], heard: Heard) -> None:
+def test_removing_without_an_installation_is_reported(uninstall: Callable[..., int], recorded: RecordedConsole) -> None:
     assert uninstall() == 0
-    assert "Nothing to remove" in heard.out.getvalue()
+    assert "Nothing to remove" in recorded.out.getvalue()
 
 
-def test_damaged_journal_is_told_with_what_to_do(uninstall: Callable[..., int], machine: Machine) -> None:
+def test_damaged_journal_is_an_error_with_a_next_step(uninstall: Callable[..., int], machine: Machine) -> None:
     path = Path(machine.state("installed.json"))
     path.parent.mkdir(parents=True)
     path.write_text("{")
@@ -386,17 +388,17 @@ def test_damaged_journal_is_told_with_what_to_do(uninstall: Callable[..., int], 
     assert path.read_text() == "{"
 
 
-def test_client_that_is_gone_is_told_and_the_rest_is_removed(
-    install: Callable[..., int], machine: Machine, without_client: Machine, heard: Heard, repository: Path
+def test_missing_client_is_reported_and_the_rest_is_removed(
+    install: Callable[..., int], machine: Machine, without_client: Machine, recorded: RecordedConsole, repository: Path
 ) -> None:
     install()
     install(scope="project", source="team/keepmum")
-    assert removing.uninstall(removing.Options(), without_client, heard) == 1
-    assert (list(repository.rglob("settings.json")), "the client is gone" in heard.err.getvalue()) == ([], True)
+    assert removing.uninstall(removing.Options(), without_client, recorded) == 1
+    assert (list(repository.rglob("settings.json")), "the client is missing" in recorded.err.getvalue()) == ([], True)
     assert dataclasses.asdict(machine)["home"] == without_client.home
 
 
-def test_interrupted_command_is_undone_as_well(
+def test_interrupted_command_is_undone(
     install: Callable[..., int], uninstall: Callable[..., int], machine: Machine, claude: FakeClaude
 ) -> None:
     run = claude.run
@@ -416,16 +418,20 @@ def test_interrupted_command_is_undone_as_well(
     assert (claude.plugins, claude.marketplaces) == ([], [])
 
 
-def test_client_that_failed_is_not_said_to_have_the_plugin(
-    install: Callable[..., int], heard: Heard, claude: FakeClaude
+def test_failed_client_is_not_reported_as_installed(
+    install: Callable[..., int], recorded: RecordedConsole, claude: FakeClaude
 ) -> None:
     claude.broken["plugin install"] = Outcome(1, err="no space left")
     install()
-    assert "Claude Code has Keepmum" not in heard.out.getvalue()
+    assert "Claude Code has Keepmum" not in recorded.out.getvalue()
 
 
-def test_store_outside_the_home_is_not_said_to_be_gone(
-    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, machine: Machine, tmp_path: Path
+def test_store_outside_the_home_is_reported_to_stay(
+    install: Callable[..., int],
+    uninstall: Callable[..., int],
+    recorded: RecordedConsole,
+    machine: Machine,
+    tmp_path: Path,
 ) -> None:
     install()
     elsewhere = tmp_path / "elsewhere.db"
@@ -433,11 +439,15 @@ def test_store_outside_the_home_is_not_said_to_be_gone(
     Path(machine.home, "config.toml").write_text(f"store.path = '{elsewhere}'\n")
     uninstall(purge=True, yes=True)
     assert elsewhere.exists()
-    assert f"The memories in {elsewhere} stay" in heard.out.getvalue()
+    assert f"The memories in {elsewhere} stay" in recorded.out.getvalue()
 
 
-def test_copy_that_is_kept_is_named(
-    install: Callable[..., int], uninstall: Callable[..., int], heard: Heard, claude: FakeClaude, machine: Machine
+def test_remaining_backup_is_reported(
+    install: Callable[..., int],
+    uninstall: Callable[..., int],
+    recorded: RecordedConsole,
+    claude: FakeClaude,
+    machine: Machine,
 ) -> None:
     path = Path(claude.settings)
     path.parent.mkdir()
@@ -446,11 +456,11 @@ def test_copy_that_is_kept_is_named(
     path.write_text(json.dumps({**json.loads(path.read_text()), "theme": "light"}))
     uninstall()
     (copy,) = Path(machine.state("backups")).iterdir()
-    assert str(copy) in heard.out.getvalue()
+    assert str(copy) in recorded.out.getvalue()
 
 
-def test_settings_are_restored_once_the_client_could_undo_its_own(
-    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude, heard: Heard
+def test_settings_are_restored_after_the_clients_commands(
+    install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude, recorded: RecordedConsole
 ) -> None:
     path = Path(claude.settings)
     path.parent.mkdir()
@@ -458,13 +468,13 @@ def test_settings_are_restored_once_the_client_could_undo_its_own(
     install()
     claude.broken["plugin uninstall"] = Outcome(1, err="busy")
     assert uninstall() == 1
-    assert "took Keepmum out" not in heard.out.getvalue()
+    assert "took Keepmum out" not in recorded.out.getvalue()
     claude.broken.clear()
     assert uninstall() == 0
     assert path.read_bytes() == SETTINGS
 
 
-def test_machine_is_known_where_the_working_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_working_folder_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)

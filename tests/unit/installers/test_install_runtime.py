@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from keepmum_installers import files, runtime
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome, run
-from keepmum_installers.voice import Voice
 
-NAMES = ["detect-secrets", "gitpython", "httpx", "mcp", "platformdirs", "pyyaml", "tomli-w"]
+NAMES = ["anyio", "detect-secrets", "gitpython", "httpx", "httpx2", "mcp", "platformdirs", "pyyaml", "tomli-w"]
 
 
 @pytest.fixture
@@ -66,10 +66,10 @@ def test_runtime_without_packages_names_what_is_missing(clone: Path, real: Machi
     runtime.ensure_interpreter(real)
     found = runtime.look(str(clone), real)
     assert found is not None
-    assert (list(found.missing), found.behind) == (NAMES, True)
+    assert (list(found.missing), found.outdated) == (NAMES, True)
 
 
-def test_runtime_whose_interpreter_is_gone_is_made_anew(
+def test_runtime_without_its_interpreter_is_created_again(
     clone: Path, real: Machine, program: Callable[[str, str], Machine]
 ) -> None:
     runtime.ensure_interpreter(real)
@@ -77,22 +77,22 @@ def test_runtime_whose_interpreter_is_gone_is_made_anew(
     os.symlink("/nowhere/python", _python(real))
     machine = program("uv", "exit 2")
     with pytest.raises(InstallError):
-        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+        runtime.build(str(clone), machine, Console(io.StringIO(), io.StringIO()))
     assert os.access(_python(real), os.X_OK)
 
 
-def test_failure_says_what_the_program_said_last(clone: Path, program: Callable[[str, str], Machine]) -> None:
+def test_failure_has_the_programs_last_message(clone: Path, program: Callable[[str, str], Machine]) -> None:
     machine = program("uv", "echo Resolving; echo 'error: no route to host'; echo hint; exit 1")
     with pytest.raises(InstallError, match="no route to host") as caught:
-        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+        runtime.build(str(clone), machine, Console(io.StringIO(), io.StringIO()))
     assert "again later" in caught.value.next_step
 
 
 def test_packages_without_a_lock_are_named(clone: Path, program: Callable[[str, str], Machine]) -> None:
     said = clone.parent / "said"
     machine = program("uv", f'echo "$@" >"{said}"')
-    with pytest.raises(InstallError, match="did not keep"):
-        runtime.build(str(clone), machine, Voice(io.StringIO(), io.StringIO()))
+    with pytest.raises(InstallError, match="are missing from the runtime"):
+        runtime.build(str(clone), machine, Console(io.StringIO(), io.StringIO()))
     assert said.read_text() == f"pip install --python {_python(machine)} {' '.join(NAMES)}\n"
 
 
@@ -102,24 +102,24 @@ def _answers(have: dict[str, str]) -> Callable[[Sequence[str], float], Outcome]:
     )
 
 
-def test_complete_runtime_is_left_alone(root: Path, machine: Machine) -> None:
+def test_complete_runtime_is_not_built_again(root: Path, machine: Machine) -> None:
     machine = dataclasses.replace(machine, run=_answers(dict.fromkeys(NAMES, "1")))
     Path(_python(machine)).parent.mkdir(parents=True)
     Path(_python(machine)).touch(mode=0o755)
     lock = root / "installers" / "locks" / "runtime.txt"
     stamp = Path(machine.home) / "runtime" / "keepmum-lock.txt"
     stamp.write_text(files.digest(lock.read_bytes()) or "")
-    built = runtime.build(str(root), machine, Voice(io.StringIO(), io.StringIO()))
-    assert (built.version, built.missing, built.behind) == ("3.12.1", (), False)
+    built = runtime.build(str(root), machine, Console(io.StringIO(), io.StringIO()))
+    assert (built.version, built.missing, built.outdated) == ("3.12.1", (), False)
 
 
-def test_runtime_of_another_lock_is_behind(root: Path, machine: Machine) -> None:
+def test_runtime_of_another_lock_is_outdated(root: Path, machine: Machine) -> None:
     machine = dataclasses.replace(machine, run=_answers(dict.fromkeys(NAMES, "1")))
     Path(_python(machine)).parent.mkdir(parents=True)
     Path(_python(machine)).touch(mode=0o755)
     found = runtime.look(str(root), machine)
     assert found is not None
-    assert (found.missing, found.behind) == ((), True)
+    assert (found.missing, found.outdated) == ((), True)
 
 
 @pytest.mark.parametrize("part", [runtime.CORE, runtime.SEMANTIC], ids=["core", "semantic"])
@@ -128,14 +128,14 @@ def test_every_dependency_of_a_part_is_locked(root: Path, part: runtime.Part) ->
     assert [name for name in runtime.needed(str(root), part) if f"\n{name}==" not in f"\n{lock}"] == []
 
 
-def test_every_dependency_of_the_project_is_of_one_part(root: Path) -> None:
+def test_every_dependency_belongs_to_one_part(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {re.split(r"[^A-Za-z0-9._-]", text)[0] for text in project["dependencies"]}
     parts = [runtime.needed(str(root), part) for part in (runtime.CORE, runtime.SEMANTIC)]
     assert sorted(named) == sorted(name for part in parts for name in part)
 
 
-def test_the_later_lock_holds_what_the_earlier_holds(root: Path) -> None:
+def test_the_later_lock_contains_the_earlier(root: Path) -> None:
     earlier, later = (set(_versions(_lock(root, part))) for part in (runtime.CORE, runtime.SEMANTIC))
     assert earlier - later == set()
 

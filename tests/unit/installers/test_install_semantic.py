@@ -1,4 +1,4 @@
-"""Search by meaning is installed last, tells what it lacks, and stops nothing else."""
+"""Vector search is installed last, reports what is missing, and stops nothing else."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from keepmum.embedding.local_model import MINILM
 from keepmum_installers import files, leftovers, runtime, semantic
+from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, run
-from keepmum_installers.voice import Voice
 
 Prepared = Callable[[str], Machine]
 
@@ -50,57 +50,55 @@ def about(clone: Path, machine: Machine) -> list[tuple[str, str]]:
     return [(finding.level, finding.says) for finding in semantic.check(str(clone), machine)]
 
 
-def test_a_machine_without_it_is_told_what_will_come(clone: Path, machine: Machine) -> None:
+def test_the_plan_has_a_line_when_it_is_missing(clone: Path, machine: Machine) -> None:
     assert "a model of 84 MB (--no-semantic:" in semantic.plan(str(clone), machine)
 
 
-def test_a_machine_that_has_it_needs_nothing(
-    clone: Path, complete: Prepared, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_complete_machine_needs_nothing(clone: Path, complete: Prepared, capfd: pytest.CaptureFixture[str]) -> None:
     machine = complete("echo it was run; exit 1")
     put_model(machine)
-    semantic.prepare(str(clone), machine, Voice())
+    semantic.prepare(str(clone), machine, Console())
     assert semantic.plan(str(clone), machine) == ""
-    assert capfd.readouterr().out == "Search by meaning: ready.\n"
+    assert capfd.readouterr().out == "Vector search: ready.\n"
 
 
-def test_the_model_is_fetched_by_the_runtime_into_this_home(
+def test_the_runtime_downloads_the_model_into_this_home(
     clone: Path, complete: Prepared, capfd: pytest.CaptureFixture[str]
 ) -> None:
     machine = complete('echo "$* for $KEEPMUM_HOME"')
-    semantic.prepare(str(clone), machine, Voice())
+    semantic.prepare(str(clone), machine, Console())
     launch = os.path.join(clone, "plugin", "launch.py")
     assert f"-I {launch} model install for {machine.home}\n" in capfd.readouterr().out
 
 
-def test_a_model_that_cannot_be_fetched_is_told_with_the_command(clone: Path, complete: Prepared) -> None:
-    with pytest.raises(InstallError, match="the model could not be fetched") as caught:
-        semantic.prepare(str(clone), complete("exit 1"), Voice())
+def test_a_failed_download_is_an_error_with_the_command(clone: Path, complete: Prepared) -> None:
+    with pytest.raises(InstallError, match="the model could not be downloaded") as caught:
+        semantic.prepare(str(clone), complete("exit 1"), Console())
     assert "`keepmum model install`" in caught.value.next_step
 
 
-def test_the_doctor_says_nothing_of_it_where_no_packages_were_wanted(clone: Path, machine: Machine) -> None:
+def test_the_doctor_says_nothing_without_a_runtime(clone: Path, machine: Machine) -> None:
     assert about(clone, machine) == []
 
 
-def test_the_doctor_misses_the_model(clone: Path, complete: Prepared) -> None:
-    assert about(clone, complete("")) == [("note", "goes by words alone: the model is not installed")]
+def test_the_doctor_reports_a_missing_model(clone: Path, complete: Prepared) -> None:
+    assert about(clone, complete("")) == [("note", "is lexical only: the model is not installed")]
 
 
-def test_the_doctor_misses_the_packages(clone: Path, complete: Prepared) -> None:
+def test_the_doctor_reports_missing_packages(clone: Path, complete: Prepared) -> None:
     machine = complete("")
     (Path(machine.home) / "runtime" / "keepmum-semantic-lock.txt").unlink()
     put_model(machine)
-    assert about(clone, machine) == [("note", "goes by words alone: packages are missing")]
+    assert about(clone, machine) == [("note", "is lexical only: packages are missing")]
 
 
-def test_the_doctor_finds_it_complete(clone: Path, complete: Prepared) -> None:
+def test_the_doctor_reports_a_complete_installation(clone: Path, complete: Prepared) -> None:
     machine = complete("")
     put_model(machine)
-    assert about(clone, machine) == [("ok", "by words and by meaning, with all-MiniLM-L6-v2")]
+    assert about(clone, machine) == [("ok", "lexical and by vectors, with all-MiniLM-L6-v2")]
 
 
-def test_an_uninstallation_takes_the_model_and_leaves_what_is_not_ours(machine: Machine) -> None:
+def test_uninstalling_removes_the_model_and_keeps_other_files(machine: Machine) -> None:
     folder = put_model(machine)
     (folder.parent / "lock").touch()
     Path(f"{folder}.part").mkdir()

@@ -1,4 +1,4 @@
-"""What `--source` may name, and what it may not."""
+"""The values that `--source` accepts and refuses."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from keepmum_installers.source import Source, parse_source
         pytest.param("ssh://git@host/team/keepmum", Source("git", "ssh://git@host/team/keepmum"), id="by ssh address"),
     ],
 )
-def test_address_is_understood(tmp_path: Path, text: str, source: Source) -> None:
+def test_address_is_parsed(tmp_path: Path, text: str, source: Source) -> None:
     assert parse_source(text, str(tmp_path)) == source
 
 
-def test_folder_wins_over_a_repository_of_the_same_spelling(clone: Path) -> None:
+def test_folder_takes_precedence_over_a_repository_name(clone: Path) -> None:
     assert parse_source(clone.name, str(clone.parent)) == Source("directory", str(clone.resolve()))
 
 
 def test_folder_without_a_bundle_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InstallError, match="no Keepmum lies in"):
+    with pytest.raises(InstallError, match="has no Keepmum"):
         parse_source(".", str(tmp_path))
 
 
@@ -52,7 +52,7 @@ def test_password_in_an_address_is_refused_and_not_repeated(tmp_path: Path, user
 
 
 @pytest.mark.parametrize("rest", ["?access_token={secret}", "#{secret}"])
-def test_key_behind_an_address_is_refused_and_not_repeated(tmp_path: Path, rest: str) -> None:
+def test_query_of_an_address_is_refused_and_not_repeated(tmp_path: Path, rest: str) -> None:
     secret = "correct-" + "horse-9"
     with pytest.raises(InstallError, match="keys") as caught:
         parse_source(f"https://host/team/keepmum.git{rest.format(secret=secret)}", str(tmp_path))

@@ -1,4 +1,4 @@
-"""What a repository says once for all clients."""
+"""The files of a repository that all clients share."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def texts(plan: Plan) -> dict[str, str]:
     return {Path(step.path).name: step.after.decode() for step in plan.steps if isinstance(step, Change)}
 
 
-def test_agents_are_told_of_the_memory(machine: Machine) -> None:
+def test_agents_file_names_the_memory(machine: Machine) -> None:
     assert "A secret never belongs in a memory" in texts(team.plan((), machine))["AGENTS.md"]
 
 
-def test_settings_for_everybody_are_those_that_the_product_reads(machine: Machine, repository: Path) -> None:
+def test_settings_for_everybody_are_read_by_the_product(machine: Machine, repository: Path) -> None:
     wanted = ("project=checkout", "capture.every=10", "briefing.enabled=false")
     (repository / ".keepmum.toml").write_text(texts(team.plan(wanted, machine))[".keepmum.toml"])
     said = settings.load({"HOME": str(repository.parent)}, str(repository))
     assert (said.project, said.capture.every, said.briefing.enabled) == ("checkout", 10, False)
 
 
-def test_settings_that_stand_there_are_not_written_again(machine: Machine, repository: Path) -> None:
+def test_existing_settings_are_not_written_again(machine: Machine, repository: Path) -> None:
     (repository / ".keepmum.toml").write_text("# ours\n[capture]\nevery = 10\n")
     assert list(texts(team.plan(("capture.every=10",), machine))) == ["AGENTS.md"]
 
 
-def test_a_file_that_says_something_else_is_the_teams_own(machine: Machine, repository: Path) -> None:
+def test_a_settings_file_of_the_team_is_not_edited(machine: Machine, repository: Path) -> None:
     (repository / ".keepmum.toml").write_text('project = "old"\n')
-    with pytest.raises(InstallError, match="left alone") as caught:
+    with pytest.raises(InstallError, match="left unchanged") as caught:
         team.plan(("project=new",), machine)
     assert "project=new" in caught.value.next_step
 
@@ -45,17 +45,17 @@ def test_a_file_that_says_something_else_is_the_teams_own(machine: Machine, repo
     [
         ("capture.every=often", "must be a whole number from 1 to 1000"),
         ("capture.every=0", "must be a whole number from 1 to 1000"),
-        ("store.path=/tmp/x", "is no setting that a project can choose"),
-        ("colour=red", "is no setting that a project can choose"),
-        ("guard.paths=x", "is no setting that a project can choose"),
+        ("store.path=/tmp/x", "is not a setting that a project can choose"),
+        ("colour=red", "is not a setting that a project can choose"),
+        ("guard.paths=x", "is not a setting that a project can choose"),
     ],
 )
-def test_what_a_project_cannot_choose_is_refused(machine: Machine, setting: str, words: str) -> None:
+def test_a_setting_that_a_project_cannot_choose_is_refused(machine: Machine, setting: str, words: str) -> None:
     with pytest.raises(InstallError, match=words):
         team.plan((setting,), machine)
 
 
-def test_a_file_that_is_no_text_is_left_alone(machine: Machine, repository: Path) -> None:
+def test_a_file_that_is_not_text_is_left_unchanged(machine: Machine, repository: Path) -> None:
     (repository / "AGENTS.md").write_bytes(b"\xff")
     with pytest.raises(InstallError, match="UTF-8"):
         team.plan((), machine)

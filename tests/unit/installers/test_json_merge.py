@@ -1,11 +1,11 @@
-"""Edits look as if the file's owner had made them, and harm nothing."""
+"""Edits have the style of the file and change nothing else."""
 
 from __future__ import annotations
 
 import pytest
 
-from keepmum_installers.errors import NotPlainJson
-from keepmum_installers.merge import merge, parse, strip
+from keepmum_installers.errors import UneditableFile
+from keepmum_installers.json_edit import merge, parse, strip
 
 
 def _lines(*lines: str) -> str:
@@ -21,7 +21,7 @@ def _lines(*lines: str) -> str:
         pytest.param(
             _lines("{", '    "a": 1', "}"),
             _lines("{", '    "a": 1,', '    "on": {', '        "k": true', "    }", "}"),
-            id="the indentation is taken over",
+            id="the indentation is kept",
         ),
         pytest.param(
             '{\r\n\t"on": {\r\n\t\t"b": 0\r\n\t}\r\n}',
@@ -29,7 +29,7 @@ def _lines(*lines: str) -> str:
             id="tabs and line ends too",
         ),
         pytest.param('\ufeff{"on": {}}', '\ufeff{"on": {"k": true}}', id="a byte order mark stays first"),
-        pytest.param('{"on": {"k": false}}', '{"on": {"k": true}}', id="a value is replaced in its place"),
+        pytest.param('{"on": {"k": false}}', '{"on": {"k": true}}', id="a value is replaced in place"),
         pytest.param('{"k": {"k": 1}, "on": {"z": 2}}', '{"k": {"k": 1}, "on": {"z": 2, "k": true}}', id="by path"),
     ],
 )
@@ -37,7 +37,7 @@ def test_key_is_set_in_the_style_of_its_surroundings(before: str, after: str) ->
     assert merge(before, ("on", "k"), value=True)[0] == after
 
 
-def test_value_that_is_there_is_not_touched() -> None:
+def test_equal_value_is_not_touched() -> None:
     text = '{ "on" : {"k":true} }'
     assert merge(text, ("on", "k"), value=True) == (text, None)
 
@@ -46,7 +46,7 @@ def test_true_is_not_one() -> None:
     assert merge('{"k": 1}', ("k",), value=True)[0] == '{"k": true}'
 
 
-def test_of_a_key_that_occurs_twice_the_last_counts() -> None:
+def test_the_last_of_duplicate_keys_counts() -> None:
     assert merge('{"k": 1, "k": 2}', ("k",), 3)[0] == '{"k": 1, "k": 3}'
 
 
@@ -57,37 +57,37 @@ def test_of_a_key_that_occurs_twice_the_last_counts() -> None:
         pytest.param('{\n  "a": 1,\n}', 3, "not plain JSON", id="a trailing comma"),
         pytest.param("[1]", 1, "not an object", id="a list"),
         pytest.param('{"a": NaN}', 1, "not plain JSON", id="what only Python reads"),
-        pytest.param('{"on": []}', 1, "not an object", id="a list on the way"),
-        pytest.param('{\n"x": 1,\n"on": "yes"}', 3, "not an object", id="a text on the way, by line"),
+        pytest.param('{"on": []}', 1, "not an object", id="a list along the path"),
+        pytest.param('{\n"x": 1,\n"on": "yes"}', 3, "not an object", id="a text along the path, with its line"),
         pytest.param("[" * 100_000, 1, "too deeply", id="a bomb"),
         pytest.param('{"a": 1} {"b": 2}', 1, "not plain JSON", id="two documents"),
     ],
 )
-def test_what_cannot_be_edited_without_harm_is_refused_by_line(text: str, line: int, reason: str) -> None:
-    with pytest.raises(NotPlainJson) as caught:
+def test_uneditable_text_is_refused_with_its_line(text: str, line: int, reason: str) -> None:
+    with pytest.raises(UneditableFile) as caught:
         merge(text, ("on", "k"), value=True)
     assert caught.value.line == line
     assert reason in caught.value.reason
 
 
-def test_an_object_made_for_the_key_stays_when_somebody_else_uses_it() -> None:
+def test_an_object_created_for_the_key_stays_when_others_use_it() -> None:
     merged, undo = merge("{}", ("on", "k"), value=True)
     touched, _ = merge(merged, ("on", "theirs"), value=True)
     assert parse(strip(touched, undo)) == {"on": {"theirs": True}}
 
 
-def test_replaced_value_comes_back() -> None:
+def test_replaced_value_is_restored() -> None:
     merged, undo = merge('{"k":  [1,2] }', ("k",), value=True)
     assert strip(merged, undo) == '{"k":  [1,2] }'
 
 
-def test_value_that_somebody_set_since_stays() -> None:
+def test_value_that_was_set_later_stays() -> None:
     merged, undo = merge('{"k": 1}', ("k",), 2)
     touched, _ = merge(merged, ("k",), 3)
     assert strip(touched, undo) == touched
 
 
-def test_key_that_is_gone_needs_no_stripping() -> None:
+def test_missing_key_needs_no_stripping() -> None:
     _, undo = merge('{"a": 1}', ("k",), 2)
     assert strip('{"a": 1}', undo) == '{"a": 1}'
 

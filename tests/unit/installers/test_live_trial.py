@@ -1,4 +1,4 @@
-"""What a live trial concludes, from a client that is played by this file."""
+"""The results of a live trial with a fake client."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.errors import InstallError
-from keepmum_installers.live import records
+from keepmum_installers.live import results
 from keepmum_installers.live.messages import Messages
 from keepmum_installers.live.model import Call
-from keepmum_installers.live.stage import Stage
-from keepmum_installers.live.trial import Proof, prove
+from keepmum_installers.live.sandbox import Sandbox
+from keepmum_installers.live.trial import TrialResult, run_trial
 from keepmum_installers.machine import Machine
 
 TOOLS = ("remember", "recall", "load", "forget", "resume")
@@ -26,7 +26,7 @@ class Client:
     """A client whose faults are chosen by the test; it calls what the model says, as a real one would."""
 
     title = "A client"
-    wire = Messages()
+    api = Messages()
 
     def __init__(self, *, briefs: str = "model", captures: str = "model", guards: bool = True) -> None:
         self.briefs = briefs
@@ -39,13 +39,13 @@ class Client:
     def version(self, program: str, machine: Machine) -> str:
         return "1.2.3"
 
-    def install(self, program: str, stage: Stage) -> None:
-        assert os.path.isdir(stage.root)
+    def install(self, program: str, box: Sandbox) -> None:
+        assert os.path.isdir(box.root)
 
-    def run(self, program: str, stage: Stage, model: str, prompt: str) -> str:
+    def run(self, program: str, box: Sandbox, model: str, prompt: str) -> str:
         shown = []
         messages: list[Any] = [{"role": "user", "content": prompt}]
-        (file,) = (Path(stage.keepmum_home) / "state" / "briefings").iterdir()
+        (file,) = (Path(box.keepmum_home) / "state" / "briefings").iterdir()
         briefing = file.read_text(encoding="utf-8")
         if self.briefs == "model":
             messages.append({"role": "user", "content": briefing})
@@ -81,88 +81,96 @@ def _ask(model: str, messages: list[Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    return Machine(user_home=str(tmp_path), home=str(tmp_path / "keepmum"), cwd=str(tmp_path), environ=os.environ)
+    return Machine(
+        user_home=str(tmp_path),
+        home=str(tmp_path / "keepmum"),
+        cwd=str(tmp_path),
+        config_home=str(tmp_path),
+        environ=os.environ,
+    )
 
 
-def tried(root: Path, machine: Machine, **faults: Any) -> Proof:
-    return prove(Client(**faults), "client", str(root), machine)
+def tried(root: Path, machine: Machine, **faults: Any) -> TrialResult:
+    return run_trial(Client(**faults), "client", str(root), machine)
 
 
-def test_a_client_that_hands_everything_on_is_proved(root: Path, machine: Machine) -> None:
-    assert tried(root, machine).holds
+def test_a_client_that_passes_everything_on_passes_the_trial(root: Path, machine: Machine) -> None:
+    assert tried(root, machine).passed
 
 
 @pytest.mark.parametrize(("to", "verdict"), [("user", "shown to the user only"), ("nobody", "dropped")])
-def test_a_briefing_that_misses_the_model_is_noticed(root: Path, machine: Machine, to: str, verdict: str) -> None:
+def test_a_briefing_that_does_not_reach_the_model_is_reported(
+    root: Path, machine: Machine, to: str, verdict: str
+) -> None:
     proof = tried(root, machine, briefs=to)
-    assert (proof.briefing, proof.capture, proof.holds) == (verdict, "reached the model", False)
+    assert (proof.briefing, proof.capture, proof.passed) == (verdict, "reached the model", False)
 
 
 @pytest.mark.parametrize(("to", "verdict"), [("user", "shown to the user only"), ("nobody", "dropped")])
-def test_a_capture_request_that_misses_the_model_is_noticed(
+def test_a_capture_request_that_does_not_reach_the_model_is_reported(
     root: Path, machine: Machine, to: str, verdict: str
 ) -> None:
     assert tried(root, machine, captures=to).capture == verdict
 
 
-def test_a_guard_that_lets_a_secret_through_is_noticed(root: Path, machine: Machine) -> None:
+def test_a_guard_that_misses_a_secret_is_reported(root: Path, machine: Machine) -> None:
     proof = tried(root, machine, guards=False)
-    assert (proof.write, proof.guard, proof.holds) == ("refused", "not refused", False)
+    assert (proof.write, proof.guard, proof.passed) == ("refused", "not refused", False)
 
 
-def test_a_client_that_asks_nothing_is_said_to(root: Path, machine: Machine) -> None:
+def test_a_client_without_requests_is_an_error(root: Path, machine: Machine) -> None:
     class Silent(Client):
-        def run(self, program: str, stage: Stage, model: str, prompt: str) -> str:
+        def run(self, program: str, box: Sandbox, model: str, prompt: str) -> str:
             return ""
 
     with pytest.raises(InstallError, match="asked its model nothing"):
-        prove(Silent(), "client", str(root), machine)
+        run_trial(Silent(), "client", str(root), machine)
 
 
-def test_a_command_that_fails_is_told_with_what_it_said(tmp_path: Path) -> None:
-    stage = Stage(str(tmp_path), str(tmp_path), str(tmp_path), {"PATH": os.environ["PATH"]})
+def test_a_failing_command_is_an_error_with_its_message(tmp_path: Path) -> None:
+    box = Sandbox(str(tmp_path), str(tmp_path), str(tmp_path), {"PATH": os.environ["PATH"]})
     with pytest.raises(InstallError, match="the session failed: not today"):
-        stage.run(("sh", "-c", "echo not today >&2; exit 3"), "the session")
+        box.run(("sh", "-c", "echo not today >&2; exit 3"), "the session")
 
 
-def a_proof(**changes: Any) -> Proof:
+def a_proof(**changes: Any) -> TrialResult:
     values = {
         "client": "A client", "version": "1.2.3", "day": "2026-11-21", "tools": TOOLS, "system": "Linux",
         "briefing": "reached the model", "capture": "reached the model", "write": "refused", "guard": "refused",
     }  # fmt: skip
-    return Proof(**{**values, **changes})
+    return TrialResult(**{**values, **changes})
 
 
 @pytest.fixture
 def remembered(machine: Machine) -> Machine:
-    records.keep("a-client", a_proof(), machine)
+    results.save("a-client", a_proof(), machine)
     return machine
 
 
-def test_a_proof_is_kept(remembered: Machine) -> None:
-    assert records.kept(remembered) == {"a-client": a_proof()}
+def test_a_result_is_saved(remembered: Machine) -> None:
+    assert results.load(remembered) == {"a-client": a_proof()}
 
 
-def test_a_new_proof_takes_the_place_of_the_last(remembered: Machine) -> None:
-    records.keep("a-client", a_proof(version="1.2.4"), remembered)
-    records.keep("another", a_proof(), remembered)
-    assert [proof.version for proof in records.kept(remembered).values()] == ["1.2.4", "1.2.3"]
+def test_a_new_result_replaces_the_last(remembered: Machine) -> None:
+    results.save("a-client", a_proof(version="1.2.4"), remembered)
+    results.save("another", a_proof(), remembered)
+    assert [proof.version for proof in results.load(remembered).values()] == ["1.2.4", "1.2.3"]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"a-client": 1}', b'{"a-client": {}}', b"\xff"])
-def test_a_damaged_record_holds_no_proof(remembered: Machine, content: bytes) -> None:
+def test_a_damaged_file_has_no_result(remembered: Machine, content: bytes) -> None:
     Path(remembered.state("live.json")).write_bytes(content)
-    assert records.kept(remembered) == {}
+    assert results.load(remembered) == {}
 
 
-def test_a_proof_that_holds_is_one_line() -> None:
-    (finding,) = records.findings("a-client", a_proof())
+def test_a_passed_trial_is_one_finding() -> None:
+    (finding,) = results.findings("a-client", a_proof())
     assert (finding.level, finding.about) == ("ok", "a-client live")
     assert "with A client 1.2.3 on Linux, 2026-11-21: 5 tools offered" in finding.says
 
 
-def test_each_thing_that_does_not_hold_is_a_line_with_a_next_step() -> None:
-    found = list(records.findings("a-client", a_proof(briefing="dropped", guard="not refused", tools=("recall",))))
+def test_each_fault_is_a_finding_with_a_next_step() -> None:
+    found = list(results.findings("a-client", a_proof(briefing="dropped", guard="not refused", tools=("recall",))))
     assert [(finding.level, finding.says.rpartition("2026-11-21: ")[2]) for finding in found] == [
         ("problem", "the briefing: dropped"),
         ("problem", "a secret for a memory file: not refused"),

@@ -1,4 +1,4 @@
-"""The committed manifests are what the one source renders, and say what clients need."""
+"""The committed manifests are current, and contain what clients need."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _value(path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", sorted(RENDERED))
-def test_generated_file_is_in_step(path: str) -> None:
+def test_generated_file_is_current(path: str) -> None:
     with open(os.path.join(ROOT, path), encoding="utf-8", newline="") as file:
         assert file.read() == RENDERED[path]
 
 
-def test_a_changed_file_is_named_as_out_of_step(tmp_path: os.PathLike[str]) -> None:
+def test_a_changed_file_is_reported_as_outdated(tmp_path: os.PathLike[str]) -> None:
     assert manifests.outdated(os.fspath(tmp_path), {"a.json": "{}\n"}) == ["a.json"]
 
 
@@ -71,11 +71,11 @@ def test_hooks_never_name_a_plugin_option() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(RENDERED))
-def test_no_manifest_names_a_place_on_this_machine(path: str) -> None:
+def test_no_manifest_has_a_path_of_this_machine(path: str) -> None:
     assert ROOT not in RENDERED[path]
 
 
-def test_skill_names_itself_and_says_when_to_use_it() -> None:
+def test_skill_has_its_name_and_when_to_use_it() -> None:
     with open(os.path.join(ROOT, product.SKILL), encoding="utf-8") as file:
         head = file.read().split("---\n")[1]
     assert "name: memory\n" in head

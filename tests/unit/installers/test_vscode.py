@@ -1,4 +1,4 @@
-"""Visual Studio Code: the plugin's folder in its settings, the server in a repository, and no harm to comments."""
+"""Visual Studio Code: the plugin's folder in its settings, and the server in a repository; comments stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.vscode import VisualStudioCode
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
@@ -27,53 +27,53 @@ def settings(machine: Machine) -> Path:
     return file
 
 
-def test_the_plugins_folder_is_named_beside_others_and_comes_out_without_a_trace(
-    wish: Wish, machine: Machine, settings: Path
+def test_the_plugins_folder_is_added_next_to_others_and_removed_completely(
+    spec: InstallSpec, machine: Machine, settings: Path
 ) -> None:
-    (change,) = VisualStudioCode().plan(wish, machine).steps
+    (change,) = VisualStudioCode().plan(spec, machine).steps
     assert isinstance(change, Change)
-    assert json.loads(change.after)["chat.pluginLocations"] == {"/theirs": True, wish.root: True}
+    assert json.loads(change.after)["chat.pluginLocations"] == {"/theirs": True, spec.root: True}
     assert undone(change) == THEIRS
     settings.write_bytes(change.after)
-    assert VisualStudioCode().plan(wish, machine).steps == ()
+    assert VisualStudioCode().plan(spec, machine).steps == ()
 
 
-def test_settings_with_comments_are_left_alone_and_what_to_add_is_said(
-    wish: Wish, machine: Machine, settings: Path
+def test_settings_with_comments_are_left_unchanged_with_the_lines_to_add(
+    spec: InstallSpec, machine: Machine, settings: Path
 ) -> None:
     settings.write_text("{\n  // mine\n}\n", encoding="utf-8")
-    plan = VisualStudioCode().plan(wish, machine)
+    plan = VisualStudioCode().plan(spec, machine)
     assert plan.steps == ()
-    assert f'"{wish.root}": true' in "\n".join(plan.notes)
+    assert f'"{spec.root}": true' in "\n".join(plan.notes)
 
 
-def test_a_repository_gets_the_server_by_its_command(wish: Wish, machine: Machine, repository: Path) -> None:
-    (change,) = VisualStudioCode().plan(dataclasses.replace(wish, scope="project"), machine).steps
+def test_a_repository_gets_the_command_as_server(spec: InstallSpec, machine: Machine, repository: Path) -> None:
+    (change,) = VisualStudioCode().plan(dataclasses.replace(spec, scope="project"), machine).steps
     assert isinstance(change, Change)
     assert change.path == str(repository / ".vscode" / "mcp.json")
     server = json.loads(change.after)["servers"]["keepmum"]
     assert (server["type"], server["command"]) == ("stdio", "keepmum")
 
 
-def test_a_repositorys_file_with_comments_is_refused(wish: Wish, machine: Machine, repository: Path) -> None:
+def test_a_repositorys_file_with_comments_is_refused(spec: InstallSpec, machine: Machine, repository: Path) -> None:
     file = repository / ".vscode" / "mcp.json"
     file.parent.mkdir()
     file.write_text("{ // mine\n}", encoding="utf-8")
-    with pytest.raises(InstallError, match="left alone"):
-        VisualStudioCode().plan(dataclasses.replace(wish, scope="project"), machine)
+    with pytest.raises(InstallError, match="left unchanged"):
+        VisualStudioCode().plan(dataclasses.replace(spec, scope="project"), machine)
 
 
-def test_from_a_repository_address_there_is_nothing_to_write(wish: Wish, machine: Machine) -> None:
-    assert VisualStudioCode().plan(dataclasses.replace(wish, source="owner/keepmum"), machine).steps == ()
+def test_a_repository_as_source_plans_nothing(spec: InstallSpec, machine: Machine) -> None:
+    assert VisualStudioCode().plan(dataclasses.replace(spec, source="owner/keepmum"), machine).steps == ()
 
 
-def test_the_doctor_looks_for_the_folder_in_the_settings(wish: Wish, machine: Machine, settings: Path) -> None:
-    first, *_ = VisualStudioCode().checks(machine, wish.product)
+def test_the_doctor_looks_for_the_folder_in_the_settings(spec: InstallSpec, machine: Machine, settings: Path) -> None:
+    first, *_ = VisualStudioCode().checks(machine, spec.product)
     assert first.level == "note"
     settings.write_text('{"chat.pluginLocations": {"/my/keepmum": true}} // mine', encoding="utf-8")
-    first, *_ = VisualStudioCode().checks(machine, wish.product)
+    first, *_ = VisualStudioCode().checks(machine, spec.product)
     assert first.level == "ok"
 
 
-def test_without_the_editor_the_doctor_says_so_once(wish: Wish, machine: Machine) -> None:
-    assert [each.level for each in VisualStudioCode().checks(machine, wish.product)] == ["absent"]
+def test_a_missing_editor_is_one_finding(spec: InstallSpec, machine: Machine) -> None:
+    assert [each.level for each in VisualStudioCode().checks(machine, spec.product)] == ["absent"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers.clients.claude import command_line, health, manifests, places, registration, repository
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.claude import command_line, health, manifests, registration, repository, settings
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
@@ -21,7 +21,7 @@ class ClaudeCode:
     scopes: tuple[Scope, ...] = ("user", "project", "local")
 
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """The plugin's and the marketplace's manifest, the MCP servers and the hooks."""
+        """The manifests of plugin and marketplace, the MCP servers and the hooks."""
         return manifests.render(product)
 
     def program(self, machine: Machine) -> str | None:
@@ -33,19 +33,23 @@ class ClaudeCode:
         return self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
-        """`~/.claude`, or where the user moved it."""
-        return places.settings_folder(machine)
+        """`~/.claude`, or CLAUDE_CONFIG_DIR."""
+        return settings.settings_folder(machine)
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of this folder, of the project and of the user."""
+        return settings.server_lists(machine)
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """For the user: the client's commands. For a project: an edit of the repository's settings."""
-        return registration.plan(wish, machine) if wish.scope == "user" else repository.plan(wish, machine)
+        return registration.plan(spec, machine) if spec.scope == "user" else repository.plan(spec, machine)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
         """The settings file of that scope."""
-        return (places.settings_file(scope, machine),)
+        return (settings.settings_file(scope, machine),)
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about a plugin that somebody else installed."""
+        """A plugin that somebody else installed."""
         return registration.remains(machine)
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:

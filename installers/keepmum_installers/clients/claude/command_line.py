@@ -1,4 +1,4 @@
-"""What the `claude` command says about itself and about our plugin."""
+"""What the `claude` command reports about itself and our plugin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keepmum_installers.source import Source, github
 __all__ = ["WHOLE_SINCE", "dotted", "entries", "known_source", "program", "version"]
 
 WHOLE_SINCE = (2, 1, 163)
-"""The first version that hands a Stop hook's additionalContext to the model without calling it a problem."""
+"""The first version that passes a Stop hook's additionalContext to the model without showing it as a problem."""
 # Source: https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md, read 2026-11-21
 
 _SECONDS = 20
@@ -22,23 +22,23 @@ _SECONDS = 20
 
 def program(machine: Machine) -> str | None:
     """The path of `claude`: on PATH, else where the client's own installer puts it; None when it is in neither."""
-    usual = (os.path.join(machine.user_home, *place, "claude") for place in ((".local", "bin"), (".claude", "local")))
+    usual = (os.path.join(machine.user_home, *names, "claude") for names in ((".local", "bin"), (".claude", "local")))
     return machine.find("claude") or next((path for path in usual if os.access(path, os.X_OK)), None)
 
 
 def version(claude: str, machine: Machine) -> tuple[int, ...] | None:
-    """The client's version; None when it does not say it."""
+    """The client's version; None when it does not report one."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)", machine.run((claude, "--version"), _SECONDS).out)
     return tuple(map(int, found.groups())) if found else None
 
 
 def dotted(numbers: tuple[int, ...]) -> str:
-    """A version as people write it."""
+    """A version with dots: 2.1.163."""
     return ".".join(map(str, numbers))
 
 
 def known_source(claude: str, machine: Machine) -> Source | None:
-    """Where the client gets our marketplace from now; None when it does not know it."""
+    """The source that the client has for our marketplace; None when it has none."""
     for entry in _listed(claude, ("plugin", "marketplace", "list", "--json"), machine):
         kind, where = entry.get("source"), entry.get("path") or entry.get("url") or entry.get("repo")
         if entry.get("name") == MARKETPLACE and isinstance(where, str):
@@ -49,7 +49,7 @@ def known_source(claude: str, machine: Machine) -> Source | None:
 
 
 def entries(claude: str, machine: Machine) -> list[dict[str, object]]:
-    """What the client knows of plugins of our name, one entry a scope."""
+    """The client's entries of plugins with our name, one per scope."""
     name = PLUGIN.partition("@")[0] + "@"
     entries = _listed(claude, ("plugin", "list", "--json"), machine)
     return [entry for entry in entries if str(entry.get("id", "")).startswith(name)]

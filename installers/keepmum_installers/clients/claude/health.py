@@ -1,4 +1,4 @@
-"""How Keepmum is doing in Claude Code: client, interpreter, plugin, what is switched off, hooks and server."""
+"""The doctor's checks of Claude Code: client, interpreter, plugin, switches, hooks and server."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files, handover
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.claude import command_line, places, staging
+from keepmum_installers import files, local_plugin
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.claude import command_line, manifests, settings
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
+from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import parse
 from keepmum_installers.product import PLUGIN, Product, bundle_root
 from keepmum_installers.source import Source
 
 __all__ = ["checks"]
 
-_NAME = places.NAME
+_NAME = settings.NAME
 _SCOPES: tuple[Scope, ...] = ("user", "project", "local")
-_SHOWN = "If you use Claude Code daily, see what /hooks shows in it."
+_IF_UNUSED = "If you use Claude Code daily, check what /hooks shows in it."
 
 
 def checks(machine: Machine, product: Product) -> Iterator[Finding]:
-    """Every finding about this client; one line where it is not installed."""
+    """Every finding about this client; a single one when it is not installed."""
     claude = command_line.program(machine)
     if claude is None:
         yield absent(_NAME, "Claude Code")
         return
     yield _version(claude, machine)
-    python = (staging.start(machine) or (places.PYTHON,))[0]
-    yield interpreter(_NAME, machine, None if python == places.PYTHON else python)
+    python = (manifests.installed_start(machine) or (settings.PYTHON,))[0]
+    yield interpreter(_NAME, machine, None if python == settings.PYTHON else python)
     yield from _registration(claude, machine, product)
     yield from _switches(machine)
-    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
+    yield from last_runs(_NAME, {**settings.EVENTS, "guard": GUARD}, machine, _IF_UNUSED)
 
 
 def _version(claude: str, machine: Machine) -> Finding:
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE
     if version is None:
-        return problem(_NAME, f"{claude} does not say its version", "Run `claude doctor`.")
+        return problem(_NAME, f"{claude} does not report its version", "Run `claude doctor`.")
     says = f"version {command_line.dotted(version)} at {claude}"
     if version < whole:
         before = f"; before {command_line.dotted(whole)} the capture request shows as a problem"
@@ -67,10 +67,10 @@ def _registration(claude: str, machine: Machine, product: Product) -> Iterator[F
 
 
 def _absent(about: str, machine: Machine) -> Finding:
-    """A plugin that only settings switch on is in no list of the client, though it runs where the folder is trusted."""
-    for path in (places.settings_file(scope, machine) for scope in _SCOPES):
-        if _enabled(_settings(path)) is True:
-            return ok(about, f"{path} switches it on, for whoever trusts the folder")
+    """For a plugin that the client does not list: whether settings enable it, which is enough in a trusted folder."""
+    for path in (settings.settings_file(scope, machine) for scope in _SCOPES):
+        if _enabled(_read(path)) is True:
+            return ok(about, f"{path} enables it in folders that are trusted")
     return problem(about, "the plugin is not installed", "Run `keepmum install`.")
 
 
@@ -80,51 +80,53 @@ def _entry(
     scope, version = entry.get("scope"), entry.get("folderVersion") or entry.get("version")
     folder = entry.get("readFromFolder")
     if not entry.get("enabled"):
-        return note(about, f"installed for {scope}, and switched off", f"Run `claude plugin enable {PLUGIN}`.")
+        return note(about, f"installed for {scope}, but switched off", f"Run `claude plugin enable {PLUGIN}`.")
     if isinstance(folder, str) and not os.path.isdir(folder):
-        return problem(about, f"it is read from {folder}, which is gone", "Run `keepmum install` from another clone.")
+        return problem(
+            about, f"it is read from {folder}, which is missing", "Run `keepmum install` from another clone."
+        )
     if version != product.version:
         says = f"the client runs version {version}, this is {product.version}"
         return note(about, says, f"Run `claude plugin update {PLUGIN}`, or `keepmum install`.")
-    place = str(folder or (source.where if source else "an unknown place"))
-    found = ok(about, f"version {version}, for {scope}, from {place}")
-    is_handed_over = os.path.realpath(place) == os.path.realpath(staging.folder(machine))
-    return (_code(about, machine, product) if is_handed_over else None) or found
+    origin = str(folder or (source.where if source else "an unknown source"))
+    found = ok(about, f"version {version}, for {scope}, from {origin}")
+    is_generated = os.path.realpath(origin) == os.path.realpath(manifests.plugin_folder(machine))
+    return (_code(about, machine, product) if is_generated else None) or found
 
 
 def _code(about: str, machine: Machine, product: Product) -> Finding | None:
-    """What is wrong with the code that the plugin in Keepmum's home names; None where nothing is."""
-    python, launch = staging.start(machine) or (places.PYTHON, "an unknown place")
+    """A fault of the code that the plugin in Keepmum's home points to; None when there is none."""
+    python, launch = manifests.installed_start(machine) or (settings.PYTHON, "an unknown path")
     if not os.path.isfile(launch):
-        return problem(about, f"its code at {launch} is gone", "Run `keepmum install` from another clone.")
-    root, place = bundle_root(), staging.folder(machine)
-    if root is not None and handover.differs(staging.texts(product, root, python), place):
-        return note(about, f"{place} is of another clone or version", "Run `keepmum install`.")
+        return problem(about, f"its code at {launch} does not exist", "Run `keepmum install` from another clone.")
+    root, folder = bundle_root(), manifests.plugin_folder(machine)
+    if root is not None and local_plugin.differs(manifests.plugin_files(product, root, python), folder):
+        return note(about, f"{folder} belongs to another clone or version", "Run `keepmum install`.")
     return None
 
 
 def _switches(machine: Machine) -> Iterator[Finding]:
-    """What the client's settings switch off, and in which file."""
+    """What the settings files of the client switch off."""
     about = f"{_NAME} settings"
-    for path in (places.settings_file(scope, machine) for scope in _SCOPES):
-        settings = _settings(path)
-        if isinstance(settings, InstallError):
-            yield problem(about, f"{path}: {settings}", "Mend it: the client ignores the whole file.")
-        elif _enabled(settings) is False:
+    for path in (settings.settings_file(scope, machine) for scope in _SCOPES):
+        values = _read(path)
+        if isinstance(values, InstallError):
+            yield problem(about, f"{path}: {values}", "Fix it: the client ignores the whole file.")
+        elif _enabled(values) is False:
             yield note(about, f"{path} switches the plugin off", f'Set "{PLUGIN}" to true there.')
-        elif settings.get("disableAllHooks") is True:
+        elif values.get("disableAllHooks") is True:
             yield problem(about, f"{path} switches all hooks off", 'Remove "disableAllHooks" there.')
 
 
-def _settings(path: str) -> dict[str, object] | InstallError:
-    """What the file says; the error when it cannot be read."""
+def _read(path: str) -> dict[str, object] | InstallError:
+    """The settings in the file, or the error that kept it from being read."""
     try:
         return parse((files.read(path) or b"{}").decode("utf-8", "replace"))
     except InstallError as error:
         return error
 
 
-def _enabled(settings: dict[str, object] | InstallError) -> object:
-    """Whether the settings switch the plugin on or off; None when they do not mention it."""
-    enabled = None if isinstance(settings, InstallError) else settings.get("enabledPlugins")
+def _enabled(values: dict[str, object] | InstallError) -> object:
+    """The value of the plugin's switch in the settings; None when they do not mention it."""
+    enabled = None if isinstance(values, InstallError) else values.get("enabledPlugins")
     return enabled.get(PLUGIN) if isinstance(enabled, dict) else None

@@ -1,49 +1,75 @@
-"""The files of the bundle that Claude Code reads.
+"""The files that Claude Code reads: those of the bundle, and those of the plugin that the installer generates.
+
+The generated plugin is five small files in Keepmum's home. The client copies the folder of a plugin whole into its
+cache and never deletes the copy: of a clone in which the tests ran that is half a gigabyte. The committed manifests
+start `python3`; where that is missing, or only opens an app store as on Windows, the generated ones name the
+interpreter of the installer.
 
 Source: https://code.claude.com/docs/en/plugins-reference, read 2026-11-21; and `claude plugin validate` of 2.1.329.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keepmum_hooks.clients.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.guard_rules import OWN_TOOLS, WORDS
-from keepmum_installers.clients.claude.places import EVENTS, NAME, PYTHON
-from keepmum_installers.product import MARKETPLACE, SERVER, SKILLS, Product
+from keepmum_installers import local_plugin
+from keepmum_installers.clients.claude.settings import EVENTS, NAME, PYTHON
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import MARKETPLACE, SERVER, SKILL, SKILLS, Product
 
-__all__ = ["SERVERS", "Start", "bundle", "render"]
+__all__ = ["Start", "installed_start", "plugin_files", "plugin_folder", "render"]
 
-SERVERS = ".mcp.json"
-# Without -I a file in the user's project could shadow a module; without -S every start pays for site-packages.
+_SERVERS = ".mcp.json"
+# Without -I a file in the user's project could shadow a module; without -S every start would scan site-packages.
 _PYTHON = ["-I", "-S"]
-# The client's default is ten minutes. The hooks need milliseconds, and nobody should wait for a stuck one.
+# The client's default is ten minutes; the hooks need milliseconds.
 _HOOK_SECONDS = 5
 _RENDERED = "Rendered from pyproject.toml by keepmum_installers.manifests; change it there."
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How hooks and server are started."""
+    """The interpreter and the code of hooks and server."""
 
     root: str = "${CLAUDE_PLUGIN_ROOT}"
-    """The folder of the bundle; the client puts the plugin's own in the place of this word."""
+    """The folder of the bundle; the client replaces this placeholder by the folder of the plugin."""
     python: str = PYTHON
 
 
 def render(product: Product) -> Mapping[str, object]:
     """The JSON value of each file, by path below the bundle's root."""
-    return bundle(product, Start())
+    return _bundle(product, Start())
 
 
-def bundle(product: Product, start: Start) -> Mapping[str, object]:
-    """The same files for hooks and a server that are started in this way."""
+def plugin_folder(machine: Machine) -> str:
+    """The folder of the generated plugin, which is a marketplace with one plugin."""
+    return os.path.join(machine.home, "plugins", "claude-code")
+
+
+def plugin_files(product: Product, root: str, python: str) -> Mapping[str, str]:
+    """The files of the generated plugin by path, with forward slashes, for the bundle at root and an interpreter.
+
+    Raises: InstallError when the bundle is incomplete.
+    """
+    values = _bundle(product, Start(root.replace(os.sep, "/"), python))
+    return {**{name: local_plugin.as_json(value) for name, value in values.items()}, SKILL: local_plugin.skill(root)}
+
+
+def installed_start(machine: Machine) -> tuple[str, str] | None:
+    """The interpreter and the script that the generated plugin starts its server with; None without such a plugin."""
+    return local_plugin.server(plugin_folder(machine), _SERVERS)
+
+
+def _bundle(product: Product, start: Start) -> Mapping[str, object]:
     return {
         ".claude-plugin/plugin.json": _plugin(product),
         ".claude-plugin/marketplace.json": _marketplace(product),
-        SERVERS: _servers(start),
+        _SERVERS: _servers(start),
         "hooks/hooks.json": _hooks(start),
     }
 
@@ -56,14 +82,14 @@ def _plugin(product: Product) -> dict[str, object]:
         **product.facts(),
         "metadata": {"generated": _RENDERED},
         "skills": f"./{SKILLS}/",
-        # Nothing leaves the machine; the client shows this to whoever is about to install.
+        # Nothing leaves the machine; the client shows this before it installs.
         "network": {"hosts": []},
         "userConfig": {
             "capture_every": {
                 "type": "number",
                 "title": "Turns between two captures",
                 "description": "After so many turns the agent is asked to keep what it learned.",
-                # The client hands hooks saved values only, so the Stop hook holds the same default itself.
+                # The client passes only saved values to hooks, so the Stop hook has the same default.
                 "default": 5,
                 "min": 1,
                 "max": 1000,
@@ -103,8 +129,8 @@ def _hooks(start: Start) -> dict[str, object]:
 def _guards(start: Start) -> list[object]:
     """The guard, before the tools that may write to a memory.
 
-    A server's tool that speaks of memory is not used where the guard cannot run at all. Its other tools and the
-    user's files and commands are, since most of them have nothing to do with memories.
+    Where the guard cannot run at all, a server's tools for memories are blocked. Its other tools and the user's files
+    and commands stay usable, since most of them have nothing to do with memories.
     """
     other_servers = f"^(?!{'|'.join(OWN_TOOLS)})mcp__"
     of_memory = f"({'|'.join(WORDS)})".replace("_", "[-_]")
@@ -116,6 +142,6 @@ def _guards(start: Start) -> list[object]:
 
 
 def _hook(start: Start, word: str) -> dict[str, object]:
-    # The form with "args" starts no shell: nothing to quote, and no profile that prints before the answer.
+    # The form with "args" starts no shell: nothing needs quotes, and no profile prints before the answer.
     arguments = [*_PYTHON, f"{start.root}/hooks/run.py", word, "--client", NAME]
     return {"type": "command", "command": start.python, "args": arguments, "timeout": _HOOK_SECONDS}

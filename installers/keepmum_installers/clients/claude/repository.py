@@ -1,4 +1,4 @@
-"""For a repository: its settings name marketplace and plugin, and the client does the rest once the folder is trusted.
+"""Installation for a repository: its settings name marketplace and plugin, which the client loads in a trusted folder.
 
 Source: https://code.claude.com/docs/en/settings, read 2026-11-21; and the client itself, 2.1.329.
 """
@@ -9,48 +9,47 @@ import os
 
 from keepmum.workspace.credentials import SHARED
 from keepmum_installers import files
-from keepmum_installers.clients.claude import places, registration
-from keepmum_installers.clients.client import Wish
+from keepmum_installers.clients.claude import registration, settings
+from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.repository import repository
 from keepmum_installers.source import Source, github, parse_source
 
 __all__ = ["plan"]
 
 
-def plan(wish: Wish, machine: Machine) -> Plan:
-    """The edit of the repository's settings, and what is left to do for others.
+def plan(spec: InstallSpec, machine: Machine) -> Plan:
+    """The edit of the repository's settings, and the remaining steps for teammates.
 
-    Raises: InstallError when the folder is the user's home, or the source would be of no use to others.
+    Raises: InstallError when the folder is the user's home, or teammates could not read the source.
     """
-    top = repository(machine)
-    if os.path.realpath(os.path.join(top, ".claude")) == os.path.realpath(places.settings_folder(machine)):
+    top = machine.repository
+    if os.path.realpath(os.path.join(top, ".claude")) == os.path.realpath(settings.settings_folder(machine)):
         raise InstallError(f"{top} is your home, not a project", "Go to the project's folder, or use --scope user.")
-    source = _source(wish, machine, top)
+    source = _source(spec, machine, top)
     wanted = (
-        # In the order in which the client writes them itself, so that a teammate's clone stays without a change.
+        # In the order in which the client writes them, so that it changes nothing in a teammate's clone.
         (("enabledPlugins", PLUGIN), True),
         (("extraKnownMarketplaces", MARKETPLACE), {"source": _settings_value(source, top)}),
     )
-    team = wish.scope == "project"
+    team = spec.scope == "project"
     why = "switch the plugin on for the team" if team else "switch the plugin on for you, here"
-    secrets = ((("env", SHARED), wish.shared_key),) if wish.shared_key else ()
+    secrets = ((("env", SHARED), spec.shared_key),) if spec.shared_key else ()
     why += ", and share the key" if secrets else ""
-    change = edit_keys(places.settings_file(wish.scope, machine), wanted, why, secrets=secrets)
+    change = edit_keys(settings.settings_file(spec.scope, machine), wanted, why, secrets=secrets)
     return Plan((change,) if change else (), closing=_for_teammates(source) if team else _FOR_YOURSELF)
 
 
-def _source(wish: Wish, machine: Machine, top: str) -> Source:
-    if wish.source is None and wish.scope == "local":
-        # This file stays on this machine, so the clone that is here anyway will do.
-        return registration.source_of(wish, machine)
-    source = github(wish.product.repository) if wish.source is None else parse_source(wish.source, machine.cwd)
-    if wish.scope == "project" and source.kind == "directory" and not files.lies_in(source.where, top):
+def _source(spec: InstallSpec, machine: Machine, top: str) -> Source:
+    if spec.source is None and spec.scope == "local":
+        # This file stays on this machine, so it may name the clone that is here.
+        return registration.source_of(spec, machine)
+    source = github(spec.product.repository) if spec.source is None else parse_source(spec.source, machine.cwd)
+    if spec.scope == "project" and source.kind == "directory" and not files.lies_in(source.where, top):
         raise InstallError(
-            f"{source.where} lies outside the repository {top}, where no teammate has it",
+            f"{source.where} is outside the repository {top}, so teammates do not have it",
             "Leave --source out, give a git address, or put Keepmum inside the repository.",
         )
     return source
@@ -63,15 +62,15 @@ def _settings_value(source: Source, top: str) -> dict[str, str]:
         return {"source": "git", "url": source.where}
     if not files.lies_in(source.where, top):
         return {"source": "directory", "path": source.where}
-    below = os.path.relpath(source.where, top).replace(os.sep, "/")
-    return {"source": "directory", "path": "./" if below == "." else f"./{below}"}
+    relative = os.path.relpath(source.where, top).replace(os.sep, "/")
+    return {"source": "directory", "path": "./" if relative == "." else f"./{relative}"}
 
 
 def _for_teammates(source: Source) -> tuple[str, ...]:
-    """What is left to do for others; what the client does by itself was tried with 2.1.329."""
+    """The remaining steps for teammates; what the client does without them was tested with 2.1.329."""
     steps = [
         "have python3 on PATH, 3.11 or newer",
-        "pull, start Claude Code in the repository, and say yes when it asks whether to trust the folder",
+        "pull, start Claude Code in the repository, and answer yes when it asks whether to trust the folder",
     ]
     if source.kind == "directory":
         steps[1] += " (`claude -p` has the plugin from its second run on)"

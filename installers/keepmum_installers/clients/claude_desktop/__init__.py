@@ -1,18 +1,20 @@
-"""Claude Desktop, where Keepmum is an MCP server: tools, and neither hooks nor briefing, which the client has not."""
+"""Claude Desktop, where Keepmum is an MCP server: the app has neither hooks nor a briefing.
+
+Source: https://modelcontextprotocol.io/docs/develop/connect-local-servers, read 2026-11-21
+"""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers import files, handover
+from keepmum_installers import files, local_plugin
 from keepmum_installers.clients.checks import server
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
+from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
 from keepmum_installers.source import bundle_folder
@@ -24,48 +26,45 @@ _KEY = ("mcpServers", "keepmum")
 
 
 class ClaudeDesktop:
-    """The app. Its servers stand in one file; a package of the same server is made by `keepmum_installers.mcpb`."""
+    """The app. Its servers are in one file; `keepmum_installers.mcpb` packs the same server for a double click."""
 
     title = "Claude Desktop"
     scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None: the manifest of the package is rendered as it is packed."""
+        """None: the manifest of the package is rendered when it is packed."""
         return {}
 
     def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - as every client
-        """None: it has no command."""
+        """None: the app has no command."""
         return None
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the app has a folder here."""
+        """Whether the app has a settings folder."""
         return os.path.isdir(self.folder(machine))
 
     def folder(self, machine: Machine) -> str:
-        """Where the app keeps what it is told.
+        """The app's settings folder."""
+        return os.path.join(machine.config_home, "Claude")
 
-        Source: https://modelcontextprotocol.io/docs/develop/connect-local-servers, read 2026-11-21
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The user's list."""
+        return (ServerList("user", _settings(self.folder(machine)), _KEY[:1]),)
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
+        """The server's entry, with the full paths of interpreter and code.
+
+        Raises: InstallError when the named source is not valid, or the file cannot be edited safely.
         """
-        if sys.platform == "darwin":
-            return os.path.join(machine.user_home, "Library", "Application Support", "Claude")
-        if os.name == "nt":
-            return os.path.join(machine.environ.get("APPDATA") or machine.user_home, "Claude")
-        return os.path.join(machine.environ.get("XDG_CONFIG_HOME") or f"{machine.user_home}/.config", "Claude")
-
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
-        """The server's entry, which names interpreter and code by their full paths.
-
-        Raises: InstallError when a source was named that is none, or the file cannot be edited without harm.
-        """
-        where = bundle_folder(wish.source, wish.root, machine.cwd)
-        if where is None:
+        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        if root is None:
             return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
-        launch = os.path.join(where, "plugin", "launch.py")
-        entry = {"command": handover.python(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
+        launch = os.path.join(root, "plugin", "launch.py")
+        entry = {"command": local_plugin.interpreter(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
         change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
         notes = (
             "Claude Desktop has Keepmum from its next start on.",
-            f"It reads the server from {where}: keep that folder.",
+            f"It reads the server from {root}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 
@@ -74,42 +73,41 @@ class ClaudeDesktop:
         return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about a server that was added by hand."""
+        """How to remove a server that was added by hand."""
         if _entry(self.folder(machine)) is not None:
             yield f"Claude Desktop still has the server: {_settings(self.folder(machine))} named it before."
-            yield f'  To take it out, remove "{_KEY[1]}" there.'
+            yield f'  To remove it, remove "{_KEY[1]}" there.'
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
-        """The server's entry, and who used it last."""
-        place = self.folder(machine)
+        """The server's entry, and who last used the server."""
         if not self.is_here(machine):
             return [absent(_NAME, "Claude Desktop")]
-        return [_registration(f"{_NAME} server entry", place), server(_NAME, _NAME, machine)]
+        return [_registration(f"{_NAME} server entry", self.folder(machine)), server(_NAME, _NAME, machine)]
 
 
-def _registration(about: str, place: str) -> Finding:
+def _registration(about: str, folder: str) -> Finding:
     again = f"Run `keepmum install --client {_NAME}`."
     try:
-        entry = _entry(place)
+        entry = _entry(folder)
     except InstallError as error:
-        return problem(about, f"{_settings(place)}: {error}", "Mend it.")
+        return problem(about, f"{_settings(folder)}: {error}", "Fix it.")
     if entry is None:
-        return note(about, "there is none; a package that the app installed is not seen from here", again)
+        return note(about, "there is none; a package that the app installed is not visible from here", again)
     arguments = entry.get("args") if isinstance(entry, dict) else None
     launch = str(arguments[2]) if isinstance(arguments, list) and len(arguments) > 2 else ""
     if not os.path.isfile(launch):
-        return problem(about, f"its code at {launch or 'no place'} is gone", f"{again} Do so in another clone.")
-    return ok(about, f"in {_settings(place)}")
+        return problem(about, f"its code at {launch or 'no path'} does not exist", f"{again} Do so in another clone.")
+    return ok(about, f"in {_settings(folder)}")
 
 
-def _entry(place: str) -> object:
+def _entry(folder: str) -> object:
     """The server's entry; None when there is none.
 
     Raises: InstallError when the file cannot be read.
     """
-    servers = parse((files.read(_settings(place)) or b"{}").decode("utf-8", "replace")).get(_KEY[0])
+    servers = parse((files.read(_settings(folder)) or b"{}").decode("utf-8", "replace")).get(_KEY[0])
     return servers.get(_KEY[1]) if isinstance(servers, dict) else None
 
 
-def _settings(place: str) -> str:
-    return os.path.join(place, "claude_desktop_config.json")
+def _settings(folder: str) -> str:
+    return os.path.join(folder, "claude_desktop_config.json")

@@ -1,6 +1,6 @@
-"""What Codex says of our hooks, asked of `codex app-server`: whether they are trusted, changed since, or new to it.
+"""How Codex judges our hooks, read from `codex app-server`: trusted, changed since, or new.
 
-Only asked, never told: to trust a hook is the user's decision.
+It is only read: trusting a hook is the user's decision.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from keepmum_installers.product import PLUGIN
 __all__ = ["Hook", "hooks"]
 
 _SECONDS = 20
-_NEXT = "Start `codex` and type /hooks: it shows the same."
-# The client looks for news of its own when it starts. A doctor asks nobody outside.
+_NEXT = "Start `codex` and type /hooks, which shows the same."
+# The client looks for updates when it starts; the doctor must not use the network.
 _NO_NETWORK = {
     "GIT_ALLOW_PROTOCOL": "none",
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
@@ -30,21 +30,21 @@ _NO_NETWORK = {
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One hook as the client knows it."""
+    """One hook in the client's list."""
 
     event: str
-    """As the client spells it in keys: `session_start`."""
+    """As in the client's keys: `session_start`."""
     trust: str
-    """`trusted`, `untrusted`, `modified`, `managed`, or what a newer client may say."""
+    """`trusted`, `untrusted`, `modified`, `managed`, or a word of a newer client."""
     enabled: bool
 
 
 def hooks(codex: str, machine: Machine) -> list[Hook]:
-    """The hooks of our plugin that hold in the working folder; none when the client has none of ours.
+    """The hooks of our plugin that apply in the working folder.
 
     Raises: InstallError when the client does not answer.
     """
-    with _asked(codex, machine) as ask:
+    with _app_server(codex, machine) as ask:
         ask("initialize", {"clientInfo": {"name": "keepmum-doctor", "version": "1"}})
         answer = ask("hooks/list", {"cwds": [machine.cwd]})
     data = answer.get("data")
@@ -59,8 +59,8 @@ def _hook(value: dict[str, Any]) -> Hook:
     return Hook(event, str(value.get("trustStatus", "unknown")), value.get("enabled") is not False)
 
 
-class _Asked:
-    """A conversation with the client, one JSON-RPC message a line."""
+class _Connection:
+    """A connection to the client, one JSON-RPC message per line."""
 
     def __init__(self, stdin: IO[str], stdout: IO[str]) -> None:
         self._stdin = stdin
@@ -83,8 +83,8 @@ class _Asked:
 
 
 @contextmanager
-def _asked(codex: str, machine: Machine) -> Iterator[_Asked]:
-    """A client that answers; it is ended when its time is over, which an unanswered question then notices."""
+def _app_server(codex: str, machine: Machine) -> Iterator[_Connection]:
+    """A running app server; after the time limit it is killed, which ends a request that waits."""
     try:
         child = subprocess.Popen(
             (codex, "app-server"),
@@ -97,13 +97,13 @@ def _asked(codex: str, machine: Machine) -> Iterator[_Asked]:
         )
     except OSError as error:
         raise InstallError(f"`codex app-server` could not be started: {error.strerror}", _NEXT) from None
-    clock = threading.Timer(_SECONDS, child.kill)
-    clock.start()
+    timer = threading.Timer(_SECONDS, child.kill)
+    timer.start()
     try:
         assert child.stdin is not None
         assert child.stdout is not None
-        yield _Asked(child.stdin, child.stdout)
+        yield _Connection(child.stdin, child.stdout)
     finally:
-        clock.cancel()
+        timer.cancel()
         child.kill()
         child.communicate()

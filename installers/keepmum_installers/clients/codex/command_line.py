@@ -1,4 +1,4 @@
-"""What the `codex` command says about itself and about our plugin."""
+"""What the `codex` command reports about itself and our plugin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keepmum_installers.source import Source, github
 __all__ = ["OLDEST", "dotted", "entry", "known_source", "program", "servers", "version"]
 
 OLDEST = (0, 150, 0)
-"""The oldest version that was seen to install a plugin with hooks by its own commands."""
+"""The oldest version that is known to install a plugin with hooks by its own commands."""
 
 _SECONDS = 20
 _NEXT = "Run `codex update`, or `npm install -g @openai/codex`, then try again."
@@ -27,18 +27,18 @@ def program(machine: Machine) -> str | None:
 
 
 def version(codex: str, machine: Machine) -> tuple[int, ...] | None:
-    """The client's version; None when it does not say it."""
+    """The client's version; None when it does not report one."""
     found = re.search(r"^codex-cli (\d+)\.(\d+)\.(\d+)", machine.run((codex, "--version"), _SECONDS).out, re.MULTILINE)
     return tuple(map(int, found.groups())) if found else None
 
 
 def dotted(numbers: tuple[int, ...]) -> str:
-    """A version as people write it."""
+    """A version with dots: 0.150.0."""
     return ".".join(map(str, numbers))
 
 
 def known_source(codex: str, machine: Machine) -> Source | None:
-    """Where the client gets a marketplace of our name from now; None when it knows none."""
+    """The source that the client has for a marketplace of our name; None when it has none."""
     for each in _listed(codex, ("plugin", "marketplace", "list", "--json"), "marketplaces", machine):
         source = each.get("marketplaceSource")
         where = source.get("source") if isinstance(source, dict) else None
@@ -51,13 +51,13 @@ def known_source(codex: str, machine: Machine) -> Source | None:
 
 
 def entry(codex: str, machine: Machine) -> dict[str, object] | None:
-    """What the client knows of our plugin once it is installed; None when it is not."""
+    """The client's entry of our plugin; None when it is not installed."""
     installed = _listed(codex, ("plugin", "list", "--json"), "installed", machine)
     return next((each for each in installed if each.get("pluginId") == PLUGIN), None)
 
 
 def servers(codex: str, machine: Machine) -> frozenset[str]:
-    """The names of the MCP servers that the client knows, those of plugins among them."""
+    """The names of the MCP servers that the client knows, including those of plugins."""
     listed = _listed(codex, ("mcp", "list", "--json"), "", machine)
     return frozenset(str(each.get("name")) for each in listed)
 

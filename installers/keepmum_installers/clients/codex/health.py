@@ -1,4 +1,4 @@
-"""How Keepmum is doing in Codex: client, plugin, whether its hooks are trusted and ever ran, and its server."""
+"""The doctor's checks of Codex: client, plugin, trust and last runs of its hooks, and its server."""
 
 from __future__ import annotations
 
@@ -6,90 +6,89 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files, handover
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.client import Wish
-from keepmum_installers.clients.codex import app_server, command_line, config, places, registration, staging
+from keepmum_installers import files, local_plugin
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.client import InstallSpec
+from keepmum_installers.clients.codex import app_server, command_line, manifests, registration, settings
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, Product, bundle_root
-from keepmum_installers.repository import repository
 
 __all__ = ["checks"]
 
-_NAME = places.NAME
+_NAME = settings.NAME
 _AGAIN = "Run `keepmum install --client codex`."
-_REVIEW = "Start `codex` and type /hooks to review them; unattended runs skip them without a word."
-_SHOWN = "If you use Codex daily, see what /hooks shows in it."
+_REVIEW = "Start `codex` and type /hooks to review them; unattended runs skip them silently."
+_IF_UNUSED = "If you use Codex daily, check what /hooks shows in it."
 
 
 def checks(machine: Machine, product: Product) -> Iterator[Finding]:
-    """Every finding about this client; one line where it is not installed."""
+    """Every finding about this client; a single one when it is not installed."""
     codex = command_line.program(machine)
     if codex is None:
         yield absent(_NAME, "Codex")
         return
     yield _version(codex, machine)
     try:
-        settings = config.read(places.config_file(machine))
+        config = settings.read(settings.config_file(machine))
         entry = command_line.entry(codex, machine)
     except InstallError as error:
         yield problem(f"{_NAME} plugin", str(error), error.next_step)
         return
-    yield from _switches(settings, machine)
-    yield from _repository(settings, machine)
+    yield from _switches(config, machine)
+    yield from _repository(config, machine)
     if entry is None:
         yield problem(f"{_NAME} plugin", "the plugin is not installed", _AGAIN)
         return
     yield from _plugin(entry, machine, product)
     yield from _trust(codex, machine)
-    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
+    yield from last_runs(_NAME, {**settings.EVENTS, "guard": GUARD}, machine, _IF_UNUSED)
 
 
 def _version(codex: str, machine: Machine) -> Finding:
     version, oldest = command_line.version(codex, machine), command_line.OLDEST
     if version is None:
-        return problem(_NAME, f"{codex} does not say its version", "Run `codex doctor`.")
+        return problem(_NAME, f"{codex} does not report its version", "Run `codex doctor`.")
     says = f"version {command_line.dotted(version)} at {codex}"
     if version < oldest:
         return problem(_NAME, f"{says}, too old: {command_line.dotted(oldest)} is needed", "Run `codex update`.")
     return ok(_NAME, says)
 
 
-def _switches(settings: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
-    """What the user's settings switch off or hide."""
-    about, path = f"{_NAME} settings", places.config_file(machine)
-    features, servers = settings.get("features"), settings.get("mcp_servers")
+def _switches(config: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
+    """What the user's settings switch off or override."""
+    about, path = f"{_NAME} settings", settings.config_file(machine)
+    features, servers = config.get("features"), config.get("mcp_servers")
     if isinstance(features, dict):
         for name in ("hooks", "plugins"):
             if features.get(name) is False:
                 yield problem(about, f"{path} switches all {name} off", f"Remove `{name} = false` under [features].")
-    if isinstance(servers, dict) and places.SERVER in servers:
-        says = f"{path} has a server of its own named {places.SERVER}, which hides the plugin's"
-        yield problem(about, says, f"Run `codex mcp remove {places.SERVER}`, or give it another name.")
+    if isinstance(servers, dict) and settings.SERVER in servers:
+        says = f"{path} has another server named {settings.SERVER}, which hides the plugin's"
+        yield problem(about, says, f"Run `codex mcp remove {settings.SERVER}`, or give it another name.")
 
 
-def _repository(settings: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
-    """Whether what the repository says counts: the client reads it in folders only that the user trusts."""
-    path, projects = places.repository_file(machine), settings.get("projects")
+def _repository(config: Mapping[str, object], machine: Machine) -> Iterator[Finding]:
+    """Whether the repository's settings are used: the client reads them only in folders that the user trusts."""
+    path, projects = settings.repository_file(machine), config.get("projects")
     if PLUGIN not in (files.read(path) or b"").decode("utf-8", "replace"):
         return
-    folders = {machine.cwd, os.path.realpath(machine.cwd), repository(machine)}
+    folders = {machine.cwd, os.path.realpath(machine.cwd), machine.repository}
     known = projects if isinstance(projects, dict) else {}
     levels = [known[folder].get("trust_level") for folder in folders if isinstance(known.get(folder), dict)]
     if "trusted" not in levels:
-        says = f"{path} switches the plugin on, and does not count: the folder is not trusted"
-        yield note(f"{_NAME} repository", says, "Start `codex` there and say yes when it asks.")
+        says = f"{path} enables the plugin, but is not used: the folder is not trusted"
+        yield note(f"{_NAME} repository", says, "Start `codex` there and answer yes when it asks.")
 
 
 def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> Iterator[Finding]:
     about = f"{_NAME} plugin"
     version = str(entry.get("version") or "local")
-    copy = places.copy_of_plugin(machine, version)
+    copy = settings.copy_of_plugin(machine, version)
     if not entry.get("enabled"):
         yield note(
-            about, "installed, and switched off", f'Set `enabled = true` under [plugins."{PLUGIN}"], or {_AGAIN}'
+            about, "installed, but switched off", f'Set `enabled = true` under [plugins."{PLUGIN}"], or {_AGAIN}'
         )
     elif version != "local":
         if version != product.version:
@@ -98,18 +97,18 @@ def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> 
         else:
             yield ok(about, f"version {version}, at {copy}")
         yield interpreter(_NAME, machine)
-    elif not os.path.isfile(script := staging.script(copy) or "an unknown place"):
-        yield problem(about, f"its code at {script} is gone", f"{_AGAIN} Do so in another clone.")
-    elif (root := bundle_root()) is not None and handover.differs(
-        registration.wanted_texts(Wish(product, root), machine), copy
+    elif not os.path.isfile(script := manifests.installed_script(copy) or "an unknown path"):
+        yield problem(about, f"its code at {script} does not exist", f"{_AGAIN} Do so in another clone.")
+    elif (root := bundle_root()) is not None and local_plugin.differs(
+        registration.plugin_files(InstallSpec(product, root), machine), copy
     ):
-        yield note(about, f"{copy} is of another clone or version", _AGAIN)
+        yield note(about, f"{copy} belongs to another clone or version", _AGAIN)
     else:
         yield ok(about, f"version {product.version}, at {copy}")
 
 
 def _trust(codex: str, machine: Machine) -> Iterator[Finding]:
-    """How the user has judged our hooks, asked of the client itself."""
+    """Whether the user trusts our hooks, as the client reports it."""
     about = f"{_NAME} hooks"
     try:
         found = app_server.hooks(codex, machine)
@@ -125,7 +124,7 @@ def _trust(codex: str, machine: Machine) -> Iterator[Finding]:
         elif trust == "modified":
             yield problem(about, f"changed since you trusted them, so they do not run: {names}", _REVIEW)
         else:
-            # The last step of every installation, which only the user can take, is no fault.
+            # No problem: it is the last step of every installation, which only the user can take.
             yield note(about, f"not trusted yet, so they do not run: {names}", _REVIEW)
     off = [hook.event for hook in found if not hook.enabled]
     if off:

@@ -1,14 +1,16 @@
-"""The files of the bundle that Codex reads.
+"""The files that Codex reads: those of the bundle, and those of the plugin that the installer generates.
 
-The same values make the plugin that the installer hands to the client: there, interpreter and scripts are named by
-their full paths, so that the client's copy holds no code and need not change with it.
+The generated plugin is five small files in Keepmum's home, which name interpreter and scripts by full path. The client
+copies them, and withdraws its trust from every hook when any file of the copy changes. So they hold no code, and the
+manifest has no version.
 
-Source: runs of version 0.169.0; that the client fills nothing in, https://github.com/openai/codex/issues/19582, read
-2026-11-21.
+Source: runs of version 0.169.0; that the client replaces no placeholders, https://github.com/openai/codex/issues/19582,
+read 2026-11-21.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,54 +19,45 @@ from keepmum.workspace import credentials
 from keepmum.workspace.settings import SETTINGS
 from keepmum_hooks.clients.codex import PATCH_TOOL, SHELL_TOOL
 from keepmum_hooks.event import GUARD, SESSION_START
-from keepmum_installers.clients.codex.places import EVENTS, NAME, SERVER
-from keepmum_installers.product import MARKETPLACE, SKILLS, Product
+from keepmum_installers import local_plugin
+from keepmum_installers.clients.codex.settings import EVENTS, NAME, SERVER
+from keepmum_installers.machine import Machine
+from keepmum_installers.product import MARKETPLACE, SKILL, SKILLS, Product
 
-__all__ = [
-    "HOOKS",
-    "MANIFEST",
-    "MARKETPLACE_FILE",
-    "SERVERS",
-    "Start",
-    "hooks",
-    "marketplace",
-    "plugin",
-    "render",
-    "servers",
-]
+__all__ = ["Start", "installed_script", "plugin_files", "plugin_folder", "render"]
 
-MANIFEST = ".codex-plugin/plugin.json"
-MARKETPLACE_FILE = ".agents/plugins/marketplace.json"
-HOOKS = "hooks/codex.json"
-SERVERS = ".mcp.codex.json"
+_MANIFEST = ".codex-plugin/plugin.json"
+_MARKETPLACE_FILE = ".agents/plugins/marketplace.json"
+_HOOKS = "hooks/codex.json"
+_SERVERS = ".mcp.codex.json"
 
-# The client's default is ten minutes. The hooks need milliseconds, and nobody should wait for a stuck one.
+# The client's default is ten minutes; the hooks need milliseconds.
 _HOOK_SECONDS = 5
-# Of a longer context the client shows the model both ends, and writes the whole of it to a file in /tmp. A briefing has
-# at most 10,000 characters, and no script takes two tokens for each of them.
+# The client shortens a longer context to its two ends, and writes all of it to a file in /tmp. A briefing has at most
+# 10,000 characters, and no script needs two tokens for each of them.
 _CONTEXT_TOKENS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How hooks and server are started."""
+    """The interpreter and the code of hooks and server."""
 
     root: str | None = None
-    """The folder of the bundle; None when it is the plugin's own."""
+    """The folder of the bundle; None means the folder of the plugin."""
     python: str = "python3"
 
     def hook(self, word: str) -> str:
-        """The command line of one hook, which a POSIX shell reads."""
+        """The command line of one hook for a POSIX shell."""
         return f"{shlex.quote(self.python)} {self._hook_arguments(word, shlex.quote)}"
 
     def hook_on_windows(self, word: str) -> str:
-        """The same for PowerShell, for which a program's name must come first, and bare; `python3` may be a stub."""
+        """The same for PowerShell, which needs an unquoted program name first; there `python3` may be a stub."""
         return f"py -3 {self._hook_arguments(word, _in_quotes)}"
 
     def server(self) -> dict[str, object]:
-        """The server's entry, without anything to be filled in: here the client fills in nothing.
+        """The server's entry, without placeholders, which the client does not replace here.
 
-        A relative working folder is the plugin's own; without one the server starts where the session works.
+        The client resolves a relative working folder in the plugin; without one it starts the server in the session's.
         """
         folder = "." if self.root is None else self.root
         arguments = ["-I", "-S", f"{folder}/plugin/launch.py", "mcp", "--client", NAME]
@@ -72,7 +65,7 @@ class Start:
         return entry if self.root else {**entry, "cwd": "."}
 
     def _hook_arguments(self, word: str, quoted: Callable[[str], str]) -> str:
-        # Without -I a file in the user's project could shadow a module; without -S every start pays for site-packages.
+        # Without -I a file in the user's project could shadow a module; -S saves each start a scan of site-packages.
         script = quoted(f"{self.root}/hooks/run.py") if self.root else '"${PLUGIN_ROOT}/hooks/run.py"'
         return f"-I -S {script} {word} --client {NAME}"
 
@@ -80,15 +73,41 @@ class Start:
 def render(product: Product) -> Mapping[str, object]:
     """The JSON value of each file, by path below the bundle's root."""
     return {
-        MARKETPLACE_FILE: marketplace(product),
-        MANIFEST: {**plugin(product), "version": product.version},
-        SERVERS: servers(Start()),
-        HOOKS: hooks(Start()),
+        _MARKETPLACE_FILE: _marketplace(product),
+        _MANIFEST: {**_plugin(product), "version": product.version},
+        _SERVERS: _servers(Start()),
+        _HOOKS: _hooks(Start()),
     }
 
 
-def marketplace(product: Product) -> dict[str, object]:
-    """The marketplace's manifest, which lists one plugin, the folder around it."""
+def plugin_folder(machine: Machine) -> str:
+    """The folder of the generated plugin, which is a marketplace with one plugin."""
+    return os.path.join(machine.home, "plugins", "codex")
+
+
+def plugin_files(product: Product, root: str) -> Mapping[str, str]:
+    """The files of the generated plugin by path, with forward slashes, for the bundle at root.
+
+    Raises: InstallError when the bundle is incomplete.
+    """
+    start = Start(root=root.replace(os.sep, "/"), python=local_plugin.interpreter())
+    values = {
+        _MARKETPLACE_FILE: _marketplace(product),
+        _MANIFEST: _plugin(product),
+        _SERVERS: _servers(start),
+        _HOOKS: _hooks(start),
+    }
+    return {**{name: local_plugin.as_json(value) for name, value in values.items()}, SKILL: local_plugin.skill(root)}
+
+
+def installed_script(copy: str) -> str | None:
+    """The script that the server of a copy of the plugin starts with; None when the copy has another form."""
+    found = local_plugin.server(copy, _SERVERS)
+    return found and found[1]
+
+
+def _marketplace(product: Product) -> dict[str, object]:
+    """The marketplace's manifest; its only plugin is the folder itself."""
     return {
         "name": MARKETPLACE,
         "interface": {"displayName": product.name.capitalize()},
@@ -104,15 +123,15 @@ def marketplace(product: Product) -> dict[str, object]:
     }
 
 
-def plugin(product: Product) -> dict[str, object]:
+def _plugin(product: Product) -> dict[str, object]:
     """The manifest, without a version."""
     return {
         "name": product.name,
         **product.facts(),
         "skills": f"./{SKILLS}/",
-        # Both are named, since the files of these purposes that the client finds by itself are Claude Code's.
-        "mcpServers": f"./{SERVERS}",
-        "hooks": f"./{HOOKS}",
+        # By default the client would read Claude Code's files of these two kinds.
+        "mcpServers": f"./{_SERVERS}",
+        "hooks": f"./{_HOOKS}",
         "interface": {
             "displayName": product.name.capitalize(),
             "shortDescription": product.description,
@@ -133,20 +152,20 @@ _LONG_DESCRIPTION = (
 )
 
 
-def servers(start: Start) -> dict[str, object]:
-    """The MCP servers. Of the user's variables a server gets those that are named."""
+def _servers(start: Start) -> dict[str, object]:
+    """The MCP servers. A server gets only those of the user's variables that its entry names."""
     return {"mcpServers": {SERVER: {**start.server(), "env_vars": _variables()}}}
 
 
 def _variables() -> list[str]:
-    """Every variable that a setting can come from, and those that are none, sorted."""
+    """Every variable that sets a setting, and our other variables, sorted."""
     named = (variable for setting in SETTINGS.values() for variable in setting.variables)
     of_settings = {variable for variable in named if not variable.startswith("CLAUDE_")}
     return sorted(of_settings | {"KEEPMUM_EMBEDDING_KEY", "KEEPMUM_HOME", "KEEPMUM_SESSION", *credentials.VARIABLES})
 
 
-def hooks(start: Start) -> dict[str, object]:
-    """The hooks. A matcher that is a list of names stands for these; any other is an expression without look-ahead."""
+def _hooks(start: Start) -> dict[str, object]:
+    """The hooks. A matcher is a list of names, or else a regular expression without look-ahead."""
 
     def group(word: str, **matcher: str) -> list[object]:
         commands = {"command": start.hook(word), "commandWindows": start.hook_on_windows(word)}
@@ -158,5 +177,5 @@ def hooks(start: Start) -> dict[str, object]:
 
 
 def _in_quotes(text: str) -> str:
-    """A path for PowerShell, where no file's name can hold a double quote."""
+    """A path for PowerShell; file names on Windows have no double quotes."""
     return f'"{text}"'

@@ -1,4 +1,8 @@
-"""Copilot CLI, where Keepmum is a plugin from a marketplace that is a folder."""
+"""Copilot CLI, where Keepmum is a plugin from a marketplace in a folder.
+
+Source, for its MCP servers: https://docs.github.com/en/copilot/how-tos/copilot-cli, read 2026-11-21; and runs of
+version 1.0.102.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.clients.copilot import manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
+from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import parse
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN, Product
 from keepmum_installers.source import bundle_folder
@@ -21,51 +25,55 @@ __all__ = ["CopilotCli"]
 
 _NAME = "copilot-cli"
 _EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard"}
-_SHOWN = "If you use Copilot CLI daily, see what /hooks shows in it."
+_IF_UNUSED = "If you use Copilot CLI daily, check what /hooks shows in it."
 
 
 class CopilotCli:
     """GitHub Copilot on the command line.
 
-    Its own commands would leave a trace in its settings when they take the plugin out, and write nothing else; so the
-    same two keys are set here, and taken out without a trace.
+    Its commands write only two keys to its settings, and leave traces when they remove the plugin. So the installer
+    sets these keys itself, and removes them completely.
     """
 
     title = "Copilot CLI"
     scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """The plugin's manifest, its hooks in it; Visual Studio Code reads the same."""
+        """The plugin's manifest with its hooks; Visual Studio Code reads the same file."""
         return manifests.render(product)
 
     def program(self, machine: Machine) -> str | None:
-        """The path of `copilot`; nothing of ours calls it."""
+        """The path of `copilot`, which the installer does not run."""
         return machine.find("copilot")
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a folder here, or a command."""
+        """Whether the client has a settings folder or a command."""
         return os.path.isdir(self.folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
-        """`~/.copilot`, or where the user moved it."""
+        """`~/.copilot`, or COPILOT_HOME."""
         return machine.environ.get("COPILOT_HOME") or os.path.join(machine.user_home, ".copilot")
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The user's list."""
+        return (ServerList("user", os.path.join(self.folder(machine), "mcp-config.json"), ("mcpServers",)),)
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """The two keys that name marketplace and plugin.
 
-        Raises: InstallError when a source was named that is none, or the settings cannot be edited without harm.
+        Raises: InstallError when the named source is not valid, or the settings cannot be edited safely.
         """
-        where = bundle_folder(wish.source, wish.root, machine.cwd)
-        if where is None:
-            return Plan(notes=_by_hand(wish.source or wish.product.repository))
+        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        if root is None:
+            return Plan(notes=_by_hand(spec.source or spec.product.repository))
         wanted = (
-            (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": where}}),
+            (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": root}}),
             (("enabledPlugins", PLUGIN), True),
         )
         change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you")
         notes = (
             "Copilot CLI has Keepmum from its next session on.",
-            f"It reads the plugin from {where}: keep that folder.",
+            f"It reads the plugin from {root}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 
@@ -74,53 +82,53 @@ class CopilotCli:
         return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about a plugin that was installed by hand."""
+        """How to remove a plugin that was installed by hand."""
         if _enabled(self.folder(machine)) is True:
             yield "Copilot CLI still has the plugin: it was there before this installer, or was installed by hand."
-            yield f"  To take it out: copilot plugin uninstall {PLUGIN}"
+            yield f"  To remove it: copilot plugin uninstall {PLUGIN}"
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
-        """Plugin, interpreter, heartbeats, and who used the server."""
+        """Plugin, interpreter, heartbeats, and who last used the server."""
         if not self.is_here(machine):
             return [absent(_NAME, "Copilot CLI")]
         return _checks(self.folder(machine), machine)
 
 
-def _checks(place: str, machine: Machine) -> Iterator[Finding]:
-    yield ok(_NAME, f"at {place}")
+def _checks(folder: str, machine: Machine) -> Iterator[Finding]:
+    yield ok(_NAME, f"at {folder}")
     yield interpreter(_NAME, machine)
-    yield _plugin(f"{_NAME} plugin", place)
-    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
+    yield _plugin(f"{_NAME} plugin", folder)
+    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
 
 
-def _plugin(about: str, place: str) -> Finding:
+def _plugin(about: str, folder: str) -> Finding:
     try:
-        enabled = _enabled(place)
+        enabled = _enabled(folder)
     except InstallError as error:
-        return problem(about, f"{_settings(place)}: {error}", "Mend it.")
+        return problem(about, f"{_settings(folder)}: {error}", "Fix it.")
     if enabled is not True:
         says = "the plugin is not installed" if enabled is None else "the plugin is switched off"
         return note(about, says, f"Run `keepmum install --client {_NAME}`.")
-    return ok(about, f"switched on in {_settings(place)}")
+    return ok(about, f"switched on in {_settings(folder)}")
 
 
-def _enabled(place: str) -> object:
-    """Whether the settings switch the plugin on or off; None when they do not mention it.
+def _enabled(folder: str) -> object:
+    """The value of the plugin's switch in the settings; None when they do not mention it.
 
     Raises: InstallError when they cannot be read.
     """
-    text = (files.read(_settings(place)) or b"{}").decode("utf-8", "replace")
+    text = (files.read(_settings(folder)) or b"{}").decode("utf-8", "replace")
     enabled = parse(text).get("enabledPlugins")
     return enabled.get(PLUGIN) if isinstance(enabled, dict) else None
 
 
-def _settings(place: str) -> str:
-    return os.path.join(place, "settings.json")
+def _settings(folder: str) -> str:
+    return os.path.join(folder, "settings.json")
 
 
-def _by_hand(where: str) -> tuple[str, ...]:
+def _by_hand(source: str) -> tuple[str, ...]:
     return (
-        "Copilot CLI takes a plugin from a repository by its own commands:",
-        f"  copilot plugin marketplace add {where}",
+        "Copilot CLI installs a plugin from a repository by its own commands:",
+        f"  copilot plugin marketplace add {source}",
         f"  copilot plugin install {PLUGIN}",
     )

@@ -1,7 +1,7 @@
-"""The files of the bundle that Copilot CLI and Visual Studio Code read; their server is the one of the Claude format.
+"""The files of the bundle that Copilot CLI and Visual Studio Code read; their server is the one in the Claude format.
 
-Both would run the hook file made for Claude Code, and leave out the arguments of its commands. They look for
-`.plugin/` first, and take hooks that stand in the manifest itself for all there are.
+Both would run the hook file of Claude Code without the arguments of its commands. They look for `.plugin/` first, and
+read no hook file when the manifest itself has hooks.
 
 Source: runs of Copilot CLI 1.0.102; and for the editor
 https://github.com/microsoft/vscode/blob/main/src/vs/platform/agentPlugins/common/pluginParsers.ts, read 2026-11-21.
@@ -19,7 +19,7 @@ __all__ = ["MANIFEST", "render"]
 MANIFEST = ".plugin/plugin.json"
 
 _EVENTS = {"SessionStart": SESSION_START, "Stop": STOP, "PreToolUse": GUARD}
-# The client's default is half a minute. The hooks need milliseconds, and nobody should wait for a stuck one.
+# The client's default is half a minute; the hooks need milliseconds.
 _HOOK_SECONDS = 5
 
 
@@ -38,10 +38,10 @@ def render(product: Product) -> Mapping[str, object]:
 
 
 def _hook(word: str) -> dict[str, object]:
-    """One hook, the same for every tool: the editor passes over matchers.
+    """One hook, the same for every tool: the editor ignores matchers.
 
-    The command line forbids a tool whose hook does not start, be it a hook that has nothing to do with it. So where
-    there is no Python nothing is forbidden: a user would be locked out of every tool.
+    The command line blocks every tool when a hook does not start. So the command succeeds where there is no Python:
+    otherwise the user could not use any tool.
     """
     command = f'python3 -I -S "${{PLUGIN_ROOT}}/hooks/run.py" {word} --client copilot'
     return {

@@ -1,12 +1,15 @@
-"""Cursor, where Keepmum is a plugin in the client's own folder, or from a marketplace."""
+"""Cursor, where Keepmum is a plugin in the client's own folder, or from a marketplace.
+
+Source, for its MCP servers: https://cursor.com/docs/context/mcp, read 2026-11-21.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers.clients.client import Scope, Wish
-from keepmum_installers.clients.cursor import health, local, manifests, places, repository
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.cursor import health, local, manifests, repository
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
@@ -22,31 +25,37 @@ class Cursor:
     scopes: tuple[Scope, ...] = ("user", "project")
 
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """The plugin's and the marketplace's manifest, the MCP servers, the hooks and the rule."""
+        """The manifests of plugin and marketplace, the MCP servers, the hooks and the rule."""
         return manifests.render(product)
 
     def program(self, machine: Machine) -> str | None:
-        """The path of `cursor-agent` or `cursor`; nothing of ours calls it."""
+        """The path of `cursor-agent` or `cursor`, which the installer does not run."""
         return machine.find("cursor-agent") or machine.find("cursor")
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a folder here, or a command."""
-        return os.path.isdir(places.config_folder(machine)) or self.program(machine) is not None
+        """Whether the client has a settings folder or a command."""
+        return os.path.isdir(local.config_folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """`~/.cursor`."""
-        return places.config_folder(machine)
+        return local.config_folder(machine)
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of the project and of the user."""
+        for_team, *_ = repository.files(machine)
+        yield ServerList("project", for_team, ("mcpServers",), url_is_http=True)
+        yield ServerList("user", os.path.join(self.folder(machine), "mcp.json"), ("mcpServers",), url_is_http=True)
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """For the user: the plugin in the client's own folder. For a project: files of the repository."""
-        return local.plan(wish, machine) if wish.scope == "user" else repository.plan(machine)
+        return local.plan(spec, machine) if spec.scope == "user" else repository.plan(machine)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
-        """Servers, hooks and rule; none for you alone."""
+        """Servers, hooks and rule."""
         return repository.files(machine) if scope == "project" else ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about a plugin that somebody put there by hand."""
+        """How to remove a plugin that was put there by hand."""
         return local.remains(machine)
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:

@@ -1,4 +1,4 @@
-"""How Keepmum is doing in Cursor: the plugin's files, the interpreter that they name, and whether hooks ever ran."""
+"""The doctor's checks of Cursor: the plugin's files, the interpreter that they name, and the last runs of hooks."""
 
 from __future__ import annotations
 
@@ -7,83 +7,83 @@ from collections.abc import Iterator
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files
-from keepmum_installers.clients.checks import lately
-from keepmum_installers.clients.cursor import manifests, places
+from keepmum_installers.clients.checks import last_runs
+from keepmum_installers.clients.cursor import local, manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
+from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
-from keepmum_installers.merge import parse
 from keepmum_installers.product import Product
 
 __all__ = ["checks"]
 
-_NAME = places.NAME
+_NAME = manifests.NAME
 _AGAIN = "Run `keepmum install --client cursor`."
-_SHOWN = (
-    "If you use Cursor daily, look at Settings, Hooks: the plugin may be off there, or hooks of plugins altogether."
+_IF_UNUSED = (
+    "If you use Cursor daily, check Settings, Hooks: the plugin may be off there, or hooks of plugins altogether."
 )
-_SAY_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
+_PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
 _SECONDS = 20
 
 
 def checks(machine: Machine, product: Product) -> Iterator[Finding]:
-    """Every finding about this client; one line where it is not installed."""
-    found = machine.find("cursor-agent") or machine.find("cursor") or places.config_folder(machine)
+    """Every finding about this client; a single one when it is not installed."""
+    found = machine.find("cursor-agent") or machine.find("cursor") or local.config_folder(machine)
     if not os.path.exists(found):
         yield absent(_NAME, "Cursor")
         return
     yield ok(_NAME, f"at {found}")
-    place = places.plugin_folder(machine)
-    if not os.path.lexists(place):
-        yield note(f"{_NAME} plugin", f"there is none in {place}; one from a marketplace is not seen from here", _AGAIN)
-    elif os.path.islink(place):
-        yield problem(f"{_NAME} plugin", f"{place} is a link, which Cursor refuses", f"Remove it. {_AGAIN}")
+    folder = local.plugin_folder(machine)
+    if not os.path.lexists(folder):
+        yield note(f"{_NAME} plugin", f"there is none in {folder}; one from a marketplace cannot be seen here", _AGAIN)
+    elif os.path.islink(folder):
+        yield problem(f"{_NAME} plugin", f"{folder} is a symbolic link, which Cursor refuses", f"Remove it. {_AGAIN}")
     else:
-        yield from _plugin(place, machine, product)
-    yield from lately(_NAME, {**places.EVENTS, "guard": GUARD}, machine, _SHOWN)
+        yield from _plugin(folder, machine, product)
+    yield from last_runs(_NAME, {**manifests.EVENTS, "guard": GUARD}, machine, _IF_UNUSED)
 
 
-def _plugin(place: str, machine: Machine, product: Product) -> Iterator[Finding]:
+def _plugin(folder: str, machine: Machine, product: Product) -> Iterator[Finding]:
     about = f"{_NAME} plugin"
     try:
         plugin, servers, hooks = (
-            _read(place, name) for name in (manifests.MANIFEST, manifests.SERVERS, manifests.HOOKS)
+            _read(folder, name) for name in (manifests.MANIFEST, manifests.SERVERS, manifests.HOOKS)
         )
         command, launch = _server(servers)
     except InstallError as error:
         yield problem(about, str(error), error.next_step)
         return
     if not os.path.isfile(launch):
-        yield problem(about, f"its code at {launch} is gone", f"{_AGAIN} Do so in another clone.")
+        yield problem(about, f"its code at {launch} does not exist", f"{_AGAIN} Do so in another clone.")
     elif plugin.get("version") != product.version or not hooks.get("hooks"):
         yield note(about, f"it is version {plugin.get('version')}, this is {product.version}", _AGAIN)
     else:
-        yield ok(about, f"version {product.version}, at {place}")
-    done = machine.run((command, "-I", "-S", "-c", _SAY_VERSION), _SECONDS)
+        yield ok(about, f"version {product.version}, at {folder}")
+    done = machine.run((command, "-I", "-S", "-c", _PRINT_VERSION), _SECONDS)
     if done.code:
         yield problem(f"{_NAME} python", f"{command} does not run: {done.sentence}", _AGAIN)
     else:
         yield ok(f"{_NAME} python", f"{done.out.strip()} at {command}")
 
 
-def _read(place: str, name: str) -> dict[str, object]:
-    """What the file says.
+def _read(folder: str, name: str) -> dict[str, object]:
+    """The content of a file of the plugin.
 
     Raises: InstallError when it is missing or damaged.
     """
-    content = files.read(os.path.join(place, *name.split("/")))
+    content = files.read(os.path.join(folder, *name.split("/")))
     if content is None:
-        raise InstallError(f"{place} lacks {name}", _AGAIN)
+        raise InstallError(f"{folder} lacks {name}", _AGAIN)
     return parse(content.decode("utf-8", "replace"))
 
 
 def _server(servers: dict[str, object]) -> tuple[str, str]:
-    """The interpreter and the script that the server starts with.
+    """The interpreter and the script of the server's entry.
 
-    Raises: InstallError when the entry is none of ours.
+    Raises: InstallError when the entry has another form.
     """
     try:
-        (entry,) = servers["mcpServers"].values()  # type: ignore[attr-defined]  # whatever it is, one error answers
+        (entry,) = servers["mcpServers"].values()  # type: ignore[attr-defined]  # any other form raises one of the errors below
         return str(entry["command"]), str(entry["args"][2])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise InstallError("its server was changed by hand", _AGAIN) from None

@@ -1,7 +1,7 @@
-"""For one user: a plugin in the folder where Cursor looks for plugins that come from no marketplace.
+"""Installation for one user: a plugin in the folder that Cursor reads besides its marketplaces.
 
-It is five small files. Hooks and server stay where the installer runs from, and are named by their full paths: the
-client refuses a symbolic link that leads out of its folder, and a copy of the code would be behind after each pull.
+The plugin is five small files, which name hooks and server of the bundle by full path: the client refuses a symbolic
+link that leads out of its folder, and a copy of the code would be outdated after each pull.
 
 Source: https://cursor.com/docs/plugins/building, read 2026-11-21; and the loader in `@cursor/sdk` 1.0.32.
 """
@@ -11,61 +11,65 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from keepmum_installers import handover
-from keepmum_installers.clients.client import Wish
-from keepmum_installers.clients.cursor import manifests, places
-from keepmum_installers.clients.cursor.rule import RULE
+from keepmum_installers import local_plugin
+from keepmum_installers.clients.client import InstallSpec
+from keepmum_installers.clients.cursor import manifests
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import SKILL
 from keepmum_installers.source import bundle_folder
 
-__all__ = ["plan", "remains", "start"]
+__all__ = ["config_folder", "plan", "plugin_folder", "remains"]
 
 
-def plan(wish: Wish, machine: Machine) -> Plan:
-    """The files that differ from what should be there; none where no folder of the bundle is there to read from.
+def config_folder(machine: Machine) -> str:
+    """The folder of everything that the client keeps for this user."""
+    return os.path.join(machine.user_home, ".cursor")
 
-    Raises: InstallError when a source was named that is none.
+
+def plugin_folder(machine: Machine) -> str:
+    """The folder of our plugin."""
+    return os.path.join(config_folder(machine), "plugins", "local", "keepmum")
+
+
+def plan(spec: InstallSpec, machine: Machine) -> Plan:
+    """The changes of the plugin's files; none when the source is no folder on this machine.
+
+    Raises: InstallError when the named source is not valid.
     """
-    root = bundle_folder(wish.source, wish.root, machine.cwd)
+    root = bundle_folder(spec.source, spec.root, machine.cwd)
     if root is None:
-        return Plan(notes=_by_hand(wish))
-    steps = handover.changes(_texts(wish, root), places.plugin_folder(machine), "a part of the plugin")
+        return Plan(notes=_by_hand(spec))
+    steps = local_plugin.changes(_texts(spec, root), plugin_folder(machine), "a part of the plugin")
     notes = (
-        "Cursor has Keepmum from its next start on; in a window that is open: Developer: Reload Window.",
+        "Cursor has Keepmum from its next start on; in an open window: Developer: Reload Window.",
         f"It reads the plugin's code from {root}: keep that folder.",
     )
     return Plan(tuple(steps), notes)
 
 
 def remains(machine: Machine) -> Iterator[str]:
-    """What to do about a plugin that was put there by hand."""
-    place = places.plugin_folder(machine)
-    if os.path.lexists(place):
-        yield f"Cursor still has a plugin of our name: {place} holds files that this installer did not write."
-        yield "  To take it out, remove that folder."
+    """How to remove a plugin that was put there by hand."""
+    folder = plugin_folder(machine)
+    if os.path.lexists(folder):
+        yield f"Cursor still has a plugin of our name: {folder} holds files that this installer did not write."
+        yield "  To remove it, delete that folder."
 
 
-def start(root: str) -> manifests.Start:
-    """How hooks and server of the bundle at root are started on this machine."""
-    return manifests.Start(root=root.replace(os.sep, "/"), python=handover.python())
-
-
-def _texts(wish: Wish, root: str) -> dict[str, str]:
+def _texts(spec: InstallSpec, root: str) -> dict[str, str]:
     """The plugin's files by path, with forward slashes."""
-    made, how = manifests.plugin(wish.product), start(root)
+    start = manifests.Start(root=root.replace(os.sep, "/"), python=local_plugin.interpreter())
     return {
-        manifests.MANIFEST: handover.as_json(made),
-        manifests.SERVERS: handover.as_json(manifests.servers(how)),
-        manifests.HOOKS: handover.as_json(manifests.hooks(how)),
-        manifests.RULES: RULE,
-        SKILL: handover.skill(root),
+        manifests.MANIFEST: local_plugin.as_json(manifests.plugin(spec.product)),
+        manifests.SERVERS: local_plugin.as_json(manifests.servers(start)),
+        manifests.HOOKS: local_plugin.as_json(manifests.hooks(start)),
+        manifests.RULES: manifests.RULE,
+        SKILL: local_plugin.skill(root),
     }
 
 
-def _by_hand(wish: Wish) -> tuple[str, ...]:
+def _by_hand(spec: InstallSpec) -> tuple[str, ...]:
     return (
-        "Cursor takes a plugin from a repository by itself, and this installer cannot tell it to. In Cursor:",
-        f"  Customize, Plugins, Add: {wish.source or wish.product.homepage}",
+        "Cursor installs a plugin from a repository itself, which this installer cannot start. In Cursor:",
+        f"  Customize, Plugins, Add: {spec.source or spec.product.homepage}",
     )

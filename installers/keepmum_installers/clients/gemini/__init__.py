@@ -1,4 +1,8 @@
-"""Gemini CLI, where Keepmum is an extension that is linked to the bundle."""
+"""Gemini CLI, where Keepmum is an extension that is linked to the bundle.
+
+Source, for its MCP servers: https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md, read
+2026-11-21.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.clients.gemini import manifests
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Call, Plan
+from keepmum_installers.plan import Command, Plan
 from keepmum_installers.product import Product
 from keepmum_installers.source import bundle_folder
 
@@ -21,7 +25,7 @@ __all__ = ["GeminiCli"]
 _NAME = "gemini-cli"
 _EXTENSION = "keepmum"
 _EVENTS = {"SessionStart": "session-start", "AfterAgent": "stop", "BeforeTool": "guard"}
-_SHOWN = "If you use Gemini CLI daily, see what /hooks panel shows in it."
+_IF_UNUSED = "If you use Gemini CLI daily, check what /hooks panel shows in it."
 
 
 class GeminiCli:
@@ -31,7 +35,7 @@ class GeminiCli:
     scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:
-        """The extension with its server, its hooks and its skill."""
+        """The extension with server, hooks and skill."""
         return manifests.render(product)
 
     def program(self, machine: Machine) -> str | None:
@@ -39,74 +43,87 @@ class GeminiCli:
         return machine.find("gemini")
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether there is a `gemini`; other programs keep things in its folder, too."""
+        """Whether there is a `gemini`; its folder alone proves nothing, since other programs use it too."""
         return self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """`~/.gemini`."""
         return os.path.join(machine.user_home, ".gemini")
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of the project and of the user.
+
+        In them `url` means the old SSE transport and `httpUrl` the new one; the guard can wrap neither.
+        """
+        yield ServerList("project", os.path.join(machine.repository, ".gemini", "settings.json"), ("mcpServers",))
+        yield ServerList("user", os.path.join(self.folder(machine), "settings.json"), ("mcpServers",))
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """The client's command that links the extension.
 
-        Raises: InstallError when a source was named that is none.
+        Raises: InstallError when the named source is not valid.
         """
-        bundle = bundle_folder(wish.source, wish.root, machine.cwd)
+        bundle = bundle_folder(spec.source, spec.root, machine.cwd)
         gemini = self.program(machine)
         if bundle is None or gemini is None:
             return Plan(notes=_by_hand())
-        where = os.path.join(bundle, manifests.FOLDER)
-        notes = ("Gemini CLI has Keepmum from its next session on.", f"It reads the extension from {where}: keep it.")
-        if _linked(self.folder(machine)) == where:
+        extension = os.path.join(bundle, manifests.FOLDER)
+        notes = (
+            "Gemini CLI has Keepmum from its next session on.",
+            f"It reads the extension from {extension}: keep it.",
+        )
+        if _linked(self.folder(machine)) == extension:
             return Plan(notes=notes)
-        call = Call(
+        link = Command(
             client=_NAME,
             what="extension",
             program=gemini,
-            arguments=("extensions", "link", where, "--consent"),
-            why="switch the extension on for you",
+            arguments=("extensions", "link", extension, "--consent"),
+            why="enable the extension for you",
             undo=("extensions", "uninstall", _EXTENSION),
             settings=os.path.join(self.folder(machine), "extensions", "extension-enablement.json"),
         )
-        return Plan((call,), notes)
+        return Plan((link,), notes)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
         """None: it is installed for a user."""
         return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about an extension that was linked by hand."""
+        """How to remove an extension that was linked by hand."""
         if _linked(self.folder(machine)) is not None:
             yield "Gemini CLI still has the extension: it was there before this installer, or was linked by hand."
-            yield f"  To take it out: gemini extensions uninstall {_EXTENSION}"
+            yield f"  To remove it: gemini extensions uninstall {_EXTENSION}"
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
-        """Extension, interpreter, heartbeats, and who used the server."""
+        """Extension, interpreter, heartbeats, and who last used the server."""
         gemini = self.program(machine)
         if gemini is None:
             return [absent(_NAME, "Gemini CLI")]
         return _checks(gemini, self.folder(machine), machine)
 
 
-def _checks(gemini: str, place: str, machine: Machine) -> Iterator[Finding]:
+def _checks(gemini: str, folder: str, machine: Machine) -> Iterator[Finding]:
     yield ok(_NAME, f"at {gemini}")
     yield interpreter(_NAME, machine)
-    about, where = f"{_NAME} extension", _linked(place)
-    if where is None:
+    about, extension = f"{_NAME} extension", _linked(folder)
+    if extension is None:
         yield note(about, "the extension is not linked", f"Run `keepmum install --client {_NAME}`.")
-    elif not os.path.isfile(os.path.join(where, "gemini-extension.json")):
-        yield problem(about, f"it is read from {where}, which is gone", "Run `keepmum install` from another clone.")
+    elif not os.path.isfile(os.path.join(extension, "gemini-extension.json")):
+        yield problem(
+            about, f"it is read from {extension}, which is missing", "Run `keepmum install` from another clone."
+        )
     else:
-        yield ok(about, f"linked to {where}")
-    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
+        yield ok(about, f"linked to {extension}")
+    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
 
 
-def _linked(place: str) -> str | None:
-    """The folder that the client reads our extension from; None when it has none, or a copy."""
-    content = files.read(os.path.join(place, "extensions", _EXTENSION, ".gemini-extension-install.json"))
+def _linked(folder: str) -> str | None:
+    """The folder that our extension is linked to; None when there is none, or a copy."""
+    content = files.read(os.path.join(folder, "extensions", _EXTENSION, ".gemini-extension-install.json"))
     try:
-        known = json.loads(content or b"null")
-        return str(known["source"]) if known["type"] == "link" else None
+        info = json.loads(content or b"null")
+        return str(info["source"]) if info["type"] == "link" else None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -1,7 +1,7 @@
 """The extension that Gemini CLI reads, in a folder of its own.
 
-At the bundle's root the client would take the hook file made for Claude Code for ours: it looks for it under the same
-name, knows other events, and counts the seconds of a timeout as milliseconds.
+At the bundle's root the client would read the hook file of Claude Code, which has the name that it looks for, but other
+events, and a timeout in seconds where it expects milliseconds.
 
 Source: https://github.com/google-gemini/gemini-cli/blob/main/docs/extensions/reference.md, read 2026-11-21; and runs of
 version 0.61.0.
@@ -19,10 +19,10 @@ from keepmum_installers.product import SKILL, Product, bundle_root
 __all__ = ["FOLDER", "SERVER", "render"]
 
 FOLDER = "plugin/gemini"
-"""The extension's folder in the bundle. It is linked and never copied: server and hooks lie beside it."""
+"""The extension's folder in the bundle. It is linked, never copied: server and hooks are in the folders around it."""
 
 SERVER = "keepmum"
-"""The server's name: "memory" is what the reference server is called nearly everywhere."""
+"""The server's name; "memory" is nearly everywhere the name of the reference server."""
 
 _HOOK_MILLISECONDS = 5000
 
@@ -34,7 +34,7 @@ def render(product: Product) -> Mapping[str, object]:
             "name": product.name,
             "version": product.version,
             "description": product.description,
-            "mcpServers": {SERVER: {"command": "python3", "args": ["-I", "-S", _beside("plugin/launch.py"), *_MCP]}},
+            "mcpServers": {SERVER: {"command": "python3", "args": ["-I", "-S", _in_bundle("plugin/launch.py"), *_MCP]}},
         },
         f"{FOLDER}/hooks/hooks.json": {
             "hooks": {
@@ -43,7 +43,7 @@ def render(product: Product) -> Mapping[str, object]:
                 "BeforeTool": [{"matcher": f"^({'|'.join(GUARDED_TOOLS)})", "hooks": [_hook("guard", GUARD)]}],
             }
         },
-        # The client refuses a skill that is a link.
+        # The client refuses a skill that is a symbolic link.
         f"{FOLDER}/skills/memory/SKILL.md": _skill(),
     }
 
@@ -51,12 +51,12 @@ def render(product: Product) -> Mapping[str, object]:
 _MCP = ("mcp", "--client", "gemini-cli")
 
 
-def _beside(path: str) -> str:
+def _in_bundle(path: str) -> str:
     return f"${{extensionPath}}/../../{path}"
 
 
 def _hook(name: str, word: str) -> dict[str, object]:
-    command = f'python3 -I -S "{_beside("hooks/run.py")}" {word} --client gemini-cli'
+    command = f'python3 -I -S "{_in_bundle("hooks/run.py")}" {word} --client gemini-cli'
     return {"type": "command", "name": f"keepmum-{name}", "command": command, "timeout": _HOOK_MILLISECONDS}
 
 

@@ -1,4 +1,7 @@
-"""OpenCode, where Keepmum is one line in the folder of its plugins, which leads to the plugin in the bundle."""
+"""OpenCode, where Keepmum is a one-line file in the plugin folder, which imports the plugin of the bundle.
+
+Source, for its MCP servers: https://opencode.ai/docs/mcp-servers, read 2026-11-21; and runs of version 1.18.33.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
@@ -22,48 +25,54 @@ __all__ = ["OpenCode"]
 _NAME = "opencode"
 _PLUGIN = ("plugin", "opencode", "keepmum.js")  # in the bundle
 _EVENTS = {"session.created": "session-start", "session.idle": "stop", "tool.execute.before": "guard"}
-_SHOWN = "If you use OpenCode daily, start it with --print-logs: does it load the plugin?"
+_IF_UNUSED = "If you use OpenCode daily, start it with --print-logs: does it load the plugin?"
 
 
 class OpenCode:
     """OpenCode, in the terminal or as an app.
 
-    Its plugins run in its own process. Ours adds server and skill by itself, so that no configuration is edited.
+    Its plugins run in its own process. Ours registers server and skill itself, so no configuration is edited.
     """
 
     title = "OpenCode"
     scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None: the plugin is a program, and is not rendered."""
+        """None: the plugin is a program, which is not rendered."""
         return {}
 
     def program(self, machine: Machine) -> str | None:
-        """The path of `opencode`; nothing of ours calls it."""
+        """The path of `opencode`, which the installer does not run."""
         return machine.find("opencode")
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a folder here, or a command."""
+        """Whether the client has a settings folder or a command."""
         return os.path.isdir(self.folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
-        """`~/.config/opencode`, or where the user moved it."""
+        """`~/.config/opencode`, or the same below XDG_CONFIG_HOME, on every platform."""
         config = machine.environ.get("XDG_CONFIG_HOME") or os.path.join(machine.user_home, ".config")
         return os.path.join(config, "opencode")
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
-        """The file that leads to the plugin.
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of the project and of the user."""
+        for name in ("opencode.json", "opencode.jsonc"):
+            yield ServerList("project", os.path.join(machine.repository, name), ("mcp",))
+            yield ServerList("user", os.path.join(self.folder(machine), name), ("mcp",))
 
-        Raises: InstallError when a source was named that is none.
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
+        """The file that imports the plugin.
+
+        Raises: InstallError when the named source is not valid.
         """
-        where = bundle_folder(wish.source, wish.root, machine.cwd)
-        if where is None:
+        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        if root is None:
             return Plan(notes=("OpenCode reads the plugin from a folder: run this installer in a clone of Keepmum.",))
-        address = PurePath(where, *_PLUGIN).as_uri()
+        address = PurePath(root, *_PLUGIN).as_uri()
         step = own_file(_file(self.folder(machine)), f"export * from {json.dumps(address)}\n", "the plugin", 0o644)
         notes = (
             "OpenCode has Keepmum from its next start on.",
-            f"It reads the plugin from {where}: keep that folder.",
+            f"It reads the plugin from {root}: keep that folder.",
         )
         return Plan((step,) if step else (), notes)
 
@@ -72,40 +81,40 @@ class OpenCode:
         return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
-        """What to do about a plugin that somebody put there by hand."""
+        """How to remove a plugin that was put there by hand."""
         if os.path.lexists(_file(self.folder(machine))):
             yield f"OpenCode still has the plugin: {_file(self.folder(machine))} is not what this installer wrote."
-            yield "  To take it out, remove that file."
+            yield "  To remove it, delete that file."
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
-        """Plugin, interpreter, heartbeats, and who used the server."""
+        """Plugin, interpreter, heartbeats, and who last used the server."""
         if not self.is_here(machine):
             return [absent(_NAME, "OpenCode")]
         return _checks(self.folder(machine), machine)
 
 
-def _checks(place: str, machine: Machine) -> Iterator[Finding]:
-    yield ok(_NAME, f"at {place}")
+def _checks(folder: str, machine: Machine) -> Iterator[Finding]:
+    yield ok(_NAME, f"at {folder}")
     yield interpreter(_NAME, machine)
-    yield _plugin(f"{_NAME} plugin", place)
-    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
+    yield _plugin(f"{_NAME} plugin", folder)
+    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
 
 
-def _plugin(about: str, place: str) -> Finding:
+def _plugin(about: str, folder: str) -> Finding:
     again = f"Run `keepmum install --client {_NAME}`."
-    content = files.read(_file(place))
+    content = files.read(_file(folder))
     if content is None:
         return note(about, "the plugin is not installed", again)
     found = re.fullmatch(r'export \* from "file://(.+)"\n', content.decode("utf-8", "replace"))
     if not found:
-        return problem(about, f"{_file(place)} was changed by hand", again)
+        return problem(about, f"{_file(folder)} was changed by hand", again)
     from urllib.request import url2pathname
 
-    where = url2pathname(found[1])
-    if not os.path.isfile(where):
-        return problem(about, f"its code at {where} is gone", f"{again} Do so in another clone.")
-    return ok(about, f"read from {where}")
+    plugin = url2pathname(found[1])
+    if not os.path.isfile(plugin):
+        return problem(about, f"its code at {plugin} does not exist", f"{again} Do so in another clone.")
+    return ok(about, f"read from {plugin}")
 
 
-def _file(place: str) -> str:
-    return os.path.join(place, "plugins", "keepmum.js")
+def _file(folder: str) -> str:
+    return os.path.join(folder, "plugins", "keepmum.js")

@@ -1,24 +1,23 @@
-"""Visual Studio Code, which reads the same plugin as Copilot CLI: from a folder, by one of its settings.
+"""Visual Studio Code, which reads the plugin of Copilot CLI from a folder that one of its settings names.
 
 Source: https://code.visualstudio.com/docs/copilot/customization/agent-plugins, read 2026-11-21; and
-https://github.com/microsoft/vscode/blob/main/src/vs/platform/agentPlugins/common/pluginParsers.ts, read 2026-11-21.
+https://github.com/microsoft/vscode/blob/main/src/vs/platform/agentPlugins/common/pluginParsers.ts, read 2026-11-21;
+for its MCP servers https://code.visualstudio.com/docs/copilot/reference/mcp-configuration, read 2026-11-21.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.checks import interpreter, lately
-from keepmum_installers.clients.client import Scope, Wish
+from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
-from keepmum_installers.repository import repository
 from keepmum_installers.source import bundle_folder
 
 __all__ = ["VisualStudioCode"]
@@ -26,7 +25,7 @@ __all__ = ["VisualStudioCode"]
 _NAME = "vscode"
 _LOCATIONS = "chat.pluginLocations"
 _EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard"}
-_SHOWN = "If you use its agent daily, look whether the setting chat.plugins.enabled is on."
+_IF_UNUSED = "If you use its agent daily, check whether the setting chat.plugins.enabled is on."
 
 
 class VisualStudioCode:
@@ -36,84 +35,85 @@ class VisualStudioCode:
     scopes: tuple[Scope, ...] = ("user", "project")
 
     def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None of its own: see Copilot CLI."""
+        """None: it reads those of Copilot CLI."""
         return {}
 
     def program(self, machine: Machine) -> str | None:
-        """The path of `code`; nothing of ours calls it."""
+        """The path of `code`, which the installer does not run."""
         return machine.find("code")
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the editor keeps settings here."""
+        """Whether the editor has a settings folder."""
         return os.path.isdir(self.folder(machine))
 
     def folder(self, machine: Machine) -> str:
-        """Where the editor keeps its user's settings.
+        """The editor's settings folder.
 
         Source: https://code.visualstudio.com/docs/configure/settings, read 2026-11-21
         """
-        if sys.platform == "darwin":
-            return os.path.join(machine.user_home, "Library", "Application Support", "Code", "User")
-        if os.name == "nt":
-            return os.path.join(machine.environ.get("APPDATA") or machine.user_home, "Code", "User")
-        config = machine.environ.get("XDG_CONFIG_HOME") or os.path.join(machine.user_home, ".config")
-        return os.path.join(config, "Code", "User")
+        return os.path.join(machine.config_home, "Code", "User")
 
-    def plan(self, wish: Wish, machine: Machine) -> Plan:
+    def server_lists(self, machine: Machine) -> Iterable[ServerList]:
+        """The lists of the project and of the user."""
+        (for_team,) = self.repository_files("project", machine)
+        yield ServerList("project", for_team, ("servers",), url_is_http=True)
+        yield ServerList("user", os.path.join(self.folder(machine), "mcp.json"), ("servers",), url_is_http=True)
+
+    def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """For the user: the plugin's folder in the settings. For a project: the server in `.vscode/mcp.json`.
 
-        Raises: InstallError when a source was named that is none, or a project's file cannot be edited without harm.
+        Raises: InstallError when the named source is not valid, or a project's file cannot be edited safely.
         """
-        if wish.scope == "project":
+        if spec.scope == "project":
             entry = {"type": "stdio", "command": "keepmum", "args": ["mcp", "--client", _NAME]}
-            (path,) = self.repository_files(wish.scope, machine)
+            (path,) = self.repository_files(spec.scope, machine)
             change = edit_keys(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
-        where = bundle_folder(wish.source, wish.root, machine.cwd)
-        if where is None:
+        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        if root is None:
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
-        wanted = (((_LOCATIONS, where), True),)
+        wanted = (((_LOCATIONS, root), True),)
         try:
             change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder")
-        except InstallError as error:  # many of these files have comments, which is no fault of anybody
+        except InstallError as error:  # many of these files have comments, which are allowed there
             return Plan(notes=(f"VS Code: {error}", *error.next_step.split("\n")))
         notes = (
             "VS Code has Keepmum from its next start on.",
-            f"It reads the plugin from {where}: keep that folder.",
+            f"It reads the plugin from {root}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
-        """The servers of the repository; none for you alone."""
-        return (os.path.join(repository(machine), ".vscode", "mcp.json"),) if scope == "project" else ()
+        """The servers of the repository."""
+        return (os.path.join(machine.repository, ".vscode", "mcp.json"),) if scope == "project" else ()
 
     def remains(self, machine: Machine) -> Iterable[str]:  # noqa: ARG002 - as every client
-        """Nothing: what its user wrote by hand may have comments, and is not looked into."""
+        """Nothing: settings that a user wrote may have comments, which the installer does not parse."""
         return ()
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
-        """Setting, interpreter, heartbeats, and who used the server."""
+        """Setting, interpreter, heartbeats, and who last used the server."""
         if not self.is_here(machine):
             return [absent(_NAME, "Visual Studio Code")]
         return _checks(self.folder(machine), machine)
 
 
-def _checks(place: str, machine: Machine) -> Iterator[Finding]:
-    about, text = f"{_NAME} plugin", (files.read(_settings(place)) or b"").decode("utf-8", "replace")
+def _checks(folder: str, machine: Machine) -> Iterator[Finding]:
+    about, text = f"{_NAME} plugin", (files.read(_settings(folder)) or b"").decode("utf-8", "replace")
     if _LOCATIONS in text and "keepmum" in text:
-        yield ok(about, f"named in {_settings(place)}")
+        yield ok(about, f"named in {_settings(folder)}")
     else:
-        yield note(about, f"{_settings(place)} does not name it", f"Run `keepmum install --client {_NAME}`.")
+        yield note(about, f"{_settings(folder)} does not name it", f"Run `keepmum install --client {_NAME}`.")
     yield interpreter(_NAME, machine)
-    yield from lately(_NAME, _EVENTS, machine, _SHOWN)
+    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
 
 
-def _settings(place: str) -> str:
-    return os.path.join(place, "settings.json")
+def _settings(folder: str) -> str:
+    return os.path.join(folder, "settings.json")
 
 
 _FOR_TEAMMATES = (
-    "For VS Code a teammate has to, once:",
-    "  1. run `sh installers/install.sh` in a clone of Keepmum, which makes the `keepmum` command",
+    "For VS Code each teammate has to, once:",
+    "  1. run `sh installers/install.sh` in a clone of Keepmum, which creates the `keepmum` command",
     "  2. open the repository, trust it, and start the server when VS Code offers to",
 )

@@ -1,4 +1,4 @@
-"""How the installer speaks: plain lines on stdout, problems with their next step on stderr."""
+"""The output of the installer: plain lines on stdout, problems with their next step on stderr."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TextIO
 
 from keepmum_installers.errors import InstallError
 
-__all__ = ["Voice"]
+__all__ = ["Console"]
 
 
-class Voice:
-    """Says things to the user."""
+class Console:
+    """Prints lines, problems and progress, and asks questions."""
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self._out = sys.stdout if out is None else out
@@ -20,12 +20,12 @@ class Voice:
         self._waiting = False
 
     def say(self, text: str = "") -> None:
-        """One line, or several."""
+        """Print one or more lines."""
         self._end_wait()
         self._write(text + "\n")
 
     def problem(self, error: Exception) -> None:
-        """What went wrong, and below it the next step."""
+        """Print a problem and its next step to stderr."""
         self._end_wait()
         self._out.flush()
         self._err.write(f"keepmum: {error}\n")
@@ -34,14 +34,14 @@ class Voice:
         self._err.flush()
 
     def warn(self, text: str) -> None:
-        """One line on stderr, of what the user should know before going on."""
+        """Print one line to stderr."""
         self._end_wait()
         self._out.flush()
         self._err.write(f"keepmum: warning: {text}\n")
         self._err.flush()
 
     def wait(self, what: str, seconds: int) -> None:
-        """Shows that a long step is still at work; on a terminal in one line, in a log every ten seconds."""
+        """Show that a long step is still running: on a terminal in one line, in a log every ten seconds."""
         if self._out.isatty():
             self._write(f"\r  {what} … {seconds} s")
             self._waiting = True
@@ -49,7 +49,7 @@ class Voice:
             self._write(f"  {what} … {seconds} s\n")
 
     def ask(self, question: str) -> bool:
-        """Whether the user says yes; no when nobody is there to answer."""
+        """Whether the user answers yes; no without a terminal."""
         if not sys.stdin.isatty():
             return False
         self._end_wait()
@@ -65,6 +65,6 @@ class Voice:
         try:
             self._out.write(text)
             self._out.flush()
-        except BrokenPipeError:  # the reader has seen enough, and an installation is not left half done for that
-            self._out = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it stays open as long as we speak
+        except BrokenPipeError:  # the reader was closed, which must not stop an installation halfway
+            self._out = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it stays open as long as this object
             os.dup2(self._out.fileno(), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Whatever a TOML file looks like: a value of a table is set and taken out again, and not one byte is another.
+"""For any TOML file, removing a value that was set in a table restores the bytes.
 
 KEEPMUM_TEST_FULL=1 tries five thousand of them.
 """
@@ -11,8 +11,10 @@ import tomllib
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from keepmum_installers.errors import NotPlainJson
-from keepmum_installers.toml_merge import merge, strip
+from keepmum_installers.errors import UneditableFile
+from keepmum_installers.formats import of
+
+TOML = of("config.toml")
 
 BLANKS = st.sampled_from(["", " ", "\t", "  "])
 ENDS = st.sampled_from(["", '  # a [comment] = "here"', "\t#"])
@@ -45,17 +47,17 @@ def texts(draw: st.DrawFn) -> tuple[str, str]:
 
 @settings(max_examples=5_000 if os.environ.get("KEEPMUM_TEST_FULL") else 200, deadline=None)
 @given(texts(), st.lists(st.text(max_size=6), max_size=3))
-def test_a_value_comes_and_goes_without_a_trace(given_text: tuple[str, str], args: list[str]) -> None:
+def test_stripping_a_set_value_restores_the_bytes(given_text: tuple[str, str], args: list[str]) -> None:
     text, name = given_text
     try:
         tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         assume(False)  # noqa: FBT003 - hypothesis has it so
-    after, first = merge(text, ("mcp_servers", name, "command"), "guard")
+    after, first = TOML.merge(text, ("mcp_servers", name, "command"), "guard")
     try:
-        after, second = merge(after, ("mcp_servers", name, "args"), args)
-    except NotPlainJson:
+        after, second = TOML.merge(after, ("mcp_servers", name, "args"), args)
+    except UneditableFile:
         assume(False)  # noqa: FBT003 - `args` is no value there but a table
     said = tomllib.loads(after.removeprefix("\ufeff"))["mcp_servers"][name]
     assert (said["command"], said["args"]) == ("guard", args)
-    assert strip(strip(after, second), first) == text
+    assert TOML.strip(TOML.strip(after, second), first) == text

@@ -1,4 +1,4 @@
-"""Whatever stands in a TOML file: what a client appends for us and leaves behind goes without a trace."""
+"""For any TOML file, the lines that a client leaves behind for us are removed completely."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import tomllib
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from keepmum_installers.blocks import Block, put, take_out
-from keepmum_installers.given_back import given_back
+from keepmum_installers.blocks import Block, put, remove
+from keepmum_installers.restore import restored
 
 KEYS = st.one_of(st.from_regex(r"[A-Za-z0-9_-]{1,8}", fullmatch=True), st.just('"a b.c"'), st.just("tools.x"))
 VALUES = st.one_of(
@@ -57,27 +57,27 @@ def values(text: str) -> dict[str, object] | None:
 
 @given(TEXTS)
 @settings(max_examples=400)
-def test_what_is_left_of_us_goes_and_every_byte_comes_back(text: str) -> None:
+def test_our_traces_are_removed_and_every_byte_restored(text: str) -> None:
     left = text + ("" if text.endswith("\n") or not text else "\n") + JUDGED
     assume(values(text) is not None and values(left) is not None)
-    assert given_back("config.toml", left, text) == text
+    assert restored("config.toml", left, text) == text
 
 
 @given(TEXTS, TEXTS)
 @settings(max_examples=200)
-def test_what_others_added_meanwhile_stays(text: str, more: str) -> None:
+def test_additions_by_others_stay(text: str, more: str) -> None:
     kept = text + ("" if text.endswith("\n") or not text else "\n")
     now = kept + JUDGED + more
     assume(values(text) is not None and values(now) is not None and values(kept + more) is not None)
-    after = given_back("config.toml", now, text) or ""
+    after = restored("config.toml", now, text) or ""
     assert after in {text, now} or ("keepmum@keepmum:" not in after and after.startswith(text))
 
 
 @given(TEXTS)
 @settings(max_examples=400)
-def test_a_block_for_a_team_is_toml_and_comes_out_without_a_trace(text: str) -> None:
+def test_a_block_for_a_team_is_toml_and_removed_completely(text: str) -> None:
     before = values(text)
     assume(before is not None and "plugins" not in (before or {}))
     with_block, mark = put(text, Block('[plugins."keepmum@keepmum"]\nenabled = true'))
     assert values(with_block) == {**(before or {}), "plugins": {"keepmum@keepmum": {"enabled": True}}}
-    assert take_out(with_block, mark) == text
+    assert remove(with_block, mark) == text

@@ -1,26 +1,26 @@
-"""The `keepmum` command: one small shell file in Keepmum's home, and a link to it where the shell looks."""
+"""The `keepmum` command: a shell script in Keepmum's home, and a symbolic link to it in a folder on PATH."""
 
 from __future__ import annotations
 
 import os
 import shlex
 
-from keepmum_installers import handover
+from keepmum_installers import local_plugin
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Link, Plan, Step, own_file
 
-__all__ = ["how_to_call", "plan"]
+__all__ = ["invocation", "plan"]
 
 
 _SCRIPT = """\
 #!/bin/sh
 launch={launch}
 if [ ! -f "$launch" ]; then
-    printf 'keepmum: it was installed from a folder that is gone: %s is missing.\\n' "$launch" >&2
-    printf '  next: run `sh installers/install.sh` in another clone; memories are where they were.\\n' >&2
+    printf 'keepmum: it was installed from a folder that was removed: %s is missing.\\n' "$launch" >&2
+    printf '  next: run `sh installers/install.sh` in another clone; the memories are still there.\\n' >&2
     exit 1
 fi
-case ${{1:-}} in hook) # at once, since a client waits for it
+case ${{1:-}} in hook) # without the launcher, since a client waits for it
     shift
     exec {python} -I -S {hooks} "$@" ;;
 esac
@@ -28,14 +28,14 @@ exec {python} -I -S "$launch" "$@"
 """
 
 
-# For the other shells of Windows, which find it under the same name; that of Git runs the file above.
+# For PowerShell and cmd, which find it under the same name; the shell of Git for Windows runs the script above.
 _BATCH = '@"{python}" -I -S "{launch}" %*\r\n'
 
 
 def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Plan:
-    """What puts the command in place; no steps when it is there and starts this bundle."""
+    """The steps that create the command; none when it exists and starts this bundle."""
     launch = os.path.join(root, "plugin", "launch.py")
-    python = handover.python()
+    python = local_plugin.interpreter()
     hooks = os.path.join(root, "hooks", "run.py")
     text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch), hooks=shlex.quote(hooks))
     steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o755)]
@@ -43,19 +43,19 @@ def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Pla
         batch = _BATCH.format(python=_for_batch(python), launch=_for_batch(launch))
         steps.append(own_file(_command(machine) + ".cmd", batch, "the same for PowerShell and cmd", 0o755))
     else:
-        steps.append(_plan_link(machine))  # Windows lets few users make one
+        steps.append(_plan_link(machine))  # on Windows few users may create one
     return Plan(tuple(step for step in steps if step))
 
 
-def how_to_call(machine: Machine) -> str:
-    """What to type to call the command: its name where the shell finds it, else its path."""
+def invocation(machine: Machine) -> str:
+    """What to type to run the command: its name when the shell finds it, else its path."""
     found = machine.find("keepmum")
     own = _command(machine)
     return "keepmum" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
 
 
 def _for_batch(path: str) -> str:
-    """A path inside quotes of a batch file, where a percent sign would open a variable."""
+    """A path for quotes in a batch file, where a percent sign begins a variable."""
     return path.replace("%", "%%")
 
 
@@ -64,7 +64,7 @@ def _command(machine: Machine) -> str:
 
 
 def _plan_link(machine: Machine) -> Link | None:
-    """The link in `~/.local/bin`, where that is a place the shell looks in and the name is free."""
+    """The link in `~/.local/bin`, when that folder is on PATH and the name is free."""
     folder = os.path.join(machine.user_home, ".local", "bin")
     path = os.path.join(folder, "keepmum")
     on_path = folder in machine.environ.get("PATH", "").split(os.pathsep)

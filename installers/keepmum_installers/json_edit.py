@@ -1,8 +1,8 @@
-"""Set a key in somebody else's JSON and take it out again, byte for byte.
+"""Set a key in another program's JSON text, and remove it again byte for byte.
 
-Formatting a settings file anew would cost its owner the order, the indentation and the diff. So a key is cut into the
-text in the style of its neighbours, and the returned `Undo` holds what is needed to cut it out:
-`strip(*merge(text, path, value)) == text`, which the property tests hold this module to.
+Serialising a settings file again would change its order, its indentation and its diff. So a key is inserted into the
+text in the style of its neighbours, and the returned `Undo` holds what is needed to remove it:
+`strip(*merge(text, path, value)) == text`, which property tests verify.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keepmum_installers.errors import NotPlainJson
+from keepmum_installers.errors import UneditableFile
 
 __all__ = ["Undo", "append", "is_blank", "merge", "parse", "strip"]
 
@@ -21,7 +21,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """How to take one key out of a text again."""
+    """How to remove one key from a text."""
 
     path: tuple[str, ...]
     now: str
@@ -29,18 +29,18 @@ class Undo:
     was: str | None = None
     """The text of the value that was replaced; None when the key was new."""
     made: int = 0
-    """How many keys at the end of path were new; all but the last are objects made to hold it."""
+    """How many keys at the end of path were new; all but the last are objects that were created for it."""
     blank: str | None = None
-    """The white space inside the object that took the new key, if it was empty before."""
+    """The white space inside the object that received the new key, if it was empty before."""
     document: str | None = None
     """The whole text, if there was no JSON in it yet."""
     item: bool = False
-    """Whether the value was put at the end of the list at path, and is not the value there."""
+    """Whether the value was appended to the list at path."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One key and its value, by place."""
+    """One key and its value, as offsets in the text."""
 
     key: str
     start: int
@@ -49,11 +49,11 @@ class _Member:
 
 
 def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | None]:
-    """The text with value at path, and how to undo it; the same text and None when it says so already.
+    """The text with value at path, and how to undo it; the same text and None when it is set already.
 
-    An empty text becomes a document. Of a key that occurs twice the last counts, as it does for every reader.
+    An empty text becomes a document. Of a duplicate key the last one counts, as for every reader.
 
-    Raises: NotPlainJson when the text has comments, is damaged, or has something else than an object on the way.
+    Raises: UneditableFile when the text has comments, is damaged, or has another value than an object along the path.
     """
     now = _compact(value)
     if is_blank(text):
@@ -62,7 +62,7 @@ def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | No
     at = _root(text)
     for depth, key in enumerate(path):
         if text[at] != "{":
-            raise NotPlainJson(_line(text, at), f'"{path[depth - 1]}" is not an object')
+            raise UneditableFile(_line(text, at), f'"{path[depth - 1]}" is not an object')
         members, close = _members(text, at)
         found = _last(members, key)
         if found is None:
@@ -80,9 +80,9 @@ def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | No
 
 
 def append(text: str, path: Sequence[str], item: object) -> tuple[str, list[Undo]]:
-    """The text with item in the list at path, which is made if it lacks, and how to undo it; none when it is there.
+    """The text with item in the list at path, which is created if missing, and how to undo it; no steps if present.
 
-    Raises: NotPlainJson as merge, or when something else than a list is there.
+    Raises: UneditableFile as `merge`, or when the value at path is not a list.
     """
     steps = []
     if is_blank(text) or _find(text, path) is None:
@@ -90,7 +90,7 @@ def append(text: str, path: Sequence[str], item: object) -> tuple[str, list[Undo
         steps += [step] if step else []
     found = _find(text, path)
     if found is None or text[found.value] != "[":
-        raise NotPlainJson(_line(text, found.value if found else 0), f'"{path[-1]}" is not a list')
+        raise UneditableFile(_line(text, found.value if found else 0), f'"{path[-1]}" is not a list')
     now = _compact(item)
     elements, close = _elements(text, found.value)
     if any(_compact(_decode(text[start:end])) == now for start, end in elements):
@@ -108,12 +108,12 @@ def append(text: str, path: Sequence[str], item: object) -> tuple[str, list[Undo
 
 
 def strip(text: str, undo: Undo | None) -> str:
-    """The text without what merge put in; what others changed since stays as they left it.
+    """The text without the change that `undo` describes; later changes by others stay.
 
-    A value that was replaced comes back, unless somebody has set yet another one. Objects that were made to hold the
-    key go with it once they are empty.
+    A replaced value is restored, unless it was changed again. Objects that were created for the key are removed when
+    they are empty.
 
-    Raises: NotPlainJson when the text can no longer be edited without harm.
+    Raises: UneditableFile when the text can no longer be edited safely.
     """
     if undo is None or is_blank(text):
         return text
@@ -124,10 +124,10 @@ def strip(text: str, undo: Undo | None) -> str:
     if undo.item:
         return _without_item(text, found, undo)
     if undo.now == "[]" and undo.was is None and _compact(_decode(text[found.value : found.end])) != "[]":
-        return text  # the list that we made has become somebody else's, too
+        return text  # others have added to the list that we created
     if undo.was is not None:
-        untouched = _compact(_decode(text[found.value : found.end])) == undo.now
-        return text[: found.value] + undo.was + text[found.end :] if untouched else text
+        unchanged = _compact(_decode(text[found.value : found.end])) == undo.now
+        return text[: found.value] + undo.was + text[found.end :] if unchanged else text
     for removed in range(undo.made):
         path = undo.path[: len(undo.path) - removed]
         if removed and not _is_empty(text, path):
@@ -137,33 +137,33 @@ def strip(text: str, undo: Undo | None) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether the text holds nothing at all, not even an empty object."""
+    """Whether the text has only white space."""
     return not text.strip(_SPACE + _BYTE_ORDER_MARK)
 
 
 def parse(text: str) -> dict[str, object]:
-    """The object that the text holds.
+    """The object in the text.
 
-    Raises: NotPlainJson naming the line of the first fault.
+    Raises: UneditableFile naming the line of the first error.
     """
     try:
         value = _decode(text.removeprefix(_BYTE_ORDER_MARK))
     except json.JSONDecodeError as error:
-        raise NotPlainJson(error.lineno, "not plain JSON (a comment, a trailing comma?)", error.colno) from None
+        raise UneditableFile(error.lineno, "not plain JSON (a comment, a trailing comma?)", error.colno) from None
     except RecursionError:
-        raise NotPlainJson(1, "nested too deeply") from None
+        raise UneditableFile(1, "nested too deeply") from None
     if not isinstance(value, dict):
-        raise NotPlainJson(1, "not an object")
+        raise UneditableFile(1, "not an object")
     return value
 
 
 def _refuse_constant(name: str) -> object:
-    # Python reads NaN and Infinity; no other reader of these files does.
+    # Python accepts NaN and Infinity; no other reader of these files does.
     raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
 
 
 def _whole_number(digits: str) -> object:
-    # Python refuses to convert beyond 4,300 digits; a file that holds such a number can be edited all the same.
+    # Python refuses to convert more than 4,300 digits; a file with such a number can still be edited.
     return int(digits) if len(digits) < 4300 else digits
 
 
@@ -194,7 +194,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _members(text: str, opening: int) -> tuple[list[_Member], int]:
-    """The members of the object that opens there, and the place of its closing brace."""
+    """The members of the object that begins at `opening`, and the offset of its closing brace."""
     members = []
     at = _skip(text, opening + 1)
     while text[at] != "}":
@@ -208,7 +208,7 @@ def _members(text: str, opening: int) -> tuple[list[_Member], int]:
 
 
 def _elements(text: str, opening: int) -> tuple[list[tuple[int, int]], int]:
-    """Where each element of the list that opens there begins and ends, and the place of its closing bracket."""
+    """Start and end of each element of the list that begins at `opening`, and the offset of its closing bracket."""
     elements = []
     at = _skip(text, opening + 1)
     while text[at] != "]":
@@ -220,11 +220,11 @@ def _elements(text: str, opening: int) -> tuple[list[tuple[int, int]], int]:
 
 
 def _without_item(text: str, found: _Member, undo: Undo) -> str:
-    """The text without the last element of the list that is ours."""
+    """The text without the last list element that equals ours."""
     if text[found.value] != "[":
         return text
     elements, close = _elements(text, found.value)
-    ours = [place for place, (start, end) in enumerate(elements) if _compact(_decode(text[start:end])) == undo.now]
+    ours = [index for index, (start, end) in enumerate(elements) if _compact(_decode(text[start:end])) == undo.now]
     if not ours:
         return text
     start, end = elements[ours[-1]]
@@ -268,7 +268,7 @@ def _new_document(text: str, path: Sequence[str], value: object) -> str:
     return mark + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
 
 
-def _insert(  # noqa: PLR0913, PLR0917 - the object by its parts, then the member: splitting either would hide both
+def _insert(  # noqa: PLR0913, PLR0917 - the parts of the object, then the new member
     text: str, opening: int, members: Sequence[_Member], close: int, depth: int, key: str, value: object
 ) -> str:
     unit, line_end = _unit(text), _line_end(text)
@@ -296,7 +296,7 @@ def _one_line(key: str, value: object) -> str:
 
 
 def _unit(text: str) -> str | None:
-    """One step of the text's indentation; None when its root object stands on one line."""
+    """One step of the text's indentation; None when its root object is on one line."""
     members, _ = _members(text, _root(text))
     if not members:
         return "  "
@@ -317,10 +317,10 @@ def _remove(text: str, path: Sequence[str], blank: str | None) -> str:
         return text
     holder = _find(text, path[:-1])
     members, close = _members(text, _root(text) if holder is None else holder.value)
-    place = members.index(found)
+    index = members.index(found)
     if len(members) == 1:
         opening = (_root(text) if holder is None else holder.value) + 1
         return text[:opening] + (blank or "") + text[close:]
-    if place:
-        return text[: members[place - 1].end] + text[found.end :]
+    if index:
+        return text[: members[index - 1].end] + text[found.end :]
     return text[: found.start] + text[members[1].start :]
