@@ -15,6 +15,8 @@ import pytest
 
 from hidden import assert_hidden
 
+pytestmark = pytest.mark.heavy
+
 LETTERS, DIGITS = "kQzWvRtYbNmP", "482917365084"
 SECRET = "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip(LETTERS, DIGITS, strict=True))
 LIMIT = 60  # seconds

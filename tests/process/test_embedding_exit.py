@@ -12,6 +12,8 @@ import pytest
 
 from embedding_models import Tiny
 
+pytestmark = pytest.mark.heavy
+
 LIMIT = 60  # seconds
 _PROGRAM = """
 import json, sys, time

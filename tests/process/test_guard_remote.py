@@ -19,6 +19,8 @@ from guard_process import LIMIT, ROOT, environment
 from hidden import assert_hidden
 from mcp_process import ServerProcess
 
+pytestmark = pytest.mark.heavy
+
 # A server of the SDK that keeps what it is told in a file, and what was sent for it to know the client by.
 SERVER = """
 import sys

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 Shell = list[str]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 LIMIT = 120  # seconds

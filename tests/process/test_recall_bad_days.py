@@ -17,7 +17,7 @@ from werkzeug import Request, Response
 from keepmum.embedding.fake import FakeEmbedder
 from mcp_process import ServerProcess
 
-pytestmark = pytest.mark.usefixtures("shared_bytecode")
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("shared_bytecode")]
 
 LIMIT = 60  # seconds
 POOL, OTHER = "deploys go through the blue pool first", "the parser skips blanks"

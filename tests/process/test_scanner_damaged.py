@@ -1,9 +1,11 @@
 """A scanner that is not whole refuses: it never lets a text pass that it could not judge."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,21 +18,32 @@ TABLES = ("prefix_table", "score_table", "surprise_table")
 LIMIT = 60  # seconds
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the plugin's sources, free to be damaged."""
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the plugin's sources."""
+    bundle = tmp_path_factory.mktemp("bundle")
     for folder in ("scanner", "plugin", "hooks", "installers"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
-    return tmp_path
+        shutil.copytree(ROOT / folder, bundle / folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
+    return bundle
+
+
+@pytest.fixture
+def copy(bundle: Path, share_bytecode: Callable[[Path], None]) -> Iterator[Path]:
+    """Links to the plugin's sources, in which a test may replace files: always at one path, so bytecode fits."""
+    copy = bundle.parent / "copy"
+    shutil.copytree(bundle, copy, copy_function=os.link)
+    share_bytecode(copy / "home")
+    yield copy
+    shutil.rmtree(copy)
 
 
 def damage(copy: Path, table: str, how: str) -> None:
     file = copy / "scanner" / "keepmum_scanner" / f"{table}.py"
-    if how == "missing":
-        file.unlink()
-    elif how == "cut short":
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    else:
+    content = file.read_bytes()
+    file.unlink()
+    if how == "cut short":
+        file.write_bytes(content[: len(content) // 2])
+    elif how == "empty":
         file.write_text('"""Nothing."""\n')
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 SECRET = "gh" + "p_" + "".join(random.Random(20261121).choices(string.ascii_letters + string.digits, k=36))
 LIMIT = 60  # seconds
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -14,6 +14,8 @@ from keepmum.core import retention
 from keepmum.core.memory import Memory
 from keepmum.service import MemoryService
 
+pytestmark = pytest.mark.heavy
+
 
 class Year:
     """The simulation, and what was seen at the end of it."""

@@ -52,6 +52,7 @@ def test_accents_spaces_punctuation_and_controls_have_the_ids_of_the_library(tex
     assert OURS.encode(text, NO_LIMIT) == expected(text)
 
 
+@pytest.mark.heavy
 def test_every_character_between_letters_has_the_ids_of_the_library() -> None:
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     known = [character for character in characters if has_not_changed(character)]

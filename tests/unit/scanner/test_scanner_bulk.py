@@ -12,6 +12,8 @@ import pytest
 from keepmum_scanner import scan
 from unit.scanner.hostile_texts import ALNUM, HEX, LOWER, NAMES, Maker, base64_of, drawn, text, uuid
 
+pytestmark = pytest.mark.heavy
+
 SEED = 20261121
 KEY = drawn(random.Random(SEED), ALNUM, 28) + "a1b2"
 SIZE = 64 << 10

@@ -14,6 +14,8 @@ import pytest
 from keepmum_scanner import scan
 from unit.scanner import hostile_texts
 
+pytestmark = pytest.mark.heavy
+
 RULES = runpy.run_path(str(Path(__file__).parents[3] / "scanner" / "render_providers.py"))["rules"]()
 GROWTH = 8  # times the size …
 ALLOWED = 24  # … times the time at most: linear is 8, a square would be 64, the rest is a noisy machine
