@@ -17,7 +17,7 @@ from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.hackathon import SURFACE
 from keepmum.mcp.dialects.hackathon.handlers import ranked
-from keepmum.mcp.dialects.hackathon.limits import Rate
+from keepmum.mcp.dialects.hackathon.limits import RateLimit
 from keepmum.mcp.dialects.hackathon.views import ago
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -309,7 +309,7 @@ def test_whoever_picks_it_up_gets_all_that_it_needs(other: Caller) -> None:
 
 @pytest.mark.usefixtures("handed")
 def test_only_who_picked_it_up_completes_it(tools: Caller, other: Caller) -> None:
-    with pytest.raises(InvalidInput, match="is pending; it must be picked up first"):
+    with pytest.raises(InvalidInput, match="is pending; pick it up first"):
         other.text("complete-handoff", handoff_id=1)
     other.text("pickup", handoff_id=1)
     with pytest.raises(InvalidInput, match="was already picked up by chatgpt"):
@@ -472,18 +472,18 @@ def test_a_cleanup_says_what_it_took(tools: Caller, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(service, "_clock", lambda: clock() - 40 * DAY)
     tools.text("forget", key="a")
     monkeypatch.setattr(service, "_clock", clock)
-    assert "1 memories" in tools.text("cleanup")
+    assert "removed 1 expired memories" in tools.text("cleanup")
     assert "0 memories" in tools.text("cleanup")
     assert listed(tools) == ["b"]
 
 
 def test_the_hundred_and_first_call_of_a_minute_waits() -> None:
     now = [0.0]
-    rate = Rate(lambda: now[0])
+    rate = RateLimit(lambda: now[0])
     for _ in range(100):
         rate.count()
     now[0] = 12.5
-    with pytest.raises(KeepmumError, match=r"Try again in 48s"):
+    with pytest.raises(KeepmumError, match=r"Retry in 48s"):
         rate.count()
     now[0] = 60.0
     rate.count()
@@ -492,7 +492,7 @@ def test_the_hundred_and_first_call_of_a_minute_waits() -> None:
 def test_a_loop_of_calls_is_stopped(tools: Caller) -> None:
     for _ in range(100):
         tools.text("memory-stats")
-    with pytest.raises(KeepmumError, match="Try again in"):
+    with pytest.raises(KeepmumError, match="Retry in"):
         tools.text("memory-stats")
 
 

@@ -218,7 +218,7 @@ def test_a_server_that_is_set_to_one_user_serves_no_other(tmp_path: Path, monkey
     monkeypatch.setenv("KEEPMUM_USER", "ada")
     with opened("per-user") as tools:
         keep(tools, "Of Ada")
-        with pytest.raises(InvalidInput, match="set to one user"):
+        with pytest.raises(InvalidInput, match="restrict this server to one user"):
             tools.json("MemoryRecall", userId="bob")
 
 

@@ -1,6 +1,6 @@
 """The `hackathon` dialect: the tools of Agent Memory, with attribution, an activity feed and handoffs.
 
-Its browser widget is not offered; every answer is text.
+It does not include the browser widget.
 
 Source: https://github.com/nihalnihalani/agent-memory (design document, src/tools), read 2026-11-21.
 """
@@ -38,8 +38,8 @@ _KEY = {"type": "string", "minLength": 1, "maxLength": 255}
 _NUMBER = {"type": "integer", "minimum": 1}
 
 
-def _text(description: str, longest: int) -> dict[str, object]:
-    return {"type": "string", "maxLength": longest, "description": description}
+def _text(description: str, max_length: int) -> dict[str, object]:
+    return {"type": "string", "maxLength": max_length, "description": description}
 
 
 _TOOLS = (
@@ -176,7 +176,7 @@ SURFACE = Surface(
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

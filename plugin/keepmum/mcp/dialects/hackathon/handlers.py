@@ -1,4 +1,4 @@
-"""What stands behind the `hackathon` tools, resources and prompt: calls of the service, text or JSON out."""
+"""The tools, resources and prompt of the `hackathon` dialect, over the service, as text or JSON."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from keepmum.core.memory import Activity, Kind, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import hackathon
-from keepmum.mcp.dialects.hackathon import picture, views
+from keepmum.mcp.dialects.hackathon import rendering, views
 from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
-from keepmum.mcp.dialects.hackathon.limits import Rate, check_key, check_value
+from keepmum.mcp.dialects.hackathon.limits import RateLimit, check_key, check_value
 from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
@@ -25,30 +25,30 @@ from keepmum.service import MemoryService, Wanted
 __all__ = ["HackathonHandlers", "open_handlers"]
 
 _FEED = 50
-_LATELY = 30  # actions beside a list of memories
-_LOOKED_AT = 400  # entries of the log, some of which this dialect does not tell of
+_RECENT = 30  # actions listed with memories
+_LOG_ENTRIES = 400  # entries read, some of which this dialect does not show
 _CHANGES = 20
 _WEIGHTS: Mapping[str, float] = {"decision": 1.0, "preference": 0.9, "task": 0.8, "snippet": 0.7, "note": 0.5}
-_ERRORS = 10  # of an import, told one by one
+_ERRORS = 10  # errors of an import that are listed
 
 
 def open_handlers(context: Context) -> HackathonHandlers:
-    """Handlers over the memory of the place that this process was started in.
+    """Handlers for the memory of the client's folder.
 
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
     return HackathonHandlers(open_service(context), context)
 
 
 class HackathonHandlers(DialectHandlers):
-    """Eleven tools over one service; new memories are global, since the design has one memory for all of a user."""
+    """Eleven tools over one service; new memories are global, because the design has one memory per user."""
 
     def __init__(self, service: MemoryService, context: Context) -> None:
-        self._rate = Rate()
+        self._rate = RateLimit()
         tools = {
-            "remember": self._remember_under,
+            "remember": self._store,
             "recall": self._search,
-            "forget": self._forget_key,
+            "forget": self._delete,
             "list_memories": self._list,
             "handoff": self._hand_off,
             "pickup": self._pick_up,
@@ -61,31 +61,31 @@ class HackathonHandlers(DialectHandlers):
         super().__init__(service, context, tools)
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
-        """What a tool answers; JSON has nothing below it, and what the user has to know goes to the client's log.
+        """The result of a tool; notices follow text results, and go only to the client's log with JSON.
 
-        Raises: KeepmumError after too many calls.
+        Raises: KeepmumError above the rate limit.
         """
         self._rate.count()
         answer = self._tools[name](arguments)
-        told = self._with_notices(answer, context)
-        return answer if answer[:1] == "{" else told
+        with_notices = self._with_notices(answer, context)
+        return answer if answer[:1] == "{" else with_notices
 
-    def _prompted(self, name: str, arguments: dict[str, str]) -> str:  # noqa: ARG002 - there is one
+    def _prompted(self, name: str, arguments: dict[str, str]) -> str:  # noqa: ARG002 - there is only one prompt
         """The briefing of a session."""
-        return picture.session(self._known(), arguments.get("focus"))
+        return rendering.session(self._snapshot(), arguments.get("focus"))
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
-        """A resource: Markdown, or one memory as JSON."""
+        """A resource as Markdown, or one memory as JSON."""
         if uri in {hackathon.CONTEXT, hackathon.ACTIVITY, hackathon.QUEUE, hackathon.CHANGELOG}:
             return "text/markdown", self._with_notices(self._resource(uri), context)
         if not uri.startswith(hackathon.SCHEME):
-            raise NotFound("resources of this server begin with memory://")
+            raise NotFound("the resources of this server start with memory://")
         memory = self._service.load([unquote(uri.removeprefix(hackathon.SCHEME))])[0]
         return "application/json", json.dumps(views.row(memory), ensure_ascii=False, indent=2)
 
     # -- tools
 
-    def _remember_under(self, arguments: dict[str, Any]) -> str:
+    def _store(self, arguments: dict[str, Any]) -> str:
         kept = self._service.remember(
             check_value(arguments["value"]),
             key=check_key(arguments["key"]),
@@ -102,7 +102,7 @@ class HackathonHandlers(DialectHandlers):
         if memory.why:
             lines.append(f"Context: {memory.why}")
         if kept.queued:
-            first = f"Queued, not stored yet (the server cannot be reached; {kept.queued} waiting): '{memory.key}'"
+            first = f"Queued, not stored yet (the server is unreachable; {kept.queued} queued): '{memory.key}'"
         elif previous is None and kept.action == "created":
             first = f"Stored new [{views.type_of(memory)}] memory '{memory.key}'"
         else:
@@ -119,13 +119,13 @@ class HackathonHandlers(DialectHandlers):
         if not found:
             return f'No memories found matching "{self._quoted(query)}". Try a broader search.'
         best = ranked(found, self._service.now())[:limit]
-        # As one use each; a loaded memory comes without what the search knows of it, so the order is ours.
+        # Loading counts as use and loses the order of the search.
         loaded = {memory.id: memory for memory in self._service.load([memory.id for memory in best])}
         shown = [loaded[memory.id] for memory in best]
         count = f"{len(shown)} memor{'y' if len(shown) == 1 else 'ies'}"
         return f'Found {count} matching "{self._quoted(query)}":\n\n{views.numbered(shown, self._service.now())}'
 
-    def _forget_key(self, arguments: dict[str, Any]) -> str:
+    def _delete(self, arguments: dict[str, Any]) -> str:
         key = arguments["key"]
         try:
             memory = self._service.find(key)
@@ -135,20 +135,20 @@ class HackathonHandlers(DialectHandlers):
         forgotten = self._service.forget([memory.id])
         author = views.title_of(memory.updated_by)
         if forgotten.queued:
-            return f"Queued: '{memory.key}' will be forgotten when the server can be reached."
+            return f"Queued: '{memory.key}' will be forgotten when the server is reachable."
         return f"Forgotten: '{memory.key or memory.id}' (was a [{views.type_of(memory)}] stored by {author})"
 
     def _list(self, arguments: dict[str, Any]) -> str:
         limit, offset = _clamped(arguments.get("limit"), 10, 50), arguments.get("offset", 0)
         wanted = _wanted(arguments)
         page = list(itertools.islice(self._memories(wanted), offset, offset + limit))
-        total = self._service.count(**wanted) - self._handoffs_among(wanted)
-        if arguments.get("tags") or arguments.get("type"):  # others are made again and again, and would flood the feed
+        total = self._service.count(**wanted) - self._count_handoffs(wanted)
+        if arguments.get("tags") or arguments.get("type"):  # unfiltered lists are polled and would flood the feed
             self._service.note("recalled", f"listed {len(page)} of {total} memories")
         return _json(
             {
                 "memories": [views.row(memory) for memory in page],
-                "activities": [views.event_row(event) for event in self._events(_LATELY)],
+                "activities": [views.event_row(event) for event in self._events(_RECENT)],
                 "total": total,
             }
         )
@@ -164,7 +164,7 @@ class HackathonHandlers(DialectHandlers):
         ]
         if new.stuck_reason:
             lines.insert(2, f"Stuck because: {new.stuck_reason}")
-        missing = [key for key in keys if self._named(key) is None]
+        missing = [key for key in keys if self._by_key(key) is None]
         if missing:
             lines.append(f"No memory has the key: {', '.join(missing)}")
         return "\n".join(lines)
@@ -174,18 +174,18 @@ class HackathonHandlers(DialectHandlers):
         if (number := arguments.get("handoff_id")) is not None:
             taken = handoffs.pick_up(number)
         else:
-            for waiting in handoffs.pending():
+            for next_one in handoffs.pending():
                 try:
-                    taken = handoffs.pick_up(waiting.number)
-                except InvalidInput:  # another agent was faster: the next one
+                    taken = handoffs.pick_up(next_one.number)
+                except InvalidInput:  # another agent was faster: try the next one
                     continue
                 break
             else:
                 return "No pending handoffs. All caught up!"
-        needed = [memory for key in taken.context_keys if (memory := self._named(key)) is not None]
+        needed = [memory for key in taken.context_keys if (memory := self._by_key(key)) is not None]
         if needed:
             needed = self._service.load([memory.id for memory in needed])
-        return picture.handed_over(taken, needed, self._known())
+        return rendering.takeover(taken, needed, self._snapshot())
 
     def _complete(self, arguments: dict[str, Any]) -> str:
         done = self._handoffs().complete(arguments["handoff_id"], arguments.get("result"))
@@ -209,13 +209,13 @@ class HackathonHandlers(DialectHandlers):
     def _import(self, arguments: dict[str, Any]) -> str:
         imported, skipped = 0, 0
         errors: list[str] = []
-        for number, told in enumerate(_rows(arguments["data"]), 1):
+        for number, row in enumerate(_rows(arguments["data"]), 1):
             try:
-                if self._taken_in(told):
+                if self._import_one(row):
                     imported += 1
                 else:
                     skipped += 1
-            except (InvalidInput, SecretFound) as error:  # this one; the others are none the worse
+            except (InvalidInput, SecretFound) as error:  # the other memories are still imported
                 errors.append(f"memory {number}: {error}")
         lines = ["Import complete.", f"  Imported: {imported}", f"  Skipped (duplicates): {skipped}"]
         if errors:
@@ -227,13 +227,13 @@ class HackathonHandlers(DialectHandlers):
     def _stats(self, _: dict[str, Any]) -> str:
         memories = list(self._memories({}))
         used = sorted((memory for memory in memories if memory.access_count), key=lambda one: -one.access_count)
-        waiting = [one for one in self._handoffs().all() if one.status != "completed"]
+        open_handoffs = [one for one in self._handoffs().all() if one.status != "completed"]
         types = Counter(views.type_of(memory) for memory in memories)
         authors = Counter(views.title_of(memory.updated_by) for memory in memories)
         lines = [
             f"Total memories: {len(memories)}",
             f"Total tags: {len({tag for memory in memories for tag in memory.tags})}",
-            f"Active handoffs: {len(waiting)}",
+            f"Active handoffs: {len(open_handoffs)}",
             f"Text: {sum(len(memory.text.encode()) for memory in memories) / 1024:.1f} KB",
         ]
         for heading, counts in (("Memories by type", types), ("Memories per agent", authors)):
@@ -249,112 +249,108 @@ class HackathonHandlers(DialectHandlers):
         self._service.upkeep()
         gone = before - self._service.count(statuses=("active", "trashed"))
         return (
-            f"Cleanup complete: {gone} memories that had expired or lain in the trash for 30 days are gone, "
-            "and all activity older than 90 days. The history of values is kept, so that changes can be undone."
+            f"Cleanup complete: removed {gone} expired memories and memories older than 30 days in the trash, "
+            "and activity older than 90 days. The history of values is kept, so that changes can be undone."
         )
 
     # -- what is read
 
     def _resource(self, uri: str) -> str:
         if uri == hackathon.CONTEXT:
-            return picture.context(self._known())
+            return rendering.context(self._snapshot())
         if uri == hackathon.QUEUE:
-            return picture.queue(self._handoffs().all())
+            return rendering.queue(self._handoffs().all())
         if uri == hackathon.CHANGELOG:
-            return picture.changelog(self._changes())
+            return rendering.changelog(self._changes())
         events = self._events(_FEED)
-        found = {event.memory: self._named(event.memory) for event in events if event.memory}
+        found = {event.memory: self._by_key(event.memory) for event in events if event.memory}
         reasons = {name: memory.why for name, memory in found.items() if memory is not None and memory.why}
-        return picture.activity(events, reasons)
+        return rendering.activity(events, reasons)
 
-    def _known(self) -> picture.Known:
+    def _snapshot(self) -> rendering.Snapshot:
         memories = list(self._memories({}))
-        return picture.Known(memories=memories, pending=self._handoffs().pending(), events=self._events(10))
+        return rendering.Snapshot(memories=memories, pending=self._handoffs().pending(), events=self._events(10))
 
     def _memories(self, wanted: Wanted) -> Iterator[Memory]:
-        """Memories that pass the filter, latest first, handoffs left out."""
+        """Memories that pass the filter, without handoffs, latest first."""
         return (memory for memory in browse(self._service, **wanted) if not is_handoff(memory))
 
-    def _handoffs_among(self, wanted: Wanted) -> int:
+    def _count_handoffs(self, wanted: Wanted) -> int:
         among: Wanted = {**wanted, "keys": PATTERN}
         found = self._service.recall(None, limit=1000, **among)
         return sum(is_handoff(match.memory) for match in found)
 
     def _quoted(self, words: str) -> str:
-        """Words of a call as an answer may repeat them."""
+        """Text of a call as an answer may quote it, with secrets masked."""
         return views.cut(self._service.masked(words))
 
     def _handoffs(self) -> Handoffs:
         return Handoffs(self._service)
 
-    def _named(self, name: str) -> Memory | None:
+    def _by_key(self, name: str) -> Memory | None:
         try:
             return self._service.find(name)
         except KeepmumError:
             return None
 
     def _events(self, limit: int) -> list[Activity]:
-        """The latest of the log that this dialect tells of, here and of what belongs to every project."""
+        """The latest log entries that this dialect shows, of this project and global ones."""
         here = self._service.place.project
-        events = self._service.activity(_LOOKED_AT, everywhere=True)
-        told = (event for event in events if event.project in {None, "", here} and views.what(event) is not None)
-        return list(itertools.islice(told, limit))
+        events = self._service.activity(_LOG_ENTRIES, everywhere=True)
+        shown = (event for event in events if event.project in {None, "", here} and views.action_of(event) is not None)
+        return list(itertools.islice(shown, limit))
 
-    def _changes(self) -> list[picture.Change]:
+    def _changes(self) -> list[rendering.Change]:
         """The latest changes of values."""
-        changed = [event.memory for event in self._events(_LOOKED_AT) if event.action in {"updated", "conflict"}]
+        changed = [event.memory for event in self._events(_LOG_ENTRIES) if event.action in {"updated", "conflict"}]
         changes = []
-        for memory in filter(None, map(self._named, filter(None, dict.fromkeys(changed)))):
+        for memory in filter(None, map(self._by_key, filter(None, dict.fromkeys(changed)))):
             if is_handoff(memory):
                 continue
             new = memory.text
             for past in self._service.history(memory.id):  # latest first
                 old = str(past.before.get("text", ""))
                 if old != new:
-                    changes.append(picture.Change(memory.key or memory.title, past.agent, past.at, old, new))
+                    changes.append(rendering.Change(memory.key or memory.title, past.agent, past.at, old, new))
                 new = old
         return sorted(changes, key=lambda change: -change.at)[:_CHANGES]
 
-    def _taken_in(self, told: object) -> bool:
-        """Keep one memory of an export; False where its key is known already.
+    def _import_one(self, row: object) -> bool:
+        """Import one memory; False if its key exists.
 
         Raises: InvalidInput, SecretFound.
         """
-        if (
-            not isinstance(told, Mapping)
-            or not isinstance(told.get("key"), str)
-            or not isinstance(told.get("value"), str)
-        ):
-            raise InvalidInput("key", "and value must be text")
-        name = told.get("type", "note")
+        if not isinstance(row, Mapping) or not isinstance(row.get("key"), str) or not isinstance(row.get("value"), str):
+            raise InvalidInput("key", "and value must be strings")
+        name = row.get("type", "note")
         if name not in hackathon.TYPES:
-            raise InvalidInput("type", f"is none of {', '.join(hackathon.TYPES)}")
-        tags, context = told.get("tags") or [], told.get("context")
+            raise InvalidInput("type", f"must be one of {', '.join(hackathon.TYPES)}")
+        tags, context = row.get("tags") or [], row.get("context")
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise InvalidInput("tags", "is no list of text")
-        if self._named(told["key"]) is not None:
+            raise InvalidInput("tags", "must be a list of strings")
+        if self._by_key(row["key"]) is not None:
             return False
         self._service.remember(
-            check_value(told["value"]), key=check_key(told["key"]), kind=name, tags=tags,
+            check_value(row["value"]), key=check_key(row["key"]), kind=name, tags=tags,
             why=context if isinstance(context, str) else None, scope="global", tier="long",
         )  # fmt: skip
         return True
 
 
 def ranked(found: list[tuple[Memory, float]], now: int) -> list[Memory]:
-    """What a search found, in this dialect's order: fit .6, recency .2, use .1, type .1, each from 0 to 1."""
+    """Search results in this dialect's order: match .6, recency .2, use .1, type .1, each from 0 to 1."""
     scores = [score for _, score in found]
     least, span = min(scores), max(scores) - min(scores)
     most_used = math.log1p(max(1, *(memory.access_count for memory, _ in found), 1))
 
-    def worth(pair: tuple[Memory, float]) -> float:
+    def score_of(pair: tuple[Memory, float]) -> float:
         memory, score = pair
         fit = (score - least) / span if span else 1.0
         recency = 1 / (1 + 0.1 * max(0, now - memory.created_at) / DAY_MS)
         use = math.log1p(memory.access_count) / most_used
         return 0.6 * fit + 0.2 * recency + 0.1 * use + 0.1 * _WEIGHTS[views.type_of(memory)]
 
-    return [memory for memory, _ in sorted(found, key=worth, reverse=True)]
+    return [memory for memory, _ in sorted(found, key=score_of, reverse=True)]
 
 
 def _wanted(arguments: Mapping[str, Any]) -> Wanted:
@@ -362,20 +358,20 @@ def _wanted(arguments: Mapping[str, Any]) -> Wanted:
     return {"kinds": kinds, "tags": arguments.get("tags") or ()}
 
 
-def _clamped(value: int | None, usual: int, most: int) -> int:
-    return usual if value is None else min(max(value, 1), most)
+def _clamped(value: int | None, default: int, most: int) -> int:
+    return default if value is None else min(max(value, 1), most)
 
 
 def _moment(name: str, arguments: Mapping[str, Any], now: int) -> int | None:
-    """A time that an argument tells; a day as the end of a span is meant whole."""
-    if (told := arguments.get(name)) is None:
+    """The time in an argument; a date at the end of a range includes the whole day."""
+    if (text := arguments.get(name)) is None:
         return None
-    moment = parse_when(name, told, now)
-    return moment + DAY_MS - 1 if name == "date_to" and len(told.strip()) == len("2026-01-31") else moment
+    moment = parse_when(name, text, now)
+    return moment + DAY_MS - 1 if name == "date_to" and len(text.strip()) == len("2026-01-31") else moment
 
 
 def _rows(data: object) -> list[object]:
-    """The memories of an export, as text or parsed.
+    """The memories of an export, given as JSON or parsed.
 
     Raises: InvalidInput.
     """
@@ -383,7 +379,7 @@ def _rows(data: object) -> list[object]:
         try:
             data = json.loads(data)
         except (ValueError, RecursionError):
-            raise InvalidInput("data", "is no JSON; give what export-memories gave") from None
+            raise InvalidInput("data", "is not JSON; give the output of export-memories") from None
     rows = data.get("memories") if isinstance(data, Mapping) else data
     if not isinstance(rows, list):
         raise InvalidInput("data", "has no list of memories; give an array, or an object with `memories`")

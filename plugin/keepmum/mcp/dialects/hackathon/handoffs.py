@@ -1,4 +1,4 @@
-"""Work that one agent hands to the next: pending, in progress, completed. Each is a memory under `handoff-NUMBER`."""
+"""Handoffs of work between agents. Each is a memory with the key `handoff-NUMBER`."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
 PATTERN = "handoff-*"
 _PREFIX = "handoff-"
 _TITLE = 100  # characters of the summary
-_MOST = 1000  # handoffs that are looked at
+_MAX = 1000  # handoffs that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handoff:
-    """One piece of work, and how far it has come."""
+    """A handoff and its progress."""
 
     number: int
     summary: str
     next_steps: str
     from_agent: str
-    status: str = "pending"  # or in_progress, completed
+    status: str = "pending"  # pending, in_progress or completed
     stuck_reason: str | None = None
     to_agent: str | None = None
     context_keys: tuple[str, ...] = ()
     picked_up_by: str | None = None
     result: str | None = None
-    revision: int = 0  # of the memory that it was read from
+    revision: int = 0  # revision of its memory
     created_at: int = 0
 
 
 class Handoffs:
-    """The handoffs of one memory, as the agent of the service deals with them."""
+    """Reads and changes handoffs as the agent of the service."""
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
 
     def all(self) -> list[Handoff]:
         """Every handoff, newest first."""
-        found = self._service.recall(None, keys=PATTERN, scope="global", order="created", limit=_MOST)
-        told = [_parsed(match.memory) for match in found]
-        return sorted((one for one in told if one is not None), key=lambda one: -one.number)
+        found = self._service.recall(None, keys=PATTERN, scope="global", order="created", limit=_MAX)
+        parsed = [_parsed(match.memory) for match in found]
+        return sorted((one for one in parsed if one is not None), key=lambda one: -one.number)
 
     def pending(self) -> list[Handoff]:
-        """Those that wait for an agent, newest first."""
+        """Pending handoffs, newest first."""
         return [one for one in self.all() if one.status == "pending"]
 
     def create(self, summary: str, next_steps: str, **more: Any) -> Handoff:
-        """A new one, under a number that none ever had.
+        """Create a handoff with a new number.
 
         Raises: InvalidInput, SecretFound, StoreError.
         """
@@ -63,19 +63,19 @@ class Handoffs:
             new = Handoff(number=number, summary=summary, next_steps=next_steps, from_agent=self._service.agent, **more)
             try:
                 self._service.remember(
-                    _told(new), key=f"{_PREFIX}{number}", title=f"Handed off: {summary}"[:_TITLE], kind="task",
+                    _text(new), key=f"{_PREFIX}{number}", title=f"Handed off: {summary}"[:_TITLE], kind="task",
                     tier="long", scope="global", data=_data(new), tags=["handoff"], fresh=True,
                 )  # fmt: skip
             except InvalidInput as error:
                 if error.field != "key":
                     raise
-                continue  # another agent took the number meanwhile
+                continue  # another agent has used the number
             return new
 
     def pick_up(self, number: int) -> Handoff:
-        """Take one over; of two agents that do so at once one gets it.
+        """Take over a handoff; when two agents try at once, only one succeeds.
 
-        Raises: NotFound, InvalidInput when it does not wait any longer; StoreError.
+        Raises: NotFound, InvalidInput when it is no longer pending; StoreError.
         """
         found = self._of(number)
         if found.status == "in_progress":
@@ -88,23 +88,23 @@ class Handoffs:
         except InvalidInput as error:
             if error.field != "id":
                 raise
-            now = self._of(number)  # somebody was faster
+            now = self._of(number)  # another agent was faster
             raise InvalidInput("handoff_id", f"handoff #{number} was already picked up by {now.picked_up_by}") from None
         return taken
 
     def complete(self, number: int, result: str | None) -> Handoff:
-        """Mark one as done.
+        """Complete a handoff.
 
         Raises: NotFound, InvalidInput when this agent has not picked it up; SecretFound, StoreError.
         """
         found = self._of(number)
         if found.status == "pending":
-            raise InvalidInput("handoff_id", f"handoff #{number} is pending; it must be picked up first")
+            raise InvalidInput("handoff_id", f"handoff #{number} is pending; pick it up first")
         if found.status == "completed":
             raise InvalidInput("handoff_id", f"handoff #{number} is already completed")
         if found.picked_up_by != self._service.agent:
             raise InvalidInput(
-                "handoff_id", f"handoff #{number} was picked up by {found.picked_up_by}, who completes it"
+                "handoff_id", f"handoff #{number} was picked up by {found.picked_up_by}, who must complete it"
             )
         done = replace(found, status="completed", result=result)
         self._write(done, f"Completed for {found.from_agent}: {result or found.summary}")
@@ -112,7 +112,7 @@ class Handoffs:
 
     def _write(self, changed: Handoff, title: str) -> None:
         self._service.revise(
-            f"{_PREFIX}{changed.number}", _told(changed), revision=changed.revision, title=title[:_TITLE],
+            f"{_PREFIX}{changed.number}", _text(changed), revision=changed.revision, title=title[:_TITLE],
             data=_data(changed),
         )  # fmt: skip
 
@@ -123,15 +123,13 @@ class Handoffs:
         return found
 
     def _last_number(self) -> int:
-        """The highest number that any handoff had, whatever became of it."""
-        found = self._service.recall(
-            None, keys=PATTERN, scope="global", order="created", limit=_MOST, statuses=STATUSES
-        )
+        """The highest number ever used, including removed handoffs."""
+        found = self._service.recall(None, keys=PATTERN, scope="global", order="created", limit=_MAX, statuses=STATUSES)
         return max((_number(match.memory) for match in found), default=0)
 
 
 def is_handoff(memory: Memory) -> bool:
-    """Whether a memory is a handoff, which lists of memories leave out."""
+    """Whether a memory is a handoff; lists of memories leave these out."""
     return memory.scope == "global" and _parsed(memory) is not None
 
 
@@ -140,8 +138,8 @@ def _number(memory: Memory) -> int:
     return int(digits) if digits.isdecimal() and digits.isascii() else 0
 
 
-def _told(handoff: Handoff) -> str:
-    """A handoff as other dialects find and read it."""
+def _text(handoff: Handoff) -> str:
+    """The text of a handoff, for other dialects."""
     parts = [handoff.summary, f"Next steps: {handoff.next_steps}"]
     if handoff.stuck_reason:
         parts.append(f"Stuck because: {handoff.stuck_reason}")
@@ -152,21 +150,21 @@ def _told(handoff: Handoff) -> str:
 
 
 def _data(handoff: Handoff) -> dict[str, Any]:
-    kept = asdict(handoff)
+    stored = asdict(handoff)
     for name in ("number", "revision", "created_at"):
-        del kept[name]
-    return {"handoff": {**kept, "context_keys": list(handoff.context_keys)}}
+        del stored[name]
+    return {"handoff": {**stored, "context_keys": list(handoff.context_keys)}}
 
 
 def _parsed(memory: Memory) -> Handoff | None:
-    """The handoff that a memory is; None when it is none."""
-    kept = memory.data.get("handoff") if isinstance(memory.data, Mapping) else None
+    """The handoff in a memory; None if it is not one."""
+    stored = memory.data.get("handoff") if isinstance(memory.data, Mapping) else None
     number = _number(memory)
-    if not number or not isinstance(kept, Mapping):
+    if not number or not isinstance(stored, Mapping):
         return None
-    known: dict[str, Any] = {field.name: kept[field.name] for field in fields(Handoff) if field.name in kept}
+    known: dict[str, Any] = {field.name: stored[field.name] for field in fields(Handoff) if field.name in stored}
     known["context_keys"] = tuple(known.get("context_keys") or ())
     try:
         return Handoff(**{**known, "number": number, "revision": memory.revision, "created_at": memory.created_at})
-    except TypeError:  # somebody wrote less than a handoff there
+    except TypeError:  # incomplete data
         return None

@@ -1,4 +1,4 @@
-"""How this dialect shows memories: types, names of agents, lines and JSON. Pure."""
+"""Renders memories for this dialect: types, agent names, lines and JSON. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.mcp.dialects.handlers import iso
 
-__all__ = ["ago", "cut", "entry", "event_row", "kinds_of", "numbered", "row", "title_of", "type_of", "what"]
+__all__ = ["action_of", "ago", "cut", "entry", "event_row", "kinds_of", "numbered", "row", "title_of", "type_of"]
 
 _SHOWN = 200  # characters of a value in a list
 _MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
@@ -25,40 +25,40 @@ _ACTIONS = {
 
 
 def type_of(memory: Memory) -> str:
-    """The type that a memory has in this dialect, which knows five."""
+    """The memory's type, one of this dialect's five."""
     return _TYPES.get(memory.kind, "note")
 
 
 def kinds_of(name: str | None) -> tuple[Kind, ...]:
-    """The kinds that are shown as a type; none for all of them."""
+    """The kinds that are shown as a type; empty for all."""
     return () if name is None else tuple(kind for kind in KINDS if _TYPES.get(kind, "note") == name)
 
 
 def title_of(agent: str) -> str:
-    """An agent's name as its users write it."""
+    """The display name of an agent."""
     return "Unknown Agent" if agent == "unknown" else agents.identify(agent).title
 
 
-def cut(text: str, longest: int = _SHOWN) -> str:
-    """A text in one line, of at most so many characters and three dots."""
+def cut(text: str, max_length: int = _SHOWN) -> str:
+    """A text in one line, truncated with three dots."""
     line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[:longest]}..."
+    return line if len(line) <= max_length else f"{line[:max_length]}..."
 
 
 def ago(then: int, now: int) -> str:
-    """How long ago that was, in words: `just now`, `2m ago`, `3h ago`, `5d ago`, `2mo ago`, `1y ago`."""
+    """The age in words: `just now`, `2m ago`, `3h ago`, `5d ago`, `2mo ago`, `1y ago`."""
     passed = now - then
     if passed < _MINUTE_MS:
         return "just now"
     days = passed // DAY_MS
-    for unit, count, most in (("m", passed // _MINUTE_MS, 60), ("h", passed // _HOUR_MS, 24), ("d", days, 30)):
-        if count < most:
+    for unit, count, limit in (("m", passed // _MINUTE_MS, 60), ("h", passed // _HOUR_MS, 24), ("d", days, 30)):
+        if count < limit:
             return f"{count}{unit} ago"
     return f"{days // 30}mo ago" if days < 365 else f"{days // 365}y ago"
 
 
 def numbered(memories: Sequence[Memory], now: int) -> str:
-    """Memories one below the other: number, type and key; value; tags, author and age."""
+    """A numbered list: type and key; value; tags, author and age."""
     blocks = []
     for number, memory in enumerate(memories, 1):
         facts = [f"Tags: {', '.join(memory.tags)}"] if memory.tags else []
@@ -70,7 +70,7 @@ def numbered(memories: Sequence[Memory], now: int) -> str:
 
 
 def entry(memory: Memory) -> str:
-    """A memory as a line of a list, whole, with its reason, author and day."""
+    """A memory as a list item, in full, with reason, author and date."""
     by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
     lines = [f"- **{memory.key or memory.title}**: {memory.text} ({by})"]
     if memory.why:
@@ -95,18 +95,18 @@ def row(memory: Memory) -> dict[str, JsonValue]:
     }
 
 
-def what(event: Activity) -> str | None:
-    """What an entry of the log is called in this dialect; None for what it does not tell of."""
+def action_of(event: Activity) -> str | None:
+    """The name of a log entry's action in this dialect; None if the dialect does not show it."""
     if (event.key or "").startswith("handoff-"):
         return {"Picked": "pickup", "Completed": "complete_handoff"}.get(event.detail.partition(" ")[0], "handoff")
     return _ACTIONS.get(event.action)
 
 
 def event_row(event: Activity) -> dict[str, JsonValue]:
-    """An entry of the log as JSON."""
+    """A log entry as JSON."""
     return {
         "agent_id": event.agent,
-        "action": what(event),
+        "action": action_of(event),
         "target_key": event.key,
         "detail": event.detail,
         "created_at": iso(event.at),

@@ -138,7 +138,7 @@ SURFACE = Surface(
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

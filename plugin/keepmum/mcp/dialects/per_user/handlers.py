@@ -1,4 +1,4 @@
-"""What stands behind the `per-user` tools: each call reads and writes as its user, and sees no other."""
+"""The tools of the `per-user` dialect: each call reads and writes only its user's memories."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from keepmum.service import MemoryService, Wanted
 __all__ = ["PerUserHandlers", "open_handlers"]
 
 _RECALLED, _LISTED = 10, 20
-_SEARCHED = 200  # matches of a query that filters and ranking choose from
+_SEARCHED = 200  # matches that are filtered and ranked
 _WEEK_MS = 7 * DAY_MS
-_FADED = 0.1  # an importance below which a memory is archived
+_ARCHIVE_BELOW = 0.1  # importance
 _SIMILAR = 3
-_SUMMED_UP = 3  # memories of each category that a summary needs at most
+_PER_CATEGORY = 3  # memories read for a summary
 _EVERYWHERE: Wanted = {"scope": "all"}
 _FOCUS = {
     "communication": ("preference", "relationship", "personality", "instruction"),
@@ -41,15 +41,15 @@ _DONE: dict[str, Action] = {"delete": "trashed", "archive": "archived", "decay":
 
 
 def open_handlers(context: Context) -> PerUserHandlers:
-    """Handlers over the memory of this machine or its server.
+    """Handlers for the configured store.
 
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
     return PerUserHandlers(open_service(context), context)
 
 
 class PerUserHandlers(JsonHandlers):
-    """Seven tools over one service. What is stored belongs to a user and to no project."""
+    """Seven tools over one service; memories belong to a user and to no project."""
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         super().__init__(
@@ -57,8 +57,8 @@ class PerUserHandlers(JsonHandlers):
             context,
             {
                 "MemoryStore": self._as_user(self._store),
-                "MemoryRecall": self._as_user(self._recall_of),
-                "MemoryForget": self._as_user(self._forget_of),
+                "MemoryRecall": self._as_user(self._recall),
+                "MemoryForget": self._as_user(self._forget),
                 "MemoryReflect": self._as_user(self._reflect),
                 "MemoryList": self._as_user(self._list),
                 "MemoryExport": self._as_user(self._export),
@@ -67,23 +67,23 @@ class PerUserHandlers(JsonHandlers):
         )
 
     def _as_user(self, answer: Callable[[str, dict[str, Any]], JsonValue]) -> Answer:
-        """A tool that does its work in the space of the user that its call names, and in no other.
+        """Wrap a tool so that it runs in the space of the user named in the call.
 
-        The tool is given the name as its answer may repeat it.
+        The tool receives the name with secrets masked, for its answer.
         """
 
         @functools.wraps(answer)
-        def carry_out(arguments: dict[str, Any]) -> JsonValue:
+        def run(arguments: dict[str, Any]) -> JsonValue:
             user = arguments.pop("userId")
-            # Cleaned, two names might become one: a name that is not clean is nobody's.
+            # Cleaning could turn two names into one, so a name that needs cleaning is refused.
             if not user or validation.clean("userId", user, LIMITS.name, one_line=True) != user:
-                raise InvalidInput("userId", "is empty, or holds blanks at its ends or characters that nobody sees")
+                raise InvalidInput("userId", "is empty, or has spaces at its ends or invisible characters")
             if self._service.place.user not in {None, user}:
-                raise InvalidInput("userId", "is another user's; this server is set to one user by its settings")
+                raise InvalidInput("userId", "is another user; the settings restrict this server to one user")
             with self._service.at(replace(self._service.place, user=user)):
                 return answer(self._service.masked(user), arguments)
 
-        return carry_out
+        return run
 
     # -- tools
 
@@ -104,7 +104,7 @@ class PerUserHandlers(JsonHandlers):
         )
         memory = kept.memory
         answer: dict[str, JsonValue] = {
-            # The very same text is a repeat: nothing new is stored for it.
+            # The same text is not stored twice.
             "status": "queued" if kept.queued else {"created": "created", None: "skipped"}.get(kept.action, "updated"),
             "memoryId": memory.id,
             "userId": user,
@@ -124,12 +124,12 @@ class PerUserHandlers(JsonHandlers):
             answer["superseded"] = memory.supersedes
         return answer
 
-    def _recall_of(self, user: str, arguments: dict[str, Any]) -> JsonValue:
-        self._let_fade()
+    def _recall(self, user: str, arguments: dict[str, Any]) -> JsonValue:
+        self._apply_decay()
         now, query = self._service.now(), arguments.get("query", "").strip()
         found = self._found(query, arguments)
         best = found[: arguments.get("limit", _RECALLED)]
-        self._service.load([memory.id for memory, _ in best])  # what is given in full counts as used
+        self._service.load([memory.id for memory, _ in best])  # counts as use
         return {
             "userId": user,
             "query": self._service.masked(query) or None,
@@ -138,27 +138,27 @@ class PerUserHandlers(JsonHandlers):
             "personalitySummary": self._summary(),
         }
 
-    def _forget_of(self, user: str, arguments: dict[str, Any]) -> JsonValue:  # noqa: ARG002 - the form of a tool
+    def _forget(self, user: str, arguments: dict[str, Any]) -> JsonValue:  # noqa: ARG002 - same signature as the other tools
         mode, reason = arguments.get("mode", "delete"), arguments.get("reason")
-        victims = self._meant(arguments)
+        targets = self._targets(arguments)
         if mode == "decay":
-            for memory in victims:
+            for memory in targets:
                 self._service.revise(memory.id, memory.text, importance=memory.importance / 2)
-        elif victims:
-            self._service.forget([memory.id for memory in victims], mode="trash" if mode == "delete" else "archive")
+        elif targets:
+            self._service.forget([memory.id for memory in targets], mode="trash" if mode == "delete" else "archive")
         if reason:
-            for memory in victims:
+            for memory in targets:
                 self._service.note(_DONE[mode], f"reason: {reason}", memory)
         return {
             "status": "success",
             "action": {"delete": "deleted", "decay": "decayed", "archive": "archived"}[mode],
-            "affectedCount": len(victims),
-            "affectedMemories": [{"id": memory.id, "content": memory.text} for memory in victims],
+            "affectedCount": len(targets),
+            "affectedMemories": [{"id": memory.id, "content": memory.text} for memory in targets],
             "reason": reason and self._service.masked(reason),
         }
 
     def _reflect(self, user: str, arguments: dict[str, Any]) -> JsonValue:
-        self._let_fade()
+        self._apply_decay()
         memories = list(self._memories())
         focus = arguments.get("focus", "").strip()
         if focus.casefold() in _FOCUS:
@@ -173,13 +173,13 @@ class PerUserHandlers(JsonHandlers):
             "lastReflection": iso(self._service.now()),
         }
         if not memories:
-            answer["message"] = "Nothing is stored of this user yet" + (" about that" if focus else "")
+            answer["message"] = "There are no memories of this user yet" + (" about that" if focus else "")
         if arguments.get("includeMemories"):
             answer["memories"] = [views.entity(memory) for memory in memories]
         return answer
 
     def _list(self, user: str, arguments: dict[str, Any]) -> JsonValue:
-        self._let_fade()
+        self._apply_decay()
         everything = list(self._memories())
         chosen = [memory for memory in everything if _passes(memory, arguments)]
         order = _SORTS[arguments.get("sortBy", "created")]
@@ -211,7 +211,9 @@ class PerUserHandlers(JsonHandlers):
 
     def _erase(self, user: str, arguments: dict[str, Any]) -> JsonValue:
         if arguments["confirm"] != self._service.place.user:
-            raise InvalidInput("confirm", "is not the userId; nothing was erased. Ask the user, then give it once more")
+            raise InvalidInput(
+                "confirm", "does not equal userId; nothing was erased. Ask the user, then repeat the userId"
+            )
         memories = [memory.id for memory in self._memories(statuses=STATUSES)]
         erased = self._service.erase(memories) if memories else 0
         return {"userId": user, "status": "erased", "erasedCount": erased}
@@ -219,23 +221,23 @@ class PerUserHandlers(JsonHandlers):
     # -- what is read
 
     def _summary(self) -> str | None:
-        """The user in one line, made of no more memories than it needs."""
-        weighty: list[Memory] = []
+        """The user in one line, from the few memories it needs."""
+        chosen: list[Memory] = []
         for category in profile.SUMMED_UP:
             kinds = views.kinds_of(category)
-            found = self._service.recall(None, scope="all", order="importance", limit=_SUMMED_UP, kinds=kinds)
-            weighty += [match.memory for match in found]
-        return profile.summary(weighty)
+            found = self._service.recall(None, scope="all", order="importance", limit=_PER_CATEGORY, kinds=kinds)
+            chosen += [match.memory for match in found]
+        return profile.summary(chosen)
 
     def _memories(self, **wanted: Unpack[Wanted]) -> Iterator[Memory]:
-        """Everything of the user that passes, latest first, whatever project it was written in."""
+        """The user's memories of all projects that pass the filter, latest first."""
         everywhere: Wanted = {**_EVERYWHERE, **wanted}
         return browse(self._service, **everywhere)
 
     def _found(self, query: str, arguments: dict[str, Any]) -> list[tuple[Memory, float]]:
-        """What passes the filters, with how well it fits, in this dialect's order.
+        """The memories that pass the filters, with relevance, in this dialect's order.
 
-        A query looks among what is archived as well; what is only browsed is not archived.
+        A query includes archived memories; browsing does not.
         """
         now = self._service.now()
         wanted = _wanted(arguments)
@@ -246,18 +248,18 @@ class PerUserHandlers(JsonHandlers):
         else:
             matches = [Match(memory, 1.0, "latest") for memory in self._memories(**wanted)]
         passed = [match for match in matches if _passes(match.memory, arguments)]
-        fits = [(match.memory, min(1.0, max(0.0, match.score))) for match in passed]
+        scored = [(match.memory, min(1.0, max(0.0, match.score))) for match in passed]
 
-        def worth(pair: tuple[Memory, float]) -> float:
-            memory, fit = pair
-            return fit * memory.importance * views.recency(memory, now)
+        def score_of(pair: tuple[Memory, float]) -> float:
+            memory, relevance = pair
+            return relevance * memory.importance * views.recency(memory, now)
 
-        return sorted(fits, key=lambda pair: (-worth(pair), pair[0].id))
+        return sorted(scored, key=lambda pair: (-score_of(pair), pair[0].id))
 
-    def _meant(self, arguments: dict[str, Any]) -> list[Memory]:
-        """The memories that a call wants forgotten.
+    def _targets(self, arguments: dict[str, Any]) -> list[Memory]:
+        """The memories that a call wants to forget.
 
-        Raises: InvalidInput when it names none; NotFound when it is no memory of this user.
+        Raises: InvalidInput when it names none; NotFound when the memory is not this user's.
         """
         name, query = arguments.get("memoryId"), arguments.get("query", "").strip()
         if not name and not query:
@@ -268,24 +270,24 @@ class PerUserHandlers(JsonHandlers):
         kept = [memory for memory in found if _passes(memory, arguments)]
         return [memory for memory in kept if before is None or memory.updated_at < before]
 
-    def _let_fade(self) -> None:
-        """Lower what was not used for a week or more, and archive what has faded."""
+    def _apply_decay(self) -> None:
+        """Reduce the importance of unused memories; archive those below `_ARCHIVE_BELOW`."""
         now = self._service.now()
         faded = []
         for memory in list(self._memories(tier="mid", until=now - _WEEK_MS)):
-            left = views.weekly_decay(memory, now)
-            if left is None:
+            importance = views.weekly_decay(memory, now)
+            if importance is None:
                 continue
-            if left < _FADED:
+            if importance < _ARCHIVE_BELOW:
                 faded.append(memory.id)
             else:
-                self._service.revise(memory.id, memory.text, importance=left)
+                self._service.revise(memory.id, memory.text, importance=importance)
         if faded:
             self._service.forget(faded, mode="archive")
 
 
 def _wanted(arguments: dict[str, Any]) -> Wanted:
-    """The filters of a call that the store applies; the others are for what it gives."""
+    """The filters that the store applies; `_passes` applies the others."""
     paths = [_checked_path(path) for path in _listed(arguments.get("categories"))]
     wanted: Wanted = {
         **_EVERYWHERE,
@@ -302,7 +304,7 @@ def _tier(named: str) -> Tier:
 
 
 def _recalled(memory: Memory, fit: float, now: int, arguments: dict[str, Any]) -> JsonValue:
-    told: dict[str, JsonValue] = {
+    row: dict[str, JsonValue] = {
         "id": memory.id,
         "category": views.category_of(memory),
         "tier": views.tier_of(memory),
@@ -312,8 +314,8 @@ def _recalled(memory: Memory, fit: float, now: int, arguments: dict[str, Any]) -
         "lastAccessed": iso(now),
     }
     if arguments.get("includeContext"):
-        told["context"] = memory.why
-    return {**told, "archived": True} if memory.status == "archived" else told
+        row["context"] = memory.why
+    return {**row, "archived": True} if memory.status == "archived" else row
 
 
 def _entry(memory: Memory) -> JsonValue:
@@ -344,7 +346,7 @@ def _passes(memory: Memory, arguments: dict[str, Any]) -> bool:
 
 
 def _category(named: str) -> tuple[Kind, str]:
-    """The kind that a category stands for, and its path where it is one below it, such as `preference/tone`.
+    """The kind of a category, and its path if it is a subcategory, such as `preference/tone`.
 
     Raises: InvalidInput.
     """
@@ -357,14 +359,14 @@ def _checked_path(named: str) -> str:
     path = named.strip().strip("/").lower()
     if path.partition("/")[0] not in per_user.CATEGORIES:
         raise InvalidInput(
-            "category", f"is none of {', '.join(per_user.CATEGORIES)}, nor one below, as preference/tone"
+            "category", f"must be one of {', '.join(per_user.CATEGORIES)}, or a subcategory such as preference/tone"
         )
     return path
 
 
-def _listed(told: str | list[str] | None) -> list[str]:
-    """The words of a list, or of a text with commas between."""
-    words = told.split(",") if isinstance(told, str) else told or []
+def _listed(value: str | list[str] | None) -> list[str]:
+    """The items of a list, or of a comma-separated string."""
+    words = value.split(",") if isinstance(value, str) else value or []
     return [word.strip() for word in words if word.strip()]
 
 

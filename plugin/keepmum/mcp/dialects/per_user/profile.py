@@ -1,4 +1,4 @@
-"""A user's profile out of what is stored of them: no model, the same for the same memories. Pure."""
+"""A user's profile, derived from memories by rules, without a model. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _AVOIDS = re.compile(
 _LIKES = re.compile(r"\b(?:prefer\w*|like[sd]?|appreciate[sd]?|enjoy\w*|love[sd]?)\b", re.IGNORECASE)
 _LEARNS = re.compile(r"\b(?:learn\w*|studying|new to|beginner)\b", re.IGNORECASE)
 _USES = re.compile(r"\b(?:use[sd]?|using|runs?|stack|works? with|deploys?)\b", re.IGNORECASE)
-_ENOUGH = 20  # memories that make a profile as sure as they are
+_ENOUGH = 20  # memories for full confidence
 
 
 def summary(memories: Sequence[Memory]) -> str | None:
-    """The user in one line: three facts and two skills, the most important ones; None when nothing tells."""
+    """The user in one line: the three most important facts and two skills; None without any."""
     facts, skills = _of(memories, "fact")[:3], _of(memories, "skill")[:2]
-    told = [*facts, *skills] or _of(memories, "preference")[:2] or _of(memories, "project")[:1]
-    return "; ".join(memory.text.rstrip(". ") for memory in told) or None
+    chosen = [*facts, *skills] or _of(memories, "preference")[:2] or _of(memories, "project")[:1]
+    return "; ".join(memory.text.rstrip(". ") for memory in chosen) or None
 
 
 def profile(memories: Sequence[Memory]) -> dict[str, JsonValue]:
-    """The profile that memories give; each entry is the text of one of them."""
+    """The profile; each entry is the text of one memory."""
     preferences = [*_of(memories, "preference"), *_of(memories, "relationship")]
     avoided = [memory for memory in preferences if _AVOIDS.search(memory.text)]
     liked = [memory for memory in preferences if memory not in avoided and _LIKES.search(memory.text)]
@@ -56,7 +56,7 @@ def profile(memories: Sequence[Memory]) -> dict[str, JsonValue]:
 
 
 def confidence(memories: Sequence[Memory]) -> float:
-    """How sure a profile is, 0 to 1: the mean of its memories, less while they are few."""
+    """The profile's confidence, 0 to 1: the mean of its memories, reduced while they are few."""
     if not memories:
         return 0.0
     mean = sum(memory.confidence for memory in memories) / len(memories)
@@ -74,10 +74,10 @@ def _last_used(memory: Memory) -> tuple[float, int]:
 def _of(
     memories: Sequence[Memory], category: str, order: Callable[[Memory], tuple[float, int]] = _weight
 ) -> list[Memory]:
-    """The memories of a category, greatest first."""
+    """The memories of a category, sorted in descending order."""
     found = [memory for memory in memories if category_of(memory) == category]
     return sorted(found, key=lambda memory: (*order(memory), memory.id), reverse=True)
 
 
-def _texts(memories: Iterable[Memory], most: int) -> list[JsonValue]:
-    return list(itertools.islice((memory.text for memory in memories), most))
+def _texts(memories: Iterable[Memory], limit: int) -> list[JsonValue]:
+    return list(itertools.islice((memory.text for memory in memories), limit))

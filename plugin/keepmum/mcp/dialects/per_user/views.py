@@ -1,4 +1,4 @@
-"""How this dialect shows memories, and in which order. Pure."""
+"""Renders and ranks memories for this dialect. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from keepmum.mcp.dialects.per_user import CATEGORIES
 
 __all__ = ["category_of", "entity", "falls_under", "idle_days", "kinds_of", "recency", "tier_of", "weekly_decay"]
 
-_OTHERS: Mapping[Kind, str] = {"task": "project"}  # kinds of other dialects; those not named are facts
+_OTHERS: Mapping[Kind, str] = {"task": "project"}  # kinds of other dialects; the rest are facts
 _RECENT_DAYS = 30.0
 _WEEK = 7.0
-_KEPT_A_WEEK = 0.9
+_WEEKLY_FACTOR = 0.9
 
 
 def category_of(memory: Memory) -> str:
-    """The category that a memory has in this dialect, which knows seven."""
+    """The memory's category, one of this dialect's seven."""
     return memory.kind if memory.kind in CATEGORIES else _OTHERS.get(memory.kind, "fact")
 
 
@@ -28,40 +28,40 @@ def kinds_of(category: str) -> tuple[Kind, ...]:
 
 
 def falls_under(memory: Memory, path: str) -> bool:
-    """Whether a memory is of a category, or of one below it: `preference/tone` is below `preference`."""
+    """Whether a memory is in a category or subcategory, such as `preference` or `preference/tone`."""
     if "/" not in path:
         return category_of(memory) == path
     return any(tag == path or tag.startswith(f"{path}/") for tag in memory.tags)
 
 
 def tier_of(memory: Memory) -> str:
-    """The tier of a memory, in this dialect's words."""
+    """The memory's tier in this dialect."""
     return "long-term" if memory.tier == "long" else "mid-term"
 
 
 def idle_days(memory: Memory, now: int) -> float:
-    """Days since a memory was last recalled or changed, never negative."""
+    """Days since a memory was last recalled or changed; not negative."""
     return max(0, now - max(memory.accessed_at or 0, memory.updated_at)) / DAY_MS
 
 
 def recency(memory: Memory, now: int) -> float:
-    """From 1 for what was used just now down towards 0; 0.5 after 30 days."""
+    """1 for a memory used now, 0.5 after 30 days, towards 0."""
     return 1 / (1 + idle_days(memory, now) / _RECENT_DAYS)
 
 
 def weekly_decay(memory: Memory, now: int) -> float | None:
-    """What is left of a memory's importance: a tenth less for each week without use; None where nothing is due.
+    """The importance after decay, a tenth per week without use; None if no decay is due.
 
-    Only what fades does, and an instruction of the user never.
+    Long-term memories and instructions do not decay.
     """
     days = idle_days(memory, now)
     if memory.tier == "long" or category_of(memory) == "instruction" or days < _WEEK:
         return None
-    return float(memory.importance * _KEPT_A_WEEK ** (days / _WEEK))
+    return float(memory.importance * _WEEKLY_FACTOR ** (days / _WEEK))
 
 
 def entity(memory: Memory) -> dict[str, JsonValue]:
-    """A memory with all its fields, as an export has it."""
+    """A memory with all fields, for exports."""
     return {
         "id": memory.id,
         "userId": memory.user,

@@ -1,4 +1,4 @@
-"""The `token-saver` dialect: memories under hierarchical keys, with any JSON value, and a resume within a budget.
+"""The `token-saver` dialect: memories under hierarchical keys, with any JSON value, and a resume within a token budget.
 
 Source: https://github.com/jerry426/token-saver-mcp (memory system design, tools), read 2026-11-21.
 """
@@ -97,7 +97,7 @@ _TOOLS = (
             ("key",),
             key={"type": "string", "minLength": 1, "maxLength": 255},
             scope=_ANY_SCOPE,
-            pattern={"type": "boolean", "description": "Take the key for a pattern"},
+            pattern={"type": "boolean", "description": "Treat the key as a pattern"},
         ),
         _REMOVES,
         title="Delete memory",
@@ -185,7 +185,7 @@ SURFACE = Surface(_INSTRUCTIONS, _TOOLS)
 
 
 def open_handlers(context: Context) -> Handlers:
-    """The handlers, with all that they import: to be called after the handshake.
+    """Import and open the handlers; call it after the handshake.
 
     Raises: KeepmumError when the memory cannot be opened.
     """

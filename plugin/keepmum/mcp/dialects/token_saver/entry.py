@@ -1,4 +1,4 @@
-"""A memory as this dialect sees it: a JSON value under a key, with importance 1 to 5 and verbosity 1 to 4."""
+"""A memory in this dialect: a JSON value under a key, with importance 1 to 5 and verbosity 1 to 4."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from keepmum.core import ids
 from keepmum.core.memory import JsonValue, Kind, Memory
 from keepmum.mcp.dialects.handlers import iso
 
-__all__ = ["SHORT", "data_of", "importance", "kind_of", "row", "share", "text_of", "value", "verbosity"]
+__all__ = ["SHORT", "core_importance", "data_of", "importance", "kind_of", "row", "text_of", "value", "verbosity"]
 
 SHORT = 100  # characters of a value in a list
 _VERBOSITY = 2
-# What a key tells of the kind of memory, for the other dialects and the briefing.
+# The kind of memory that a key prefix implies, for other dialects and the briefing.
 _KINDS: Mapping[str, Kind] = {
     "architecture.": "decision", "decision.": "decision", "shared.decisions": "decision",
     "project.conventions": "instruction", "project.": "fact",
@@ -23,13 +23,13 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def kind_of(key: str) -> Kind:
-    """The kind of memory that lies under a key: what its longest known beginning says."""
+    """The kind that the longest known prefix of the key implies."""
     known = [prefix for prefix in _KINDS if key.startswith(prefix)]
     return _KINDS[max(known, key=len)] if known else "note"
 
 
-def share(level: int) -> float:
-    """An importance of 1 to 5 as the core keeps it, 0 to 1."""
+def core_importance(level: int) -> float:
+    """An importance of 1 to 5 on the core's scale, 0 to 1."""
     return (level - 1) / 4
 
 
@@ -38,39 +38,39 @@ def importance(memory: Memory) -> int:
     return round(1 + 4 * memory.importance)
 
 
-def text_of(told: JsonValue) -> str:
-    """The text by which a value is searched and shown."""
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+def text_of(value: JsonValue) -> str:
+    """The text of a value, for search and display."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def data_of(told: JsonValue, level: int) -> dict[str, JsonValue]:
-    """What is kept beside the text: the verbosity, and the value where the text is only its spelling."""
+def data_of(value: JsonValue, level: int) -> dict[str, JsonValue]:
+    """The data stored with the text: the verbosity, and the value unless it is the text itself."""
     kept: dict[str, JsonValue] = {"verbosity": level}
-    return kept if isinstance(told, str) else {**kept, "value": told}
+    return kept if isinstance(value, str) else {**kept, "value": value}
 
 
 def value(memory: Memory) -> JsonValue:
-    """The value of a memory; of one that another dialect wrote, its text."""
+    """The value of a memory; the text if another dialect wrote it."""
     data = memory.data
     return data["value"] if isinstance(data, Mapping) and "value" in data and "verbosity" in data else memory.text
 
 
 def verbosity(memory: Memory) -> int:
-    """The verbosity of a memory, 1 to 4; 2 where nobody said it."""
+    """The verbosity of a memory, 1 to 4; default 2."""
     level = memory.data.get("verbosity") if isinstance(memory.data, Mapping) else None
     return level if isinstance(level, int) else _VERBOSITY
 
 
 def row(memory: Memory, *, root: str | None = None, cut: bool = False) -> dict[str, JsonValue]:
-    """A memory as the tools answer it; `root` is the folder of its project, where that is known."""
-    told = value(memory)
-    if cut and len(text_of(told)) > SHORT:
-        told = f"{text_of(told)[: SHORT - 1]}…"
+    """A memory as JSON; `root` is its project's folder, if known."""
+    shown = value(memory)
+    if cut and len(text_of(shown)) > SHORT:
+        shown = f"{text_of(shown)[: SHORT - 1]}…"
     ttl = None if memory.expires_at is None else round((memory.expires_at - memory.updated_at) / 1000)
     return {
         "id": ids.to_uuid(memory.id),
         "key": memory.key,
-        "value": told,
+        "value": shown,
         "scope": memory.scope,
         "project_path": root,
         "session_id": memory.session if memory.scope == "session" else None,

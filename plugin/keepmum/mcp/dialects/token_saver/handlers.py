@@ -1,4 +1,4 @@
-"""What stands behind the `token-saver` tools: arguments in, calls of the service, JSON out."""
+"""The tools of the `token-saver` dialect, over the service, rendered as JSON."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from keepmum_hooks import places
 __all__ = ["TokenSaverHandlers", "open_handlers"]
 
 _LISTED = 50
-_SEARCHED = 500  # matches of a search that operators choose from
-_MOST = 10_000  # memories read or deleted by one pattern
-_ERRORS = 10  # of an import, told one by one
-_NEAREST = ("session", "project", "shared", "global")  # whose memory a key means first
+_SEARCHED = 500  # matches that operators filter
+_MAX = 10_000  # memories read or deleted by one pattern
+_ERRORS = 10  # errors of an import that are listed
+_SCOPE_ORDER = ("session", "project", "shared", "global")  # which scope a key is looked up in first
 
 
 def open_handlers(context: Context) -> TokenSaverHandlers:
-    """Handlers over the memory of the place that this process was started in.
+    """Handlers for the memory of the client's folder.
 
-    Raises: KeepmumError when settings are wrong or the store cannot be opened.
+    Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
-    own_session = f"process-{ids.new_id().removeprefix(ids.PREFIX)}"  # for clients that name none
+    own_session = f"process-{ids.new_id().removeprefix(ids.PREFIX)}"  # for clients without session ids
     home = places.home(os.environ)
     if home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
@@ -69,9 +69,9 @@ class TokenSaverHandlers(JsonHandlers):
     # -- tools
 
     def _write(self, arguments: dict[str, Any]) -> JsonValue:
-        told = self._kept(**arguments)
+        answer = self._store(**arguments)
         self._export_if_due()
-        return told
+        return answer
 
     def _read(self, arguments: dict[str, Any]) -> JsonValue:
         key, pattern = arguments.get("key"), arguments.get("pattern")
@@ -80,7 +80,7 @@ class TokenSaverHandlers(JsonHandlers):
         if not arguments:
             raise InvalidInput("key", "is missing; give a key, a pattern, tags or a scope")
         if key is not None and pattern is None and not arguments.get("tags"):
-            found = self._under(key, arguments.get("scope"))
+            found = self._with_key(key, arguments.get("scope"))
             return self._loaded(found[:1])[0] if found else None
         wanted = self._wanted(pattern=pattern or key, scope=arguments.get("scope"), tags=arguments.get("tags"))
         return self._loaded(list(self._browse(wanted)))
@@ -94,7 +94,7 @@ class TokenSaverHandlers(JsonHandlers):
         if arguments.get("pattern"):
             found = list(self._browse(self._wanted(pattern=key, scope=scope)))
         else:
-            found = self._under(key, scope)
+            found = self._with_key(key, scope)
         if found:
             self._service.forget([memory.id for memory in found])
         return bool(found)
@@ -103,31 +103,31 @@ class TokenSaverHandlers(JsonHandlers):
         limit, query = arguments.get("limit", _LISTED), arguments["query"]
         levels = {name: arguments[name] for name in ("minImportance", "maxVerbosity") if name in arguments}
         wanted = self._wanted(scope=arguments.get("scope"))
-        stated = expression.parse(query)
-        if stated is None:
+        condition = expression.parse(query)
+        if condition is None:
             most = _SEARCHED if levels else limit
             found = [match.memory for match in self._service.recall(query, limit=most, **wanted)]
-        elif stated.words:
-            matches = self._service.recall(stated.words, limit=_SEARCHED, **wanted)
-            found = [match.memory for match in matches if stated.fits(_said(match.memory))]
+        elif condition.words:
+            matches = self._service.recall(condition.words, limit=_SEARCHED, **wanted)
+            found = [match.memory for match in matches if condition.matches(_searchable_text(match.memory))]
         else:
-            found = [memory for memory in self._browse(wanted) if stated.fits(_said(memory))]
+            found = [memory for memory in self._browse(wanted) if condition.matches(_searchable_text(memory))]
         return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
 
     def _smart_resume(self, arguments: dict[str, Any]) -> JsonValue:
-        held, place = self._options.all(), self._service.place
+        options, place = self._options.all(), self._service.place
         if session := arguments.pop("session_id", None):
             place = replace(place, session=session)
         if path := arguments.pop("project_path", None):
             found = resolve(os.environ, (_folder(path),))[1]
             place = replace(place, project=found.id, name=found.name, root=found.root)
         levels = {} if arguments.pop("verbose", False) else {
-            "minImportance": held["smartResumeMinImportance"], "maxVerbosity": held["smartResumeMaxVerbosity"],
+            "minImportance": options["smartResumeMinImportance"], "maxVerbosity": options["smartResumeMaxVerbosity"],
         }  # fmt: skip
         if "verbosity" in arguments:
             levels["maxVerbosity"] = arguments.pop("verbosity")
         with self._service.at(place):
-            return resume.resume(self._chosen(_MOST, **{**levels, **arguments}), held["smartResumeMaxTokens"])
+            return resume.resume(self._chosen(_MAX, **{**levels, **arguments}), options["smartResumeMaxTokens"])
 
     def _configure(self, arguments: dict[str, Any]) -> JsonValue:
         action = arguments["action"]
@@ -137,7 +137,7 @@ class TokenSaverHandlers(JsonHandlers):
             old, new = self._options.set(arguments["setting"], arguments["value"])
             return {"setting": arguments["setting"], "old": old, "new": new}
         if action == "profile" and "profile" not in arguments:
-            raise InvalidInput("profile", f"is missing; there are {', '.join(PROFILES)}")
+            raise InvalidInput("profile", f"is missing; choose one of {', '.join(PROFILES)}")
         if action == "profile":
             return {"profile": arguments["profile"], "settings": self._options.apply(arguments["profile"])}
         if action == "reset":
@@ -146,11 +146,10 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _export(self, arguments: dict[str, Any]) -> JsonValue:
         output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
-        validation.refuse_secrets(
-            {"output": output}, allowlist.AllowlistScanner(None)
-        )  # it names the file, and the answer tells it
-        whole = arguments.pop("includeMetadata", True)
-        return self._exported(output, self._chosen(_MOST, **arguments), pretty=pretty, whole=whole)
+        # The answer contains the file name.
+        validation.refuse_secrets({"output": output}, allowlist.AllowlistScanner(None))
+        with_metadata = arguments.pop("includeMetadata", True)
+        return self._write_export(output, self._chosen(_MAX, **arguments), pretty=pretty, with_metadata=with_metadata)
 
     def _import(self, arguments: dict[str, Any]) -> JsonValue:
         path = os.path.join(self._service.place.root or os.getcwd(), arguments["file"])
@@ -159,18 +158,18 @@ class TokenSaverHandlers(JsonHandlers):
         errors: list[JsonValue] = []
         saved: JsonValue = None
         if arguments.get("backup", True) and not dry and self._service.count():
-            saved = self._exported("auto", self._chosen(_MOST), pretty=True, whole=True)
+            saved = self._write_export("auto", self._chosen(_MAX), pretty=True, with_metadata=True)
         for number, row in enumerate(rows, 1):
             try:
-                counts[self._take_in(row, arguments, dry=dry)] += 1
-            except (InvalidInput, SecretFound) as error:  # this one; the others are none the worse
+                counts[self._import_one(row, arguments, dry=dry)] += 1
+            except (InvalidInput, SecretFound) as error:  # the other memories are still imported
                 counts["failed"] += 1
                 errors.append(f"memory {number}: {error}")
         return {**counts, "dry_run": dry, "errors": errors[:_ERRORS], "backup": saved}
 
     # -- parts of tools
 
-    def _kept(  # noqa: PLR0913 - the parameters of the tool
+    def _store(  # noqa: PLR0913 - the parameters of the tool
         self,
         *,
         key: str,
@@ -181,38 +180,38 @@ class TokenSaverHandlers(JsonHandlers):
         importance: int | None = None,
         verbosity: int | None = None,
     ) -> dict[str, JsonValue]:
-        """Write a value under a key, whole: what is not said has its default, not what was there before."""
+        """Write a value under a key, with_metadata: what is not said has its default, not what was there before."""
         if not key.strip():
             raise InvalidInput("key", "is empty")
         if "*" in key:
-            raise InvalidInput("key", "holds a *, which stands for anything when it is read; write to one key")
+            raise InvalidInput("key", "contains *, which is a wildcard for reading; write to one key")
         worth, detail = self._options.levels(key)
-        lasts = ttl if ttl is not None else self._options.all()["ttlDefault"]
+        lifetime = ttl if ttl is not None else self._options.all()["ttlDefault"]
         kept = self._service.remember(
             entry.text_of(value),
             key=key,
             scope=scope,
             kind=entry.kind_of(key),
-            tier="long",  # nothing fades in this dialect; what is to pass has a time to live
+            tier="long",  # nothing fades in this dialect; use ttl
             tags=tags or [],
-            importance=entry.share(importance or worth),
+            importance=entry.core_importance(importance or worth),
             data=entry.data_of(value, verbosity or detail),
-            ttl_seconds=lasts or None,
-            endless=not lasts,
+            ttl_seconds=lifetime or None,
+            endless=not lifetime,
         )
-        told: dict[str, JsonValue] = {"status": kept.action or "unchanged", "memory": self._row(kept.memory)}
+        answer: dict[str, JsonValue] = {"status": kept.action or "unchanged", "memory": self._row(kept.memory)}
         if kept.queued:
-            told["queued"] = kept.queued  # it waits for the server, and is not stored yet
+            answer["queued"] = kept.queued
         if kept.action == "conflict" and kept.previous is not None:
-            told["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
-        return told
+            answer["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
+        return answer
 
-    def _under(self, key: str, scope: str | None) -> list[Memory]:
-        """The memories that have this key, the nearest scope first."""
+    def _with_key(self, key: str, scope: str | None) -> list[Memory]:
+        """The memories with this key, in `_SCOPE_ORDER`."""
         found = [memory for memory in self._browse(self._wanted(pattern=key, scope=scope)) if memory.key == key]
-        return sorted(found, key=lambda memory: _NEAREST.index(memory.scope))
+        return sorted(found, key=lambda memory: _SCOPE_ORDER.index(memory.scope))
 
-    def _chosen(  # noqa: PLR0913 - what the tools choose by
+    def _chosen(  # noqa: PLR0913 - the filters of the tools
         self,
         limit: int,
         *,
@@ -237,31 +236,33 @@ class TokenSaverHandlers(JsonHandlers):
         chosen: list[Memory] = []
         for memory in self._browse(wanted):
             if entry.importance(memory) < minImportance or len(chosen) == limit:
-                break  # they come most important first
+                break  # sorted by importance
             if _passes(memory, maxVerbosity=maxVerbosity):
                 chosen.append(memory)
         return chosen
 
     def _browse(self, wanted: Wanted) -> Iterator[Memory]:
-        """Memories that pass the filter, most important first, read as they are asked for."""
-        return itertools.islice(browse(self._service, order="importance", **wanted), _MOST)
+        """Memories that pass the filter, most important first, read lazily."""
+        return itertools.islice(browse(self._service, order="importance", **wanted), _MAX)
 
     def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
         return {"scope": scope, "tags": tags or (), "keys": pattern}
 
     def _loaded(self, memories: list[Memory]) -> list[JsonValue]:
-        """These in full, as used: the only reading that counts."""
+        """The memories in full; counts as use, which other reads do not."""
         return [self._row(memory) for memory in self._service.load([memory.id for memory in memories])]
 
     def _row(self, memory: Memory) -> dict[str, JsonValue]:
         here = memory.project is not None and memory.project == self._service.place.project
         return entry.row(memory, root=self._service.place.root if here else None)
 
-    def _exported(self, output: str, memories: list[Memory], *, pretty: bool, whole: bool) -> JsonValue:
+    def _write_export(self, output: str, memories: list[Memory], *, pretty: bool, with_metadata: bool) -> JsonValue:
         now = self._service.now()
         path = transfer.Folders(self._home, self._service.place.root).file(output, now)
         rows: list[JsonValue] = [
-            self._row(memory) if whole else {"key": memory.key, "value": entry.value(memory), "scope": memory.scope}
+            self._row(memory)
+            if with_metadata
+            else {"key": memory.key, "value": entry.value(memory), "scope": memory.scope}
             for memory in memories
             if memory.key
         ]
@@ -269,50 +270,50 @@ class TokenSaverHandlers(JsonHandlers):
         return {"path": path, "count": len(rows)}
 
     def _export_if_due(self) -> None:
-        """Export everything when that is wanted from time to time and the last is old enough."""
-        held = self._options.all()
-        if not held["autoExportEnabled"]:
+        """Run the automatic export if it is enabled and due."""
+        options = self._options.all()
+        if not options["autoExportEnabled"]:
             return
         folders = transfer.Folders(self._home, self._service.place.root)
-        output = held["autoExportPath"]
+        output = options["autoExportPath"]
         try:
             last = transfer.newest(folders.exports) if output == "auto" else os.path.getmtime(folders.file(output, 0))
         except OSError:
             last = 0.0
-        if self._service.now() / 1000 - last >= held["autoExportFrequency"] * 3600:
-            self._exported(output, self._chosen(_MOST), pretty=True, whole=True)
+        if self._service.now() / 1000 - last >= options["autoExportFrequency"] * 3600:
+            self._write_export(output, self._chosen(_MAX), pretty=True, with_metadata=True)
 
-    def _take_in(self, row: Mapping[str, Any], how: Mapping[str, Any], *, dry: bool) -> str:
-        """Keep one memory of an export; the count it belongs to.
+    def _import_one(self, row: Mapping[str, Any], options: Mapping[str, Any], *, dry: bool) -> str:
+        """Import one memory; return the outcome to count.
 
-        Raises: InvalidInput, SecretFound for what cannot be kept.
+        Raises: InvalidInput, SecretFound.
         """
-        told = row.get("metadata")
-        meta: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
-        key, scope = row.get("key"), how.get("scope") or row.get("scope") or "project"
+        found = row.get("metadata")
+        meta: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+        key, scope = row.get("key"), options.get("scope") or row.get("scope") or "project"
         if not isinstance(key, str) or not key:
             raise InvalidInput("key", "is missing")
         if scope not in SCOPES:
-            raise InvalidInput("scope", f"is none of {', '.join(SCOPES)}")
-        key = how.get("keyPrefix", "") + key
+            raise InvalidInput("scope", f"must be one of {', '.join(SCOPES)}")
+        key = options.get("keyPrefix", "") + key
         levels = self._options.levels(key)
-        worth, detail = (_level(meta.get(name), usual, most) for name, usual, most in _levels(levels))
-        if worth < how.get("minImportance", 1):
+        worth, detail = (_level(meta.get(name), default, most) for name, default, most in _levels(levels))
+        if worth < options.get("minImportance", 1):
             return "skipped"
-        present = self._under(key, scope)
-        if present and not _wins(meta, worth, present[0], how, self._service.now()):
+        present = self._with_key(key, scope)
+        if present and not _wins(meta, worth, present[0], options, self._service.now()):
             return "skipped"
         if not dry:
             tags = [tag for tag in meta.get("tags") or () if isinstance(tag, str)]
             ttl = meta.get("ttl") if isinstance(meta.get("ttl"), (int, float)) else None
-            self._kept(
+            self._store(
                 key=key, value=row.get("value"), scope=scope, ttl=ttl, tags=tags, importance=worth, verbosity=detail
             )
         return "updated" if present else "imported"
 
 
-def _said(memory: Memory) -> str:
-    """Everything of a memory that a search with operators looks at."""
+def _searchable_text(memory: Memory) -> str:
+    """The text that a search with operators matches."""
     return "\n".join((memory.key or "", memory.title, memory.text, " ".join(memory.tags)))
 
 
@@ -322,21 +323,21 @@ def _passes(memory: Memory, minImportance: int = 1, maxVerbosity: int = 4) -> bo
 
 def _folder(path: str) -> str:
     if not os.path.isdir(path):
-        raise InvalidInput("project_path", "is no folder")
+        raise InvalidInput("project_path", "is not a folder")
     return os.path.realpath(path)
 
 
-def _levels(usual: tuple[int, int]) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
-    return ("importance", usual[0], 5), ("verbosity", usual[1], 4)
+def _levels(default: tuple[int, int]) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    return ("importance", default[0], 5), ("verbosity", default[1], 4)
 
 
-def _level(value: object, usual: int, most: int) -> int:
-    return value if isinstance(value, int) and 1 <= value <= most else usual
+def _level(value: object, default: int, most: int) -> int:
+    return value if isinstance(value, int) and 1 <= value <= most else default
 
 
-def _wins(meta: Mapping[str, Any], worth: int, present: Memory, how: Mapping[str, Any], now: int) -> bool:
-    """Whether an imported value takes the place of the one that is here."""
-    mode, rule = how.get("mode", "merge"), how.get("onConflict", "newer")
+def _wins(meta: Mapping[str, Any], worth: int, present: Memory, options: Mapping[str, Any], now: int) -> bool:
+    """Whether an imported value replaces the present one."""
+    mode, rule = options.get("mode", "merge"), options.get("onConflict", "newer")
     if mode == "skip" or (mode == "merge" and rule == "skip"):
         return False
     if mode == "replace":
@@ -346,5 +347,5 @@ def _wins(meta: Mapping[str, Any], worth: int, present: Memory, how: Mapping[str
     try:
         written = parse_when("updated_at", str(meta.get("updated_at", "")), now)
     except KeepmumError:
-        return False  # of an unknown age: what is here stays
+        return False  # unknown age: keep the present value
     return written > present.updated_at if rule == "newer" else written < present.updated_at

@@ -1,4 +1,4 @@
-"""The defaults of this dialect, which an agent may change: one JSON file beside Keepmum's other state."""
+"""The settings of this dialect, which an agent may change: one JSON file in Keepmum's home."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, Any] = {
     "smartResumeMaxTokens": 2000,
     "smartResumeMinImportance": 3,
     "smartResumeMaxVerbosity": 2,
-    "ttlDefault": 0,  # seconds; 0: no end
+    "ttlDefault": 0,  # seconds; 0: never expires
     "patternPrefixes": {
         "architecture.": {"importance": 5, "verbosity": 2},
         "decision.": {"importance": 4, "verbosity": 3},
@@ -62,7 +62,7 @@ PROFILES: Mapping[str, Mapping[str, int]] = {
 
 
 class Options:
-    """The settings that hold, read from the file at each look: another session may have changed them."""
+    """The settings, read from the file each time, because another session may have changed them."""
 
     def __init__(self, home: str) -> None:
         self.path = os.path.join(home, _FILE)
@@ -70,54 +70,54 @@ class Options:
     def all(self) -> dict[str, Any]:
         """Every setting by name.
 
-        Raises: SettingsError when the file cannot be read or holds what no setting can be.
+        Raises: SettingsError when the file cannot be read or is invalid.
         """
         try:
             with open(self.path, encoding="utf-8") as file:
-                told = json.load(file)
+                stored = json.load(file)
         except FileNotFoundError:
             return dict(DEFAULTS)
         except (OSError, ValueError) as error:
-            raise SettingsError(f"{self.path} cannot be read; mend or delete it") from error
+            raise SettingsError(f"{self.path} cannot be read; fix or delete it") from error
         try:
-            return {**DEFAULTS, **{name: _checked(name, value) for name, value in dict(told).items()}}
+            return {**DEFAULTS, **{name: _checked(name, value) for name, value in dict(stored).items()}}
         except (InvalidInput, TypeError, ValueError) as error:
-            raise SettingsError(f"{self.path}: {error}; mend or delete it") from None
+            raise SettingsError(f"{self.path}: {error}; fix or delete it") from None
 
     def set(self, name: str, value: JsonValue) -> tuple[JsonValue, JsonValue]:
-        """Change one setting; what it was, and what it is.
+        """Change one setting; return the old and the new value.
 
-        Raises: InvalidInput when there is no such setting, or it cannot be that; SecretFound; SettingsError.
+        Raises: InvalidInput when the setting does not exist or the value is invalid; SecretFound; SettingsError.
         """
-        held = self.all()
+        options = self.all()
         new = _checked(name, value)
         validation.refuse_secrets({"value": new}, allowlist.AllowlistScanner(None))
-        self._write({**held, name: new})
-        return held[name], new
+        self._write({**options, name: new})
+        return options[name], new
 
     def apply(self, profile: str) -> dict[str, Any]:
-        """Take over the settings of a profile; every setting as it is then."""
-        held = {**self.all(), **PROFILES[profile]}
-        self._write(held)
-        return held
+        """Apply a profile; return all settings."""
+        options = {**self.all(), **PROFILES[profile]}
+        self._write(options)
+        return options
 
     def reset(self) -> dict[str, Any]:
-        """Back to the defaults."""
+        """Restore the defaults; return all settings."""
         self._write({})
         return dict(DEFAULTS)
 
     def levels(self, key: str) -> tuple[int, int]:
-        """Importance and verbosity of what is written under a key and says neither: what its longest prefix has."""
-        held = self.all()
-        prefixes = [prefix for prefix in held["patternPrefixes"] if key.startswith(prefix)]
-        told = held["patternPrefixes"][max(prefixes, key=len)] if prefixes else {}
+        """Default importance and verbosity for a key, from its longest configured prefix."""
+        options = self.all()
+        prefixes = [prefix for prefix in options["patternPrefixes"] if key.startswith(prefix)]
+        levels = options["patternPrefixes"][max(prefixes, key=len)] if prefixes else {}
         return (
-            told.get("importance", held["defaultImportance"]),
-            told.get("verbosity", held["defaultVerbosity"]),
+            levels.get("importance", options["defaultImportance"]),
+            levels.get("verbosity", options["defaultVerbosity"]),
         )
 
-    def _write(self, held: Mapping[str, Any]) -> None:
-        changed = {name: value for name, value in held.items() if value != DEFAULTS[name]}
+    def _write(self, options: Mapping[str, Any]) -> None:
+        changed = {name: value for name, value in options.items() if value != DEFAULTS[name]}
         try:
             replace_file(self.path, json.dumps(changed, indent=2) + "\n")
         except OSError as error:
@@ -125,26 +125,28 @@ class Options:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """A value that the setting can have.
+    """The value, validated for the setting.
 
     Raises: InvalidInput.
     """
     if name not in DEFAULTS:
-        raise InvalidInput("setting", f"is none of {', '.join(DEFAULTS)}")
+        raise InvalidInput("setting", f"must be one of {', '.join(DEFAULTS)}")
     if name in _RANGES:
         return _within(name, value, *_RANGES[name])
     if name == "autoExportEnabled":
         if not isinstance(value, bool):
-            raise InvalidInput("value", f"{name} is true or false")
+            raise InvalidInput("value", f"{name} must be true or false")
         return value
     if name == "autoExportPath":
         if not isinstance(value, str) or not value.strip():
-            raise InvalidInput("value", f"{name} is a file's path, or auto")
+            raise InvalidInput("value", f"{name} must be a path or auto")
         return value
     if not isinstance(value, Mapping) or not all(isinstance(levels, Mapping) for levels in value.values()):
-        raise InvalidInput("value", f'{name} is an object such as {{"todo.": {{"importance": 3, "verbosity": 1}}}}')
+        raise InvalidInput(
+            "value", f'{name} must be an object such as {{"todo.": {{"importance": 3, "verbosity": 1}}}}'
+        )
     if any(level not in _LEVELS for levels in value.values() for level in levels):
-        raise InvalidInput("value", f"{name} gives importance and verbosity, and nothing else")
+        raise InvalidInput("value", f"{name} may contain only importance and verbosity")
     return {
         str(prefix): {level: _within(level, number, *_LEVELS[level]) for level, number in levels.items()}
         for prefix, levels in value.items()
@@ -154,7 +156,7 @@ def _checked(name: str, value: Any) -> Any:
 def _within(name: str, value: Any, least: int, most: int) -> int:
     number = float(value) if isinstance(value, str) and value.strip().isdigit() else value
     if isinstance(number, bool) or not isinstance(number, (int, float)) or number != int(number):
-        raise InvalidInput("value", f"{name} is a whole number")
+        raise InvalidInput("value", f"{name} must be a whole number")
     if not least <= number <= most:
-        raise InvalidInput("value", f"{name} lies between {least} and {most}")
+        raise InvalidInput("value", f"{name} must be between {least} and {most}")
     return int(number)

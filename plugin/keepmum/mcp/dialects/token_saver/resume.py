@@ -1,4 +1,4 @@
-"""What a session needs to go on, within a budget of tokens: pure functions of the memories."""
+"""`smart_resume`: what a session needs to continue, within a token budget. Pure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _PREFIXES = {
     "next": ("next.", "todo."),
     "shared": ("shared.",),
 }
-_NOTHING = "Nothing is remembered here yet. Keep what later sessions need with write_memory."
+_EMPTY = "There are no memories here yet. Store what later sessions need with write_memory."
 
 
 def resume(memories: Iterable[Memory], budget: int) -> dict[str, JsonValue]:
-    """Briefing, context and token count; the whole answer takes at most `budget` tokens, unless nothing fits at all.
+    """Briefing, context and token count; at most `budget` tokens unless the empty answer is larger.
 
-    `memories` come most important first; those that do not fit are left out, and counted in `left_out`.
+    `memories` are sorted by importance; those that do not fit are counted in `left_out`.
     """
     context: dict[str, list[JsonValue]] = {section: [] for section in SECTIONS}
     lines: dict[str, list[str]] = {section: [] for section in SECTIONS}
-    answer: dict[str, JsonValue] = {"briefing": _NOTHING, "context": context, "token_count": budget, "left_out": 0}
+    answer: dict[str, JsonValue] = {"briefing": _EMPTY, "context": context, "token_count": budget, "left_out": 0}
     used = len(json.dumps(answer, ensure_ascii=False)) + sum(len(section) + 4 for section in SECTIONS)
     left_out = 0
     for memory in memories:
@@ -42,14 +42,14 @@ def resume(memories: Iterable[Memory], budget: int) -> dict[str, JsonValue]:
         used += cost
         context[section].append(shown)
         lines[section].append(line)
-    told = [f"{section.capitalize()}:\n" + "\n".join(lines[section]) for section in SECTIONS if lines[section]]
-    answer |= {"briefing": "\n".join(told) or _NOTHING, "left_out": left_out}
+    blocks = [f"{section.capitalize()}:\n" + "\n".join(lines[section]) for section in SECTIONS if lines[section]]
+    answer |= {"briefing": "\n".join(blocks) or _EMPTY, "left_out": left_out}
     answer["token_count"] = tokens(json.dumps(answer, ensure_ascii=False))
     return answer
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text takes: four characters each, rounded up."""
+    """Estimated tokens of a text: four characters each, rounded up."""
     return -(-len(text) // 4)
 
 
@@ -60,13 +60,13 @@ def _section(memory: Memory) -> str:
 
 
 def _shown(memory: Memory) -> JsonValue:
-    """A memory without what a session that goes on has no use for."""
+    """A memory, reduced to what a session needs."""
     return {"key": memory.key, "value": entry.value(memory), "scope": memory.scope, "tags": list(memory.tags)}
 
 
 def _line(memory: Memory) -> str:
-    """A memory in one line, with who wrote it and when."""
-    told = " ".join(entry.text_of(entry.value(memory)).split())
-    cut = told if len(told) <= entry.SHORT else f"{told[: entry.SHORT - 1]}…"
+    """A memory in one line, with author and date."""
+    text = " ".join(entry.text_of(entry.value(memory)).split())
+    cut = text if len(text) <= entry.SHORT else f"{text[: entry.SHORT - 1]}…"
     by = f"{memory.updated_by} {briefing.day(memory.updated_at)}"
     return briefing.as_data(f"- {memory.key or memory.title}: {cut} ({by})")

@@ -1,4 +1,4 @@
-"""Memories in a JSON file, and back."""
+"""Export to and import from JSON files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from keepmum.system.private_files import replace_file
 __all__ = ["Folders", "newest", "read", "write"]
 
 _VERSION = 1
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 _AUTO = "auto"
 
 
 class Folders:
-    """Where files may be written: in the project, and in a folder of Keepmum's own.
+    """The folders that exports may be written to: the project and Keepmum's own `exports`.
 
-    An agent names the file, and what tells the agent to may be a text that it has read: it must not reach the rest of
-    the user's files, nor a folder that is synchronised to somebody's cloud unless the project lies in one.
+    The agent that names the file may follow instructions in a text it has read, so it must not reach other files of
+    the user, or a folder that is synchronised to a cloud.
     """
 
     def __init__(self, home: str, root: str | None) -> None:
@@ -33,9 +33,9 @@ class Folders:
         self._root = root
 
     def file(self, output: str, now: int) -> str:
-        """The path of a file to be written: a new one of the exports for `auto`.
+        """The path to write to; for `auto`, a new file in `exports`.
 
-        Raises: InvalidInput when it lies elsewhere, is no .json file, or is there and no export.
+        Raises: InvalidInput when it is in another folder, not a .json file, or an existing file that is no export.
         """
         if output == _AUTO:
             stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now / 1000))
@@ -44,22 +44,22 @@ class Folders:
         if not any(
             os.path.commonpath((path, folder)) == folder for folder in self._allowed if _same_drive(path, folder)
         ):
-            raise InvalidInput("output", f"lies neither in the project nor in {self.exports}; name a file there")
+            raise InvalidInput("output", f"must be in the project or in {self.exports}")
         if os.path.splitext(path)[1] != ".json":
-            raise InvalidInput("output", "is no .json file")
+            raise InvalidInput("output", "must be a .json file")
         if os.path.exists(path) and not _is_export(path):
-            raise InvalidInput("output", "is a file that is no export; name another")
+            raise InvalidInput("output", "exists and is not an export; choose another name")
         return path
 
 
 def write(path: str, rows: Sequence[JsonValue], now: int, *, pretty: bool) -> None:
-    """Put an export at `path`, readable by its owner alone.
+    """Write an export, mode 0600.
 
-    Raises: InvalidInput when that cannot be done.
+    Raises: InvalidInput when it cannot be written.
     """
-    told = {"version": _VERSION, "exported_at": iso(now), "count": len(rows), "memories": list(rows)}
+    content = {"version": _VERSION, "exported_at": iso(now), "count": len(rows), "memories": list(rows)}
     try:
-        replace_file(path, json.dumps(told, ensure_ascii=False, indent=2 if pretty else None) + "\n")
+        replace_file(path, json.dumps(content, ensure_ascii=False, indent=2 if pretty else None) + "\n")
     except OSError as error:
         raise InvalidInput("output", f"cannot be written ({error.strerror}); nothing was exported") from error
 
@@ -67,20 +67,20 @@ def write(path: str, rows: Sequence[JsonValue], now: int, *, pretty: bool) -> No
 def read(path: str) -> list[Mapping[str, Any]]:
     """The memories of an export.
 
-    Raises: InvalidInput when the file is none.
+    Raises: InvalidInput when the file is not an export.
     """
     try:
-        told = _parsed(path)
+        content = _parsed(path)
     except OSError as error:
         raise InvalidInput("file", f"cannot be read ({error.strerror})") from error
-    rows = told.get("memories") if isinstance(told, Mapping) else told
+    rows = content.get("memories") if isinstance(content, Mapping) else content
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise InvalidInput("file", "is no export: it has no list of memories")
+        raise InvalidInput("file", "is not an export: it has no list of memories")
     return rows
 
 
 def newest(folder: str) -> float:
-    """When the last export of a folder was written, in seconds since 1970; 0 for none."""
+    """The time of the newest export in a folder, in seconds since the epoch; 0 if there is none."""
     try:
         names = [name for name in os.listdir(folder) if name.startswith("memories-") and name.endswith(".json")]
         return max((os.path.getmtime(os.path.join(folder, name)) for name in names), default=0.0)
@@ -90,20 +90,20 @@ def newest(folder: str) -> float:
 
 def _is_export(path: str) -> bool:
     try:
-        told = _parsed(path)
+        content = _parsed(path)
     except (OSError, InvalidInput):
         return False
-    return isinstance(told, Mapping) and {"version", "exported_at", "memories"} <= set(told)
+    return isinstance(content, Mapping) and {"version", "exported_at", "memories"} <= set(content)
 
 
 def _parsed(path: str) -> Any:
-    if not os.path.isfile(path) or os.path.getsize(path) > _MOST_BYTES:
-        raise InvalidInput("file", f"is no file of at most {_MOST_BYTES // 1024**2} MiB")
+    if not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
+        raise InvalidInput("file", f"must be a file of at most {_MAX_BYTES // 1024**2} MiB")
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except (ValueError, RecursionError):
-        raise InvalidInput("file", "is no JSON") from None
+        raise InvalidInput("file", "is not JSON") from None
 
 
 def _same_drive(one: str, other: str) -> bool:
