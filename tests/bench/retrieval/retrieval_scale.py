@@ -31,7 +31,7 @@ from keepmum import open_memory
 from keepmum.core.memory import Change, Embedding, Filter
 from keepmum.embedding.minilm import MiniLm
 from keepmum.stores import SqliteSpec, open_store
-from keepmum.stores.vectors import pack, unit
+from keepmum.stores.vectors import normalised, pack
 
 if TYPE_CHECKING:
     from keepmum.embedding import Embedder
@@ -57,10 +57,10 @@ class MadeUp:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """A row near some topic for each text."""
         near = self._topics[self._chance.integers(0, _TOPICS, len(texts))]
-        return unit(near + np.float32(0.8) * self._drawn(len(texts)))
+        return normalised(near + np.float32(0.8) * self._drawn(len(texts)))
 
     def _drawn(self, count: int) -> Vectors:
-        return unit(self._chance.standard_normal((count, _DIMENSIONS), dtype=np.float32))
+        return normalised(self._chance.standard_normal((count, _DIMENSIONS), dtype=np.float32))
 
 
 class Read(MadeUp):

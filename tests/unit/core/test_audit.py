@@ -35,7 +35,7 @@ def leaks(home: Path) -> list[str]:
 def planted(service: MemoryService, keepmum_home: Path) -> MemoryService:
     """A store into which secrets came past the one door, in each place that there is."""
     service.settle()
-    database: Any = service.store._db  # type: ignore[attr-defined] # past the one door
+    database: Any = service.store._database._connection  # type: ignore[attr-defined] # past the one door
 
     def plant(column: str, value: str) -> str:
         kept = service.remember(f"an ordinary {column}", key=f"the.{column}", kind="decision").memory.id

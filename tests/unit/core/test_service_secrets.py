@@ -157,7 +157,7 @@ def test_a_refusal_is_logged_by_rule_alone(service: MemoryService) -> None:
 
 def test_a_secret_of_before_does_not_come_back_by_undo(known: MemoryService) -> None:
     memory = known.find("known")
-    history: Any = known.store._db  # type: ignore[attr-defined] # as if an older scanner had let it through
+    history: Any = known.store._database._connection  # type: ignore[attr-defined] # as if an older scanner had let it through
     known.remember("a second value", key="known")
     history.execute("UPDATE history SET before = replace(before, 'an ordinary value', ?)", (f"token {SECRET}",))
     with pytest.raises(SecretFound):

@@ -16,7 +16,7 @@ import pytest
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError
 from keepmum.core.memory import Change, Filter
-from keepmum.stores.sqlite import SqliteStore, connection, edits, files, open_store
+from keepmum.stores.sqlite import SqliteStore, database, edits, files, open_store
 
 PAGE = 4096
 MANY = 300
@@ -130,7 +130,7 @@ def test_the_newer_holder_of_a_key_wins_over_the_one_in_a_backup(path: Path) -> 
         store.commit([Change(None, old)])
         store.upkeep(NOW)
         store.commit([Change(replace(old), None), Change(None, new)])
-        store._db.execute("DELETE FROM words_docsize")  # so that something seems to be missing
+        store._database._connection.execute("DELETE FROM words_docsize")  # so that something seems to be missing
     overwrite(path, 0, 100)
     with opened(path) as store:
         assert store.by_key(new.space, "k") == new
@@ -230,7 +230,7 @@ def test_one_damage_is_mended_once_however_many_notice(filled: Path) -> None:
 
 def test_a_broken_index_is_made_anew_and_the_question_answered(filled: Path) -> None:
     with opened(filled) as store:
-        store._db.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
+        store._database._connection.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
         assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
         assert "search index" in store.notice
     assert aside(filled) == []
@@ -238,14 +238,14 @@ def test_a_broken_index_is_made_anew_and_the_question_answered(filled: Path) -> 
 
 def test_an_index_that_lost_rows_is_made_anew_at_the_next_upkeep(filled: Path) -> None:
     with opened(filled) as store:
-        store._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
+        store._database._connection.execute("INSERT INTO words(words) VALUES ('delete-all')")
         assert store.search(["number"], EVERYTHING, MANY) == []
         store.upkeep(NOW)
         assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
 
 
 def test_a_busy_store_is_not_taken_for_a_damaged_one(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "BUSY_MS", 50)
+    monkeypatch.setattr(database, "BUSY_MS", 50)
     with opened(filled) as store, contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="try again"):
@@ -317,7 +317,7 @@ def test_no_wal_or_shared_memory_is_ever_deleted_by_us(filled: Path, monkeypatch
         store.upkeep(NOW)
         store.commit([Change(None, a_memory("in the WAL"))])
         overwrite(filled, 0, 100)
-        store._heal()
+        store._database._heal()
     overwrite(filled, 0, 100)
     with opened(filled) as store:
         assert store.count(EVERYTHING) > 0

@@ -22,8 +22,7 @@ from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.core.memory import Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.stores.sqlite import SqliteStore, files, open_store, rows, schema
-from keepmum.stores.sqlite import store as store_module
+from keepmum.stores.sqlite import SqliteStore, database, files, open_store, rows, schema
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.vectors import pack
 
@@ -77,7 +76,11 @@ def test_a_generous_umask_does_not_open_the_files(path: Path) -> None:
 
 
 def test_every_table_of_ours_is_strict(store: SqliteStore) -> None:
-    tables = {name: strict for _, name, kind, _, _, strict in store._db.execute("PRAGMA table_list") if kind == "table"}
+    tables = {
+        name: strict
+        for _, name, kind, _, _, strict in store._database._connection.execute("PRAGMA table_list")
+        if kind == "table"
+    }
     ours = {name: strict for name, strict in tables.items() if not name.startswith("sqlite_")}
     assert set(ours.values()) == {1}
     assert "memories" in ours
@@ -88,14 +91,14 @@ def test_every_table_of_ours_is_strict(store: SqliteStore) -> None:
     [("journal_mode", "wal"), ("synchronous", 2), ("wal_autocheckpoint", 0), ("secure_delete", 1), ("foreign_keys", 1)],
 )
 def test_a_connection_has(store: SqliteStore, pragma: str, value: object) -> None:
-    assert store._db.execute(f"PRAGMA {pragma}").fetchone()[0] == value
+    assert store._database._connection.execute(f"PRAGMA {pragma}").fetchone()[0] == value
 
 
 def test_the_wal_is_folded_in_once_it_is_long(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wal = path.with_name("memory.db-wal")
     put(store, "some words")
     assert wal.stat().st_size > 0
-    monkeypatch.setattr(store_module, "_CHECKPOINT_AT", 1)
+    monkeypatch.setattr(database, "_CHECKPOINT_AT", 1)
     put(store, "more words")
     assert wal.stat().st_size == 0
 
@@ -104,7 +107,7 @@ def test_nothing_is_folded_in_while_another_process_has_the_lock(store: SqliteSt
     put(store, "some words")
     lock = WriterLock(str(path) + ".lock")
     with lock.hold():
-        store._checkpoint(at=0)
+        store._database.checkpoint()
         assert path.with_name("memory.db-wal").stat().st_size > 0
     lock.close()
 
@@ -189,14 +192,14 @@ def test_two_services_of_a_process_back_up_at_once(
             files.back_up(db, path, now)
 
     monkeypatch.setattr(sqlite3, "connect", interrupted)
-    made = files.back_up(store._db, str(path), now)
+    made = files.back_up(store._database._connection, str(path), now)
     with contextlib.closing(connect(made)) as copy:
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_the_last_seven_backups_are_kept(store: SqliteStore, path: Path) -> None:
     for second in range(9):
-        files.back_up(store._db, str(path), time.time() + second)
+        files.back_up(store._database._connection, str(path), time.time() + second)
     kept = [Path(backup).name for backup in files.backups(str(path))]
     assert len(kept) == 7
     assert kept == sorted(kept)
@@ -208,7 +211,7 @@ def test_an_unfinished_backup_of_a_killed_process_is_cleared_away(store: SqliteS
     abandoned.touch()
     fresh.touch()
     age(str(abandoned), 25 * 3600)
-    files.back_up(store._db, str(path), time.time())
+    files.back_up(store._database._connection, str(path), time.time())
     assert not abandoned.exists()
     assert fresh.exists()
 
@@ -221,7 +224,7 @@ def test_a_backup_that_fails_leaves_no_part_behind(
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError):  # noqa: PT011 - the one just made
-        files.back_up(store._db, str(path), time.time())
+        files.back_up(store._database._connection, str(path), time.time())
     assert list((path.parent / "backups").iterdir()) == []
 
 
@@ -243,9 +246,12 @@ def test_an_older_store_is_backed_up_and_brought_up_to_date(path: Path, request:
         put(old, "from before")
     request.getfixturevalue("next_version")
     with contextlib.closing(open_store(str(path))) as new:
-        steps = [name for (name,) in new._db.execute("SELECT name FROM migrations ORDER BY rowid").fetchall()]
+        steps = [
+            name
+            for (name,) in new._database._connection.execute("SELECT name FROM migrations ORDER BY rowid").fetchall()
+        ]
         assert steps[-1] == "m999_moods"
-        assert new._db.execute("SELECT text FROM memories").fetchone()[0] == "from before"
+        assert new._database._connection.execute("SELECT text FROM memories").fetchone()[0] == "from before"
     (backup,) = files.backups(str(path))
     with contextlib.closing(sqlite3.connect(backup)) as copy:
         assert schema.version_of(copy) == len(schema.MIGRATIONS) - 1
@@ -289,7 +295,7 @@ def test_a_store_of_the_first_version_that_cannot_be_written_is_searched_by_word
 def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(open_store(str(path))) as old:
         put(old, "from before")
-        version = schema.version_of(old._db)
+        version = schema.version_of(old._database._connection)
 
     def m999_breaks(db: sqlite3.Connection) -> None:
         db.execute("CREATE TABLE half (a TEXT) STRICT")
@@ -300,8 +306,11 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: p
         open_store(str(path))
     monkeypatch.undo()
     with contextlib.closing(open_store(str(path))) as store:
-        assert schema.version_of(store._db) == version
-        assert store._db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone()[0] == 0
+        assert schema.version_of(store._database._connection) == version
+        assert (
+            store._database._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone()[0]
+            == 0
+        )
 
 
 @pytest.fixture
@@ -309,7 +318,7 @@ def newer(path: Path) -> Iterator[SqliteStore]:
     """A store of a newer version, opened by this one."""
     with contextlib.closing(open_store(str(path))) as store:
         put(store, "from the future")
-        store._db.execute("PRAGMA user_version = 999")
+        store._database._connection.execute("PRAGMA user_version = 999")
     with contextlib.closing(open_store(str(path))) as opened:
         yield opened
 
@@ -350,7 +359,7 @@ def test_a_disk_without_room_for_a_new_store_leaves_an_empty_one_that_says_so(
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(store_module, "connect_current", no_room)
+    monkeypatch.setattr(database, "_connect_current", no_room)
     with contextlib.closing(open_store(str(path))) as store:
         assert "disk is full" in store.capabilities.reason
         assert store.search(["words"], wanted(), 5) == []
@@ -428,7 +437,7 @@ def test_a_path_with_any_characters_can_be_opened_read_only(tmp_path: Path) -> N
     path = tmp_path / "50% of #1?" / "memory.db"
     with contextlib.closing(open_store(str(path))) as store:
         put(store, "words")
-        store._db.execute("PRAGMA user_version = 999")
+        store._database._connection.execute("PRAGMA user_version = 999")
     with contextlib.closing(open_store(str(path))) as store:
         assert store.search(["words"], wanted(), 5)
 

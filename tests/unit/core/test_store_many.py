@@ -42,8 +42,8 @@ def several(count: int) -> list[Memory]:
 
 def tables(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
     """All that is kept of memories, without the number of the transaction that kept it."""
-    store._db.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab(main, words, instance)")
-    found = {name: [tuple(row) for row in store._db.execute(sql)] for name, sql in TABLES.items()}
+    store._database._connection.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab(main, words, instance)")
+    found = {name: [tuple(row) for row in store._database._connection.execute(sql)] for name, sql in TABLES.items()}
     found["memories"] = [(*row[:35], *row[36:]) for row in found["memories"]]
     found["vectors"] = [row[:4] for row in found["vectors"]]
     return found
@@ -74,14 +74,18 @@ def test_many_at_once_are_found_and_the_next_one_is_too(tmp_path: Path) -> None:
         assert {memory.text for memory, _ in store.search(["last", "n7"], wanted(everywhere=True), 5)} >= {
             "the last one of all"
         }
-        store._db.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")  # raises where it is unsound
+        store._database._connection.execute(
+            "INSERT INTO words(words, rank) VALUES ('integrity-check', 1)"
+        )  # raises where it is unsound
 
 
 def test_of_many_with_one_key_twice_none_is_kept(tmp_path: Path) -> None:
     new = [*several(edits._MANY), a_memory("the same key", key="key.1"), a_memory("once more", key="key.1")]
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
-        before = store._db.execute(TABLES["triggers"]).fetchall()
+        before = store._database._connection.execute(TABLES["triggers"]).fetchall()
         with pytest.raises(StaleWrite):
             store.commit([Change(None, memory) for memory in new])
         assert store.count(wanted(everywhere=True)) == 0
-        assert [tuple(row) for row in store._db.execute(TABLES["triggers"])] == [tuple(row) for row in before]
+        assert [tuple(row) for row in store._database._connection.execute(TABLES["triggers"])] == [
+            tuple(row) for row in before
+        ]

@@ -22,7 +22,7 @@ WIDE, NARROW = wanted(everywhere=True), wanted()  # the second leaves out four i
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store in which `common` stands everywhere, each `n…` once, and which takes itself for large."""
-    monkeypatch.setattr(lexical, "_WORTH_COUNTING", MANY)
+    monkeypatch.setattr(lexical, "_MIN_COUNTED", MANY)
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
         texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
         opened.commit([Change(None, a_memory(text, project="alpha" if "n1" in text else "beta")) for text in texts])
@@ -61,7 +61,7 @@ def test_what_the_filter_lets_through_is_found_however_many_it_leaves_out(store:
 def test_of_words_that_stand_in_more_than_can_be_weighed_the_latest_memories_are(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_WEIGHED", 5)
+    monkeypatch.setattr(lexical, "_MAX_MATCHES", 5)
     latest = {f"n{number}" for number in range(MANY - 6, MANY)}
     assert found(store, "common", limit=6) == latest
     assert found(store, "n3", "common") == {"n3"}, "a rare word is found wherever it stands"
@@ -70,7 +70,7 @@ def test_of_words_that_stand_in_more_than_can_be_weighed_the_latest_memories_are
 def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_WEIGHED", 5)
+    monkeypatch.setattr(lexical, "_MAX_MATCHES", 5)
     assert {memory.project for memory, _ in store.search(["common"], wanted(), MANY)} == {"alpha"}
     assert len(found(store, "common")) == MANY
 
@@ -78,7 +78,7 @@ def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
 def test_common_words_are_left_out_as_soon_as_not_all_memories_can_be_weighed(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_WEIGHED", MANY - 1)
+    monkeypatch.setattr(lexical, "_MAX_MATCHES", MANY - 1)
     assert found(store, "n3", "common") == {"n3"}
 
 
@@ -86,7 +86,7 @@ def test_two_words_that_stand_in_too_many_are_both_looked_for_among_the_latest(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_COMMON", 0.5)
-    monkeypatch.setattr(lexical, "_WEIGHED", 30)
+    monkeypatch.setattr(lexical, "_MAX_MATCHES", 30)
     holding = [number for number in range(MANY) if number % 3 in {0, 1}]
     names = {int(name.removeprefix("n")) for name in found(store, "every0", "every1", limit=31)}
     assert sorted(names) == holding[-31:], "as many as can be weighed, and the one that they are counted from"
@@ -110,7 +110,7 @@ def test_a_word_that_is_too_common_is_counted_once_until_the_store_has_grown(sto
     def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
         if sql.startswith("SELECT (SELECT count(*)"):
             counted.append(list(parameters))
-        return store._rows(sql, parameters)
+        return store._query(sql, parameters)
 
     words = lexical.LexicalSearch(query)
     asked = ["common", "n1", "n2"]
@@ -128,7 +128,7 @@ def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str
     def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
         if lexical._MATCHING in sql:
             asked[-1].append(cast(int, parameters[2]))
-        return store._rows(sql, parameters)
+        return store._query(sql, parameters)
 
     searched = lexical.LexicalSearch(query)
     for each in filters:
@@ -141,5 +141,8 @@ def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str
 def test_a_listing_walks_an_index_and_sorts_nothing(store: SqliteStore, order: str) -> None:
     condition, parameters = rows.where(wanted())
     tail = f"FROM memories m WHERE {condition} ORDER BY {store_module._ORDERS[order]} LIMIT 10"  # type: ignore[index] # an order
-    plan = [row["detail"] for row in store._db.execute(f"EXPLAIN QUERY PLAN SELECT m.text {tail}", parameters)]
+    plan = [
+        row["detail"]
+        for row in store._database._connection.execute(f"EXPLAIN QUERY PLAN SELECT m.text {tail}", parameters)
+    ]
     assert not any("TEMP B-TREE" in step for step in plan), plan

@@ -11,7 +11,7 @@ import pytest
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
 from keepmum.stores.sqlite import SqliteStore, lexical, open_store
-from keepmum.stores.sqlite.spelling import is_slip
+from keepmum.stores.sqlite.spelling import is_typo
 
 TEXTS = (
     "connections are pooled",
@@ -74,14 +74,14 @@ def test_a_question_in_another_language_is_no_slip(store: SqliteStore) -> None:
 def test_among_many_memories_a_slip_finds_what_was_meant_beside_the_other_words(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_WORTH_COUNTING", 1)
+    monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
     assert found(store, "conection", "parcel", "sharded") == set(TEXTS[:2]) | {TEXTS[3]}
     assert found(store, "conection", "nowhere", "anywhere") == {TEXTS[0]}
 
 
 def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "_WORTH_COUNTING", 1)
-    monkeypatch.setattr(lexical, "_SPELT", len(TEXTS) - 1)
+    monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
+    monkeypatch.setattr(lexical, "_MAX_CORRECTED", len(TEXTS) - 1)
     assert found(store, "conection", "nowhere", "anywhere") == set()
 
 
@@ -100,4 +100,4 @@ def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkey
     ],
 )
 def test_a_slip_is_one_letter(one: str, other: str, slip: bool) -> None:  # noqa: FBT001 - a table
-    assert is_slip(one, other) is slip
+    assert is_typo(one, other) is slip

@@ -14,10 +14,9 @@ from contract.store_parts import required
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.stores.sqlite import SqliteStore, open_store
-from keepmum.stores.sqlite import index as index_module
-from keepmum.stores.sqlite.index import Index
+from keepmum.stores.sqlite import SqliteStore, open_store, vector_index
 from keepmum.stores.sqlite.lexical import LexicalSearch
+from keepmum.stores.sqlite.vector_index import VectorIndex
 from keepmum.stores.vectors import pack
 
 EMBEDDER, OTHER = FakeEmbedder(), FakeEmbedder(model="other")
@@ -43,7 +42,7 @@ def found(store: SqliteStore, text: str, embedder: FakeEmbedder = EMBEDDER, **as
 
 @pytest.fixture
 def takes_itself_for_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "ALL_OF_IT", 0)
+    monkeypatch.setattr(vector_index, "MAX_EXACT", 0)
 
 
 @pytest.mark.parametrize("asked", [{}, {"kinds": ("decision",)}, {"everywhere": True}, {"project": "nowhere"}])
@@ -51,7 +50,7 @@ def test_beside_or_after_the_words_the_same_is_found(
     store: SqliteStore, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_after_the_other = [found(store, text, **asked) for text in TEXTS]
-    monkeypatch.setattr(index_module, "ALL_OF_IT", 0)
+    monkeypatch.setattr(vector_index, "MAX_EXACT", 0)
     assert [found(store, text, **asked) for text in TEXTS] == one_after_the_other
 
 
@@ -60,7 +59,7 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found(store, TEXTS[0])  # the first tells which index it is
-    searched, nearest, best = threading.Event(), Index.nearest, LexicalSearch.best
+    searched, nearest, best = threading.Event(), VectorIndex.nearest, LexicalSearch.best
 
     def announced(*given: Any) -> Any:
         searched.set()
@@ -70,7 +69,7 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
         assert searched.wait(LIMIT)
         return best(*given)
 
-    monkeypatch.setattr(Index, "nearest", announced)
+    monkeypatch.setattr(VectorIndex, "nearest", announced)
     monkeypatch.setattr(LexicalSearch, "best", patient)
     assert max(found(store, TEXTS[3]), key=lambda one: one.cosine or 0.0).cosine == pytest.approx(1.0, abs=1e-3)
 

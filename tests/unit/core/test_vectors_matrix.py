@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepmum.stores.vectors import Damaged, Matrix, Row, pack, point, unit, unpack
-from keepmum.stores.vectors import search as search_module
-from keepmum.stores.vectors.search import nearest, signs
+from keepmum.stores.vectors import Damaged, Matrix, Row, arrays, normalised, pack, unpack, unpack_one
+from keepmum.stores.vectors.arrays import nearest, signs
 
 SIZE = 64
 AXES = np.eye(SIZE, dtype=np.float32)
@@ -23,7 +22,7 @@ def open_again(tmp_path: Path) -> Callable[[], Matrix]:
 
     def opened() -> Matrix:
         matrix = Matrix(str(tmp_path / "vectors"), "a store", SIZE)
-        matrix.look()
+        matrix.refresh()
         return matrix
 
     return opened
@@ -47,7 +46,7 @@ def test_a_new_matrix_holds_nothing(open_again: Callable[[], Matrix]) -> None:
 
 
 def test_the_nearest_comes_first_with_its_cosine(matrix: Matrix) -> None:
-    question = unit(AXES[2] + AXES[3] / 2)
+    question = normalised(AXES[2] + AXES[3] / 2)
     assert [number for number, _ in matrix.nearest(question, None, 2)] == [2, 3]
     assert matrix.cosines(question, [3, 99]) == {3: pytest.approx(0.447, abs=0.001)}
 
@@ -62,7 +61,7 @@ def test_others_find_what_was_added_once_they_look(matrix: Matrix, open_again: C
     other = open_again()
     matrix.add([Row(4, 7, AXES[4])], change=6)
     assert len(other) == 3
-    other.look()
+    other.refresh()
     assert (found(other, 4), other.change) == ([4], 6)
 
 
@@ -76,7 +75,7 @@ def test_a_row_without_a_vector_is_taken_out_for_everyone(matrix: Matrix, open_a
     other = open_again()
     matrix.add([Row(2, 7, None)], change=6)
     assert 2 not in [number for number, _ in other.nearest(AXES[2], None, 9)]
-    other.look()
+    other.refresh()
     assert other.cosines(AXES[2], [2]) == {}
 
 
@@ -101,7 +100,7 @@ def test_files_made_anew_leave_none_of_before(matrix: Matrix, tmp_path: Path, op
     matrix.replace([[Row(8, 7, AXES[8])]], change=9)
     assert {path.name for path in (tmp_path / "vectors").iterdir()} == {"rows-2", "vectors-2", "signs-2", "state.json"}
     assert found(other, 2) == [2], "whoever searches meanwhile still has the old files"
-    other.look()
+    other.refresh()
     assert found(other, 2) == [8]
 
 
@@ -153,14 +152,14 @@ def test_a_state_that_says_nothing_is_one_of_no_rows(
 @pytest.mark.parametrize(("name", "dimensions"), [("another store", SIZE), ("a store", 32)])
 def test_the_files_of_other_vectors_are_not_taken_for_these(tmp_path: Path, name: str, dimensions: int) -> None:
     other = Matrix(str(tmp_path / "vectors"), name, dimensions)
-    other.look()
+    other.refresh()
     assert len(other) == 0
 
 
 def test_discarded_files_are_given_up_by_everyone(matrix: Matrix, open_again: Callable[[], Matrix]) -> None:
     other = open_again()
     matrix.discard()
-    other.look()
+    other.refresh()
     assert (len(matrix), len(other)) == (0, 0)
 
 
@@ -174,11 +173,11 @@ def test_the_state_tells_of_no_more_than_is_written(tmp_path: Path) -> None:
 
 
 def test_signs_with_rescoring_find_what_all_of_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors = unit(np.random.default_rng(1).standard_normal((5_000, SIZE)).astype(np.float32))
+    vectors = normalised(np.random.default_rng(1).standard_normal((5_000, SIZE)).astype(np.float32))
     question, mask = vectors[7] + vectors[9] / 2, np.arange(5_000) % 5 != 0
-    monkeypatch.setattr(search_module, "_FEW", 0)
+    monkeypatch.setattr(arrays, "_MAX_PICKED", 0)
     exact = nearest(vectors, signs(vectors), question, mask, 10)
-    monkeypatch.setattr(search_module, "ALL_OF_IT", 0)
+    monkeypatch.setattr(arrays, "MAX_EXACT", 0)
     quick = nearest(vectors, signs(vectors), question, mask, 10)
     assert quick[0].tolist() == exact[0].tolist()
     np.testing.assert_allclose(quick[1], exact[1], rtol=1e-5)
@@ -186,9 +185,9 @@ def test_signs_with_rescoring_find_what_all_of_it_finds(monkeypatch: pytest.Monk
 
 def test_signs_choose_nearly_all_that_is_nearest_where_texts_gather_around_topics() -> None:
     chance, size = np.random.default_rng(3), 384
-    topics = unit(chance.standard_normal((100, size)).astype(np.float32))
-    noise = unit(chance.standard_normal((search_module.ALL_OF_IT + 2_000, size)).astype(np.float32))
-    vectors = unit(topics[chance.integers(0, 100, len(noise))] + np.float32(0.8) * noise)
+    topics = normalised(chance.standard_normal((100, size)).astype(np.float32))
+    noise = normalised(chance.standard_normal((arrays.MAX_EXACT + 2_000, size)).astype(np.float32))
+    vectors = normalised(topics[chance.integers(0, 100, len(noise))] + np.float32(0.8) * noise)
     everything = np.ones(len(vectors), dtype=np.bool_)
     kept = [
         np.isin(np.argsort(-(vectors @ question))[:60], nearest(vectors, signs(vectors), question, everything, 60)[0])
@@ -200,21 +199,21 @@ def test_signs_choose_nearly_all_that_is_nearest_where_texts_gather_around_topic
 def test_every_way_of_searching_leaves_out_what_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, mask = AXES[:8], np.arange(8) == 3
     for few, all_of_it in ((99, 99), (0, 99), (0, 0)):
-        monkeypatch.setattr(search_module, "_FEW", few)
-        monkeypatch.setattr(search_module, "_PART", 1)
-        monkeypatch.setattr(search_module, "ALL_OF_IT", all_of_it)
+        monkeypatch.setattr(arrays, "_MAX_PICKED", few)
+        monkeypatch.setattr(arrays, "_MIN_SHARE", 1)
+        monkeypatch.setattr(arrays, "MAX_EXACT", all_of_it)
         places, cosines = nearest(vectors, signs(vectors), AXES[2], mask, 5)
         assert (places.tolist(), cosines.tolist()) == ([3], [0.0])
 
 
 def test_a_vector_comes_back_as_it_was_but_for_rounding() -> None:
-    vector = unit(np.random.default_rng(2).standard_normal(SIZE).astype(np.float32))
+    vector = normalised(np.random.default_rng(2).standard_normal(SIZE).astype(np.float32))
     assert float(unpack([pack(vector)], SIZE)[0] @ vector) == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(ValueError, match="reshape"):
         unpack([pack(vector)], SIZE + 1)
 
 
 def test_a_kept_vector_comes_back_as_the_row_of_a_matrix_does() -> None:
-    kept = pack(unit(np.arange(SIZE, dtype=np.float32)))
-    assert point(kept) == pytest.approx(unpack([kept], SIZE)[0], abs=1e-6)
-    assert not point(bytes(2 * SIZE)).any()
+    kept = pack(normalised(np.arange(SIZE, dtype=np.float32)))
+    assert unpack_one(kept) == pytest.approx(unpack([kept], SIZE)[0], abs=1e-6)
+    assert not unpack_one(bytes(2 * SIZE)).any()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from keepmum.core.errors import StoreError
-from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
+from keepmum.stores.sqlite.errors import is_busy, is_full, store_error
 from keepmum.stores.transactions import transaction
 from keepmum.system import private_files
 

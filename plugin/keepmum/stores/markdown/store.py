@@ -27,7 +27,7 @@ from keepmum.stores.markdown.folder import Folder, Unreadable
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.markdown.vector_search import FileVectorSearch
 from keepmum.stores.sqlite import open_store as open_index
-from keepmum.stores.sqlite.faults import is_busy, is_full, store_error
+from keepmum.stores.sqlite.errors import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.system import private_files
 

@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file that many processes share, with nothing to install and nothing to run."""
+"""The default store: one SQLite file that many processes share, without a server or extra packages."""
 
 from __future__ import annotations
 

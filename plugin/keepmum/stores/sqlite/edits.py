@@ -1,4 +1,4 @@
-"""Changes as SQL: rows, tags, history and activity, all inside a transaction that the caller holds."""
+"""Writes as SQL, each inside a transaction of the caller: rows, tags, vectors, history and activity."""
 
 from __future__ import annotations
 
@@ -6,23 +6,32 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 
-from keepmum.core.memory import Activity, Change, Memory
-from keepmum.stores.base import StaleWrite
-from keepmum.stores.sqlite import embeddings, rows, schema, sessions
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Activity, Change, Embedding, Memory, Revision
+from keepmum.stores.base import Redact, StaleWrite
+from keepmum.stores.sqlite import rows, schema, sessions
 from keepmum.stores.transactions import transaction
 
-__all__ = ["append", "fill", "next_number", "write"]
+__all__ = ["OTHER_MODEL", "append", "fill", "next_number", "redact_past", "save_vector", "write"]
 
-_MANY = 100  # new memories from which on it pays to index them in one statement
-_NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
+_MANY = 100  # new memories; from here on indexing all of them in one statement is faster
+_EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 _TAG = "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?"
+_HISTORY = "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)"
+_ACTIVITY = ("agent", "key", "project", "detail")  # columns that may hold a secret
+_BYTES = 2  # per dimension
+# The number of any model with vectors other than the one given twice. It reads both ends of an index, never all of it.
+OTHER_MODEL = " UNION ALL ".join(
+    f"SELECT * FROM (SELECT model FROM vectors WHERE vector IS NOT NULL AND model {side} ? LIMIT 1)" for side in "<>"
+)
 
 
 def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
-    """Write changes with their history and the activity, inside the caller's transaction; the ids that were purged.
+    """Write changes with their history and the activity; returns the ids that were purged.
 
-    Raises: StaleWrite when the database no longer holds what a change takes for given.
+    Raises: StaleWrite when the database no longer holds what a change expects.
     """
     number = next_number(db)
     if len(changes) >= _MANY and all(change.before is None and change.after is not None for change in changes):
@@ -30,16 +39,16 @@ def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[
     else:
         for change, event in _paired(changes, activity):
             _apply(db, change, number)
-            _remember_before(db, change, event)
+            _save_previous(db, change, event)
     append(db, activity)
     purged = [change.before.id for change in changes if change.before is not None and change.after is None]
     if purged:
-        _wipe_traces(db, purged)
+        _remove_traces(db, purged)
     return purged
 
 
 def append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
-    """Append to the activity log, inside the caller's transaction."""
+    """Append to the activity log."""
     db.executemany(
         "INSERT INTO activity(at, agent, action, memory, key, project, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(e.at, e.agent, e.action, e.memory, e.key, e.project, e.detail) for e in activity],
@@ -47,22 +56,22 @@ def append(db: sqlite3.Connection, activity: Sequence[Activity]) -> None:
 
 
 def fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
-    """Put memories into a new store, in one transaction."""
+    """Write memories into a new file, in a transaction of its own."""
     with transaction(db):
         number = next_number(db)
         for memory in saved:
-            with contextlib.suppress(StaleWrite):  # a backup knew of an older holder of a key
+            with contextlib.suppress(StaleWrite):  # one from a backup may have a key that another memory has now
                 _apply(db, Change(None, memory), number)
 
 
 def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:
-    """Each change with the activity entry that tells of it."""
+    """Each change with its activity entry."""
     by_memory = {event.memory: event for event in activity}
-    return [(change, by_memory.get((change.after or change.before or _NOBODY).id)) for change in changes]
+    return [(change, by_memory.get((change.after or change.before or _EMPTY).id)) for change in changes]
 
 
 def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> None:
-    """Many new memories: all rows first, then what is found by them, in half the time that one by one takes."""
+    """Insert many new memories: all rows first, then the index entries. Half the time of one memory after another."""
     new = [change.after for change in changes if change.after is not None]
     records = [{**rows.to_row(memory), "change": number} for memory in new]
     names = ", ".join(records[0])
@@ -77,21 +86,21 @@ def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> N
     db.executemany(_TAG, [(tag, memory.id) for memory in new for tag in dict.fromkeys(memory.tags)])
     for change in changes:
         if change.after is not None and change.embedding is not None:
-            embeddings.keep(db, change.after, change.embedding, number)
+            save_vector(db, change.after, change.embedding, number)
     for change in changes:
-        _keep_past(db, change)
-    around = {place for memory in new if memory.session is not None for place in sessions.neighbours(db, memory)}
-    sessions.refresh(db, around, number)
+        _save_past(db, change)
+    nearby = {row for memory in new if memory.session is not None for row in sessions.neighbours(db, memory)}
+    sessions.refresh(db, nearby, number)
 
 
 def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     before, after = change.before, change.after
-    around = sessions.neighbours(db, before)
+    nearby = sessions.neighbours(db, before)
     if after is None and before is not None:
         db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
         _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
     if after is None:
-        sessions.refresh(db, around, number)
+        sessions.refresh(db, nearby, number)
         return
     row = {**rows.to_row(after), "change": number}
     try:
@@ -100,7 +109,7 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
             marks = ", ".join(f":{name}" for name in row)
             db.execute(f"INSERT INTO memories({names}) VALUES ({marks})", row)
         else:
-            # Loading counts on without a new revision, so a change must not set the counts back.
+            # Loading a memory counts without a new revision, so a change must not reset the counts.
             sets = ", ".join(f"{name} = :{name}" for name in row if name not in {"access_count", "accessed_at"})
             _expect_one(
                 db.execute(
@@ -114,55 +123,40 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
         db.execute("DELETE FROM tags WHERE memory = (SELECT seq FROM memories WHERE id = ?)", (after.id,))
     db.executemany(_TAG, [(tag, after.id) for tag in dict.fromkeys(after.tags)])
     if change.embedding is not None:
-        embeddings.keep(db, after, change.embedding, number)
-    _keep_past(db, change)
-    sessions.refresh(db, {*around, *sessions.neighbours(db, after)}, number)
+        save_vector(db, after, change.embedding, number)
+    _save_past(db, change)
+    sessions.refresh(db, {*nearby, *sessions.neighbours(db, after)}, number)
 
 
-def _remember_before(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
+def _save_previous(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
+    """Add the state before a change to the history; a purged memory leaves none."""
     before, after = change.before, change.after
-    if before is None or after is None:  # a purged memory leaves no history
-        return
-    db.execute(
-        "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            before.id,
-            before.revision,
-            after.updated_at if event is None else event.at,
-            after.updated_by if event is None else event.agent,
-            "updated" if event is None else event.action,
-            json.dumps(rows.snapshot(before), ensure_ascii=False),
-        ),
-    )
+    if before is not None and after is not None:
+        at, agent = (after.updated_at, after.updated_by) if event is None else (event.at, event.agent)
+        action = "updated" if event is None else event.action
+        _add_history(db, Revision(before.id, before.revision, at, agent, action, rows.snapshot(before)))
 
 
-def _keep_past(db: sqlite3.Connection, change: Change) -> None:
-    """Keep what a new memory was in the store that it comes from."""
+def _save_past(db: sqlite3.Connection, change: Change) -> None:
+    """Copy the history that a new memory brings from another store."""
     if change.before is None and change.after is not None:
-        db.executemany(
-            "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    change.after.id,
-                    one.revision,
-                    one.at,
-                    one.agent,
-                    one.action,
-                    json.dumps(one.before, ensure_ascii=False),
-                )
-                for one in reversed(change.past)
-            ],
-        )
+        for revision in reversed(change.past):
+            _add_history(db, replace(revision, memory=change.after.id))
 
 
-def _wipe_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
-    """Leave no words of purged memories in the log, nor in the older segments of the index."""
+def _add_history(db: sqlite3.Connection, past: Revision) -> None:
+    before = json.dumps(past.before, ensure_ascii=False)
+    db.execute(_HISTORY, (past.memory, past.revision, past.at, past.agent, past.action, before))
+
+
+def _remove_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
+    """Remove the text of purged memories from the activity log and from older segments of the full-text index."""
     db.executemany("UPDATE activity SET key = NULL, detail = '' WHERE memory = ?", [(memory,) for memory in purged])
     db.execute("INSERT INTO words(words) VALUES ('optimize')")
 
 
 def next_number(db: sqlite3.Connection) -> int:
-    """The number of this transaction, by which readers elsewhere know what is new."""
+    """The number of this transaction; other processes recognise new rows by it."""
     query = "UPDATE counters SET value = value + 1 WHERE name = 'change' RETURNING value"
     return int(db.execute(query).fetchone()[0])
 
@@ -170,3 +164,55 @@ def next_number(db: sqlite3.Connection) -> int:
 def _expect_one(cursor: sqlite3.Cursor) -> None:
     if cursor.rowcount != 1:
         raise StaleWrite("the memory was changed meanwhile")
+
+
+def save_vector(
+    db: sqlite3.Connection, memory: Memory, embedding: Embedding, change: int, *, replaces: bool = False
+) -> bool:
+    """Store the vector of a memory whose text is unchanged; True when it was stored.
+
+    While other memories have vectors of another model the memory stays pending, so that a search never compares two
+    models. With `replaces` it is stored anyway, as when all memories are embedded again.
+
+    Raises: StoreError when the model is known with another number of dimensions.
+    """
+    model = _model_number(db, embedding.model, len(embedding.vector) // _BYTES)
+    if not replaces and db.execute(OTHER_MODEL, (model, model)).fetchone():
+        return False
+    stored = db.execute(
+        "UPDATE vectors SET model = ?, vector = ?, awaited = FALSE, change = ?"
+        " WHERE memory = (SELECT seq FROM memories WHERE id = ? AND title = ? AND text = ? AND tags = ?)",
+        (model, embedding.vector, change, memory.id, memory.title, memory.text, rows.encoded(memory.tags)),
+    )
+    return stored.rowcount == 1
+
+
+def _model_number(db: sqlite3.Connection, name: str, dimensions: int) -> int:
+    db.execute("INSERT INTO models(name, dimensions) VALUES (?, ?) ON CONFLICT(name) DO NOTHING", (name, dimensions))
+    number, known = db.execute("SELECT id, dimensions FROM models WHERE name = ?", (name,)).fetchone()
+    if known != dimensions:
+        raise StoreError(
+            f"vectors of the model {name} have {known} dimensions here, and {dimensions} were given: nothing was stored"
+        )
+    return int(number)
+
+
+def redact_past(db: sqlite3.Connection, redact: Redact) -> None:
+    """Pass history and activity through `redact`; delete project folders that it would change."""
+    for row in db.execute("SELECT seq, memory, before FROM history").fetchall():
+        before = json.loads(row["before"])
+        after = json.dumps(redact(row["memory"], before), ensure_ascii=False)
+        if after != json.dumps(before, ensure_ascii=False):
+            db.execute("UPDATE history SET before = ? WHERE seq = ?", (after, row["seq"]))
+    for row in db.execute("SELECT * FROM activity").fetchall():
+        entry = {name: row[name] for name in _ACTIVITY}
+        redacted = redact(row["memory"], entry)
+        if redacted != entry:
+            db.execute(
+                "UPDATE activity SET agent = :agent, key = :key, project = :project, detail = :detail WHERE seq = :seq",
+                {**redacted, "seq": row["seq"]},
+            )
+    for row in db.execute("SELECT root, project, name FROM roots").fetchall():
+        folder = dict(row)
+        if redact(None, folder) != folder:
+            db.execute("DELETE FROM roots WHERE root = ?", (row["root"],))

@@ -1,4 +1,4 @@
-"""The files around the database: where it may lie, its backups, and where a damaged one goes."""
+"""The files around the database: allowed file systems, backups, damaged files."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "network_file_system",
     "read_only_uri",
     "refuse_network",
+    "remove_copies",
     "set_aside",
 ]
 
@@ -26,7 +27,7 @@ VECTORS_PREFIX = "vectors-"  # starts the name of every folder of a vector index
 _KEPT_BACKUPS = 7
 _BACKUP_EVERY = 24 * 3600  # seconds
 _SIDE_FILES = ("", "-wal", "-shm")
-# WAL needs memory shared between the processes of one machine, which these cannot give.
+# File systems without memory that the processes of a machine share, which WAL needs.
 # Source: https://sqlite.org/wal.html, read 2026-11-21.
 _NETWORK_TYPES = (
     "nfs",
@@ -44,7 +45,7 @@ _NETWORK_TYPES = (
 
 
 def network_file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str | None:
-    """The type of the network file system that `path` lies on, or None; None also where mounts cannot be read."""
+    """The type of the network file system that holds `path`; None for a local one or when mounts cannot be read."""
     try:
         with open(mounts, encoding="utf-8", errors="surrogateescape") as lines:
             table = [line.split(" - ") for line in lines]
@@ -77,16 +78,16 @@ def backup_is_due(path: str, now: float) -> bool:
 
 
 def back_up(db: sqlite3.Connection, path: str, now: float) -> str:
-    """A new backup's path; the last seven are kept."""
+    """Make a backup, keep the last seven; returns its path."""
     private_files.make_folder(_backup_folder(path))
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = os.path.join(_backup_folder(path), f"memory-{stamp}.db")
-    unfinished = f"{target}.{os.getpid()}-{_thread.get_ident()}.part"  # two services of a process may do this at once
+    unfinished = f"{target}.{os.getpid()}-{_thread.get_ident()}.part"  # two threads may do this at once
     os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
     try:
         with contextlib.closing(sqlite3.connect(unfinished)) as copy:
             db.backup(copy)
-            # A backup is one file that any tool may open; the journal mode travels inside it.
+            # A backup is a single file that any tool can open; the journal mode is stored in it.
             copy.execute("PRAGMA journal_mode = DELETE")
         os.replace(unfinished, target)
     except BaseException:
@@ -105,7 +106,7 @@ def read_only_uri(path: str, mode: str = "mode=ro") -> str:
 
 
 def set_aside(path: str) -> str:
-    """Rename a damaged store and its side files out of the way, never deleting them; their new path."""
+    """Rename a damaged file and its WAL, without deleting anything; returns the new path."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     target = f"{path}.corrupt-{stamp}"
     for attempt in range(1, 100):
@@ -119,20 +120,37 @@ def set_aside(path: str) -> str:
 
 
 def refuse_network(path: str) -> None:
-    """Nothing, unless the store would lie on a network file system.
+    """Check that `path` is not on a network file system.
 
-    Raises: StoreError that names the file system and the way out.
+    Raises: StoreError that names the file system and a solution.
     """
     kind = network_file_system(os.path.dirname(path))
     if kind:
         raise StoreError(
-            f"the memory store would lie on a network file system ({kind}), where SQLite cannot be shared safely. "
+            f"the memory store would be on a network file system ({kind}), where SQLite cannot be shared safely. "
             "Set KEEPMUM_HOME to a folder on a local disk."
         )
 
 
+def remove_copies(path: str) -> list[str]:
+    """Remove backups, damaged files that were set aside and unfinished files of a store; returns their names."""
+    folder, name = os.path.split(path)
+    copies = [
+        os.path.join(folder, entry)
+        for entry in os.listdir(folder)
+        if entry.startswith((f"{name}.corrupt-", f"{name}.mended"))
+        or (entry.startswith(f"{name}.") and entry.endswith(".part"))
+    ]
+    removed = []
+    for copy in [*backups(path), *copies]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(copy)
+            removed.append(os.path.basename(copy))
+    return removed
+
+
 def _abandoned(folder: str, now: float) -> list[str]:
-    """Unfinished backups of processes that were killed."""
+    """Unfinished backups that killed processes left."""
     parts = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".part")]
     return [part for part in parts if now - os.stat(part).st_mtime >= _BACKUP_EVERY]
 

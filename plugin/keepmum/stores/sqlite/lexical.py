@@ -1,4 +1,4 @@
-"""Search by words: which words are worth looking up, and the memories that hold them, best first by BM25."""
+"""Lexical search: which query words to look up, and the memories that hold them, ranked by BM25."""
 
 from __future__ import annotations
 
@@ -13,105 +13,105 @@ from keepmum.core.memory import Filter
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.sqlite.spelling import Spelling
 
-__all__ = ["Found", "LexicalSearch", "Query", "passing"]
+__all__ = ["LexicalSearch", "Query", "Scored", "filtered"]
 
 Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
-Found = list[tuple[sqlite3.Row, float]]  # rows with how well they fit, best first
+Scored = list[tuple[sqlite3.Row, float]]  # rows with their scores, best first
 
-_COMMON = 0.15  # of all memories hold it: a word that says little
-_ENOUGH_WORDS = 2
-_WEIGHED = 12_000  # memories that hold a word, counted once for each word: weighing so many takes 12 ms
-_SPELT = 20_000  # memories; in more it takes over a millisecond to look for words like one that stands nowhere
-_WORTH_COUNTING = 1000  # memories; a search among fewer is fast in any case
-_REACHES = (1, 2, 8, 32)  # times as many matches as are wanted, of which so many may pass the filter
-_MOSTLY = 2  # of which they mostly do
-# What a word counts in each column; what was said around a memory counts half.
+_COMMON = 0.15  # share of all memories; a word that more of them hold is common and distinguishes little
+_MIN_WORDS = 2
+_MAX_MATCHES = 12_000  # memories per word, summed over the words of a query: scoring that many takes 12 ms
+_MAX_CORRECTED = 20_000  # memories; in a larger store a spelling correction takes more than a millisecond
+_MIN_COUNTED = 1000  # memories; a search in a smaller store is fast with any words
+_GROWTH = (1, 2, 8, 32)  # growth of the candidate limit until enough rows pass the filter
+_USUAL_GROWTH = 2  # usually enough
+# Weights of the columns; the context of a memory counts half.
 _WEIGHTS = ", ".join("0.5" if column == "context" else "1" for column in schema.SEARCHED)
 _MATCHING = (
-    f"SELECT rowid AS place, -bm25(words, {_WEIGHTS}) AS relevance FROM words"
-    " WHERE words MATCH ? AND rowid >= ? ORDER BY relevance DESC, place LIMIT ?"
+    f"SELECT rowid AS number, -bm25(words, {_WEIGHTS}) AS relevance FROM words"
+    " WHERE words MATCH ? AND rowid >= ? ORDER BY relevance DESC, number LIMIT ?"
 )
 
 
 class LexicalSearch:
-    """The full-text leg of the embedded store."""
+    """Lexical search in a SQLite store."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
         self._spelling = Spelling(query)
-        self._reach = _MOSTLY  # times as many matches as are wanted: what the last search had need of
-        self._common: set[str] = set()  # words that were found too common, in a store of
-        self._counted_in = 0  # so many memories
+        self._growth = _USUAL_GROWTH  # that the last search needed
+        self._common: set[str] = set()  # words that are common
+        self._counted_in = 0  # number of memories when `_common` was counted
 
-    def best(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> Found:
+    def best(self, fields: str, words: Sequence[str], wanted: Filter, limit: int) -> Scored:
         """Up to `limit` memories that hold any of `words` and pass the filter, as rows of `number` and `fields`."""
         if not words:
             return []
         memories = int(self._query("SELECT coalesce(max(seq), 0) FROM memories", ())[0][0])
-        telling, first = self._telling({_quoted(word): word for word in words}, memories)
-        expression = " OR ".join(telling)
-        # Most searches are answered by the best few of all, which spares a look at thousands of rows; where the filter
-        # leaves out too many of these, all that match are looked at.
-        found: Found = []
-        asked, looked_at = limit * self._reach, 0
+        selected, first = self._selected({_quoted(word): word for word in words}, memories)
+        expression = " OR ".join(selected)
+        # Enough of the best matches usually pass the filter, so that thousands of rows need not be filtered. If too few
+        # of them do, all matches are filtered.
+        found: Scored = []
+        asked, checked = limit * self._growth, 0
         ranked = self._ranked(expression, first, asked)
-        for reach in _REACHES:
-            if looked_at == asked:
-                asked = limit * reach
+        for growth in _GROWTH:
+            if checked == asked:
+                asked = limit * growth
                 ranked = self._ranked(expression, first, asked)
-            found += passing(self._query, fields, ranked[looked_at : limit * reach], wanted)
-            looked_at = limit * reach
-            too_few = len(found) * _REACHES[-1] < looked_at  # to be enough at last, if they go on like this
-            if len(found) >= limit or len(ranked) < looked_at or too_few:
+            found += filtered(self._query, fields, ranked[checked : limit * growth], wanted)
+            checked = limit * growth
+            too_few = len(found) * _GROWTH[-1] < checked  # at this rate the last step would not be enough either
+            if len(found) >= limit or len(ranked) < checked or too_few:
                 break
         if len(found) >= limit:
-            self._reach = max(reach, _MOSTLY)
-        elif first or len(ranked) >= looked_at:
-            return passing(self._query, fields, self._best_that_pass(expression, wanted, limit), wanted)
+            self._growth = max(growth, _USUAL_GROWTH)
+        elif first or len(ranked) >= checked:
+            return filtered(self._query, fields, self._ranked_and_filtered(expression, wanted, limit), wanted)
         return found[:limit]
 
     def _ranked(self, expression: str, first: int, limit: int) -> list[tuple[int, float]]:
         return [(row[0], row[1]) for row in self._query(_MATCHING, (expression, first, limit))]
 
-    def _best_that_pass(self, expression: str, wanted: Filter, limit: int) -> list[tuple[int, float]]:
+    def _ranked_and_filtered(self, expression: str, wanted: Filter, limit: int) -> list[tuple[int, float]]:
         condition, parameters = rows.where(wanted)
         found = self._query(
-            f"SELECT place, relevance FROM ({_MATCHING}) CROSS JOIN memories m ON m.seq = place"
-            f" WHERE {condition} ORDER BY relevance DESC, place LIMIT ?",
+            f"SELECT number, relevance FROM ({_MATCHING}) CROSS JOIN memories m ON m.seq = number"
+            f" WHERE {condition} ORDER BY relevance DESC, number LIMIT ?",
             (expression, 0, -1, *parameters, limit),
         )
         return [(row[0], row[1]) for row in found]
 
-    def _telling(self, words: Mapping[str, str], memories: int) -> tuple[Sequence[str], int]:
-        """The words that tell so many memories apart, as many as a search can afford, and the first row to look at.
+    def _selected(self, words: Mapping[str, str], memories: int) -> tuple[Sequence[str], int]:
+        """Expressions for the words to look up, and the first row number to search.
 
-        A word that every seventh memory holds costs the most to look up and decides the least: leaving such words out
-        halves the slowest searches and moves nDCG@10 by .001 at most, on our development questions. In a large store
-        the rarest words go first, until what they stand in adds up to more than can be weighed in a few milliseconds.
-        Where even two do, be it that no word is rarer, the latest memories are weighed alone.
+        Common words take longest to look up and affect the ranking least: without them the slowest searches take half
+        the time, and nDCG@10 changes by at most .001 on our development queries. In a large store the rarest words are
+        taken until their matches sum up to more than can be scored in a few milliseconds. If two words already match
+        more than that, or all words are common, only the latest memories are scored.
         """
-        if memories < _WORTH_COUNTING or (len(words) <= _ENOUGH_WORDS and memories <= _WEIGHED):
-            return [*words, *self._spelling.meant(self._spelling.unknown(words.values()))], 0
-        common = int(min(memories * _COMMON, _WEIGHED)) + 1
+        if memories < _MIN_COUNTED or (len(words) <= _MIN_WORDS and memories <= _MAX_MATCHES):
+            return [*words, *self._spelling.corrections(self._spelling.unknown(words.values()))], 0
+        common = int(min(memories * _COMMON, _MAX_MATCHES)) + 1
         counted = self._counted(words, memories, common)
         unknown = [word for quoted, word in words.items() if not counted[quoted]]
-        meant = self._spelling.meant(unknown) if memories <= _SPELT else []
+        corrected = self._spelling.corrections(unknown) if memories <= _MAX_CORRECTED else []
         rare = sorted(((count, word) for word, count in counted.items() if count > 0), key=lambda pair: pair[0])
-        telling = [(count, word) for count, word in rare if count < common]
-        if not rare or (len(telling) < _ENOUGH_WORDS and memories <= _WEIGHED):
-            return [*words, *meant], 0
-        added_up = list(itertools.accumulate(count for count, _ in telling))
-        fitting = max(_ENOUGH_WORDS, bisect.bisect_right(added_up, _WEIGHED))
-        chosen = [word for _, word in (telling or rare)[:fitting]]
-        if telling and added_up[len(chosen) - 1] <= _WEIGHED:
-            return chosen + meant, 0
+        uncommon = [(count, word) for count, word in rare if count < common]
+        if not rare or (len(uncommon) < _MIN_WORDS and memories <= _MAX_MATCHES):
+            return [*words, *corrected], 0
+        sums = list(itertools.accumulate(count for count, _ in uncommon))
+        fitting = max(_MIN_WORDS, bisect.bisect_right(sums, _MAX_MATCHES))
+        chosen = [word for _, word in (uncommon or rare)[:fitting]]
+        if uncommon and sums[len(chosen) - 1] <= _MAX_MATCHES:
+            return chosen + corrected, 0
         return chosen, self._first_of_latest(" OR ".join(chosen))
 
     def _counted(self, words: Iterable[str], memories: int, common: int) -> dict[str, int]:
-        """How many memories hold each word, `common` standing for as many or more.
+        """Number of memories that hold each word, at most `common`.
 
-        To count these takes the longest, and they stay what they are: they are counted again when the store has grown
-        or shrunk by one in a hundred.
+        Common words take longest to count and rarely change, so they are cached until the store has grown or shrunk by
+        one percent.
         """
         if abs(memories - self._counted_in) * 100 > memories:
             self._common, self._counted_in = set(), memories
@@ -126,42 +126,43 @@ class LexicalSearch:
         return counts
 
     def _first_of_latest(self, expression: str) -> int:
-        """The row from which on as many memories match as are weighed."""
+        """The row number from which on `_MAX_MATCHES` memories match."""
         found = self._query(
-            f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET {_WEIGHED}", (expression,)
+            f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET {_MAX_MATCHES}",
+            (expression,),
         )
         return int(found[0][0]) if found else 0
 
 
-def passing(
+def filtered(
     query: Query,
     fields: str,
     found: Sequence[tuple[int, float]],
     wanted: Filter,
     known: Mapping[int, sqlite3.Row] = MappingProxyType({}),
-) -> Found:
-    """Those of `found`, row numbers with how well they fit, that pass the filter, in that order.
+) -> Scored:
+    """The rows among `found`, row numbers with scores, that pass the filter, in that order.
 
-    Each is a row of its `number` and `fields`; those `known` are not looked up again.
+    Each has the columns `number` and `fields`. Rows in `known` are not read again.
     """
     by_number = dict(known)
     unknown = [number for number, _ in found if number not in by_number]
     if unknown:
         condition, parameters = rows.where(wanted)
-        # The cross join has these rows looked up and then filtered; left to itself SQLite filters all there are first.
+        # The cross join makes SQLite read these rows first; without it, it would filter all memories first.
         passed = query(
             f"SELECT m.seq AS number, {fields} FROM json_each(?) CROSS JOIN memories m ON m.seq = value"
             f" WHERE {condition}",
             (str(unknown), *parameters),
         )
         by_number.update((row[0], row) for row in passed)
-    return [(by_number[number], fit) for number, fit in found if number in by_number]
+    return [(by_number[number], score) for number, score in found if number in by_number]
 
 
 def _quoted(word: str) -> str:
-    """A word as a string of the full-text query language, in which nothing is an operator.
+    """A word as a string literal of the full-text query language.
 
-    A lone character of a script without spaces finds the pairs that it begins.
+    A single character of a script without spaces matches as a prefix, because such text is indexed as pairs.
     """
     whole = '"' + word.replace('"', '""') + '"'
     return f"{whole} *" if ranking.is_lone_character(word) else whole

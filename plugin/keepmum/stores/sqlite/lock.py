@@ -1,8 +1,8 @@
-"""One lock file that every writer, every checkpoint and every repair of a store takes.
+"""One lock file for every writer, checkpoint and repair of a store.
 
-SQLite up to 3.51.2 can damage a WAL file when a checkpoint races another connection's write, and Python ships older
-ones. So writers and checkpoints exclude each other here; since SQLite lets in one writer at a time anyway, that costs
-nothing, and waiting on this lock is fairer than SQLite's own busy handler.
+SQLite up to 3.51.2 can damage a WAL file when a checkpoint races another connection's write, and Python ships such
+versions. The lock makes writers and checkpoints exclude each other. That costs nothing, since SQLite allows one writer
+at a time anyway, and the lock is fairer than SQLite's own busy handler.
 Source: https://sqlite.org/wal.html#walresetbug, read 2026-11-21.
 """
 
@@ -22,9 +22,9 @@ _CLOSED = -1
 
 
 class WriterLock:
-    """An exclusive lock between processes; the kernel frees it when its holder dies.
+    """An exclusive, re-entrant lock between processes; the kernel releases it when its holder dies.
 
-    A holder may take it again, as a repair in the middle of a write does. Not safe between threads.
+    A repair during a write takes it twice. Not safe between threads.
     """
 
     def __init__(self, path: str) -> None:
@@ -33,9 +33,9 @@ class WriterLock:
 
     @contextlib.contextmanager
     def hold(self, patience: float = 10.0) -> Iterator[None]:
-        """Hold the lock for the `with` block, waiting up to `patience` seconds for it.
+        """Hold the lock during the block.
 
-        Raises: StoreBusy when it could not be had.
+        Raises: StoreBusy when it is not free within `patience` seconds.
         """
         if self._depth == 0:
             self._take(patience)
@@ -48,7 +48,7 @@ class WriterLock:
                 file_locks.release(self._descriptor)
 
     def close(self) -> None:
-        """Let go of the lock, held or not; its file stays on disk for the others."""
+        """Release the lock, if held, and close its file; the file stays on disk for other processes."""
         os.close(self._descriptor)
         self._descriptor = _CLOSED
 

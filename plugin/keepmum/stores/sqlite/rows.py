@@ -1,4 +1,4 @@
-"""A memory as a row and back, and a filter as SQL."""
+"""Conversion of memories to rows and back, and of filters to SQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from keepmum.core import keys, ranking
 from keepmum.core.memory import Filter, JsonValue, Memory
@@ -16,13 +16,15 @@ __all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapsho
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git"})
-_as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` makes one each time
+_as_json = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True
+).encode  # `json.dumps` would make an encoder on each call
 
 SqlValue = str | int | float | None
 
 
 def to_row(memory: Memory) -> dict[str, SqlValue]:
-    """All columns of a memory, with the derived ones: `space`, `identifiers`, `digest`."""
+    """All columns of a memory, including the derived `space`, `identifiers` and `digest`."""
     row: dict[str, SqlValue] = {name: getattr(memory, name) for name in COLUMNS}
     row |= {name: encoded(getattr(memory, name)) for name in _JSON}
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
@@ -31,15 +33,15 @@ def to_row(memory: Memory) -> dict[str, SqlValue]:
 
 
 def digest(text: str) -> str:
-    """The same for texts that differ in blanks and case alone."""
+    """A hash that is equal for texts that differ only in whitespace and case."""
     return hashlib.blake2b(" ".join(text.casefold().split()).encode(), digest_size=16).hexdigest()
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """The memory in a row of `COLUMNS` in their order, or of more columns that have names."""
-    # Asked for a column by its name, a row looks through all of them each time.
+    """The memory in a row that has exactly `COLUMNS` in their order, or more columns by name."""
+    # Access by name would compare the names of all columns on each access.
     if len(row) == len(COLUMNS):
-        known: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+        known = dict(zip(COLUMNS, row, strict=True))
     else:
         values = dict(zip(row.keys(), row, strict=True))
         known = {name: values[name] for name in COLUMNS}
@@ -50,18 +52,18 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 
 def snapshot(memory: Memory) -> dict[str, JsonValue]:
-    """A memory as JSON, for the history."""
+    """A memory as JSON for the history."""
     return {name: getattr(memory, name) for name in COLUMNS}
 
 
-def from_snapshot(values: Mapping[str, Any]) -> Memory:
-    """The memory in a snapshot; what an older version did not write has its default."""
-    known = {name: values[name] for name in COLUMNS if name in values}
+def from_snapshot(values: Mapping[str, JsonValue]) -> Memory:
+    """The memory in a snapshot; fields that an older version did not write get their defaults."""
+    known = {name: cast("Any", values[name]) for name in COLUMNS if name in values}  # written by `snapshot`
     return Memory(**{**known, "tags": tuple(known.get("tags") or ())})
 
 
 def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
-    """The SQL condition on `memories m` that is true for what `wanted` lets through, with its parameters."""
+    """The filter as an SQL condition on `memories m`, with its parameters."""
     clauses = [
         _in("m.status", wanted.statuses),
         "(m.status != 'active' OR m.expires_at IS NULL OR m.expires_at > ?)",
@@ -103,7 +105,7 @@ def _in(column: str, values: tuple[str, ...]) -> str:
 
 
 def encoded(value: JsonValue) -> str | None:
-    """A value as it is kept in a column of JSON."""
+    """The JSON text of a value in its column."""
     return None if value is None else _as_json(value)
 
 

@@ -1,4 +1,4 @@
-"""The tables, as an append-only list of named steps: one that has shipped is never edited, a change is a new step."""
+"""The tables, as an append-only list of named migrations. A migration that has shipped is never edited."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ __all__ = [
     "WITH_VECTORS",
     "indexed_at_once",
     "migrate",
-    "remake_index",
+    "rebuild_index",
     "version_of",
 ]
 
 Migration = Callable[[sqlite3.Connection], None]
 SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # the columns of the full-text index
-TOKENIZER = "porter unicode61"  # of that index: words are found in any of their endings
+TOKENIZER = "porter unicode61"  # of that index: it stems words, so that all inflected forms match
 MIGRATIONS: list[Migration] = []
-WITH_VECTORS = 2  # the first version that has them
+WITH_VECTORS = 2  # first version that has vectors
 
 
-# A listing walks an index in its order and stops at its limit; these let it pass over what the filter leaves out
-# without a look at the row. They turned 47 ms into under one, at 10,000 memories.
+# A listing reads an index in order up to its limit. These columns in the index let it skip rows that do not pass the
+# filter without reading them: 47 ms became less than 1 ms at 10,000 memories.
 _FILTERED = "project, scope, user, session, kind, expires_at"
-_FIRST_SEARCHED = SEARCHED[:6]  # before memories were found by what was said around them
-_NUMBER = "(SELECT value FROM counters WHERE name = 'change')"  # of the transaction at work
+_FIRST_SEARCHED = SEARCHED[:6]  # before the context column was added
+_NUMBER = "(SELECT value FROM counters WHERE name = 'change')"  # of the current transaction
 
 
 def migration(step: Migration) -> Migration:
-    """Append a step; its place in the list is its version."""
+    """Append a migration; its position in the list, from 1, is its version."""
     MIGRATIONS.append(step)
     return step
 
 
 def version_of(db: sqlite3.Connection) -> int:
-    """How many steps the file has been through; 0 for a new one."""
+    """Number of migrations that were applied to the file; 0 for a new one."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring the file to this version; the caller holds the writer lock. Each step is one transaction."""
+    """Apply missing migrations, each in a transaction; the caller holds the writer lock."""
     for number, step in enumerate(MIGRATIONS, start=1):
         if number <= version_of(db):
             continue
@@ -59,8 +59,8 @@ def migrate(db: sqlite3.Connection) -> None:
             db.execute(f"PRAGMA user_version = {number}")
 
 
-def remake_index(db: sqlite3.Connection) -> None:
-    """Make the full-text index anew from the rows, whatever state it is in; the caller holds the writer lock."""
+def rebuild_index(db: sqlite3.Connection) -> None:
+    """Rebuild the full-text index from the rows, whatever its state; the caller holds the writer lock."""
     with transaction(db):
         db.execute("DROP TABLE words")
         db.execute(_index(SEARCHED))
@@ -69,10 +69,10 @@ def remake_index(db: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def indexed_at_once(db: sqlite3.Connection) -> Iterator[None]:
-    """Rows that are put into `memories` inside this block are indexed at its end; the caller holds a transaction.
+    """Index rows that the block inserts into `memories` all at once at its end; the caller holds a transaction.
 
-    A trigger is a savepoint, at each of which FTS5 writes out what it has gathered: a segment of the index for each
-    row, to be merged later. One statement over all rows makes one segment: 11 microseconds a memory instead of 80.
+    Each trigger is a savepoint, and at each savepoint FTS5 writes a segment of the index, which it must merge later.
+    One statement over all rows makes one segment: 11 microseconds per memory instead of 80.
     """
     first = int(db.execute("SELECT coalesce(max(seq), 0) FROM memories").fetchone()[0])
     names = ("words_insert", "vectors_insert")
@@ -82,7 +82,7 @@ def indexed_at_once(db: sqlite3.Connection) -> Iterator[None]:
     yield
     columns = ", ".join(SEARCHED)
     db.execute(f"INSERT INTO words(rowid, {columns}) SELECT seq, {columns} FROM memories WHERE seq > ?", (first,))
-    db.execute(_awaiting(f"SELECT seq, {_NUMBER} FROM memories WHERE seq > ?"), (first,))
+    db.execute(_pending(f"SELECT seq, {_NUMBER} FROM memories WHERE seq > ?"), (first,))
     for trigger in triggers:
         db.execute(trigger[0])
 
@@ -179,10 +179,10 @@ def m001_memories(db: sqlite3.Connection) -> None:
 
 @migration
 def m002_meaning(db: sqlite3.Connection) -> None:
-    """Vectors, and what was said around a memory in its session, as one more column to search.
+    """Vectors, and a searched column with the context of a memory in its session.
 
-    A row of `vectors` is there for each memory: awaited until there is a vector of what it says now, and kept as a
-    mark without one when the memory is purged, since row numbers are used again.
+    Each memory has a row in `vectors`. It is pending (`awaited`) until it has a vector of the current text. It stays,
+    without a vector, when the memory is purged, because SQLite reuses row numbers.
     """
     db.create_function("hidden_words", 1, ranking.subwords)
     said = " || char(10) || ".join(f"coalesce({name}, '')" for name in ("title", "text", "why", "key", "tags"))
@@ -221,8 +221,8 @@ def _index(columns: Sequence[str]) -> str:
     )
 
 
-def _awaiting(values: str) -> str:
-    """The statement by which vectors of these row numbers, with the number of a transaction, are awaited."""
+def _pending(values: str) -> str:
+    """The statement that marks the vectors of rows as pending; `values` are row numbers with a transaction number."""
     return (
         f"INSERT INTO vectors(memory, change) {values} ON CONFLICT(memory)"
         " DO UPDATE SET model = NULL, vector = NULL, awaited = TRUE, change = excluded.change"
@@ -230,8 +230,8 @@ def _awaiting(values: str) -> str:
 
 
 def _vector_triggers() -> tuple[str, str, str]:
-    """A vector goes with what it was made of: no memory is ever found by what it said before."""
-    await_new = f"{_awaiting(f'VALUES (new.seq, {_NUMBER})')};"
+    """Triggers that drop a vector when its text changes, so that no memory is found by its old text."""
+    await_new = f"{_pending(f'VALUES (new.seq, {_NUMBER})')};"
     mark = (
         f"UPDATE vectors SET model = NULL, vector = NULL, awaited = FALSE, change = {_NUMBER} WHERE memory = old.seq;"
     )
@@ -244,7 +244,7 @@ def _vector_triggers() -> tuple[str, str, str]:
 
 
 def _index_triggers(searched: Sequence[str]) -> tuple[str, str, str]:
-    """The index follows the rows by triggers alone; an external-content index must be told the old values."""
+    """Triggers that keep the full-text index equal to the rows; an external-content index needs the old values."""
     columns = ", ".join(searched)
     old = ", ".join(f"old.{column}" for column in searched)
     new = ", ".join(f"new.{column}" for column in searched)

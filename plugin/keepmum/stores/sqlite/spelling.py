@@ -1,4 +1,4 @@
-"""Words of a question that no memory holds: which words of the memories they may be a slip of the keyboard from."""
+"""Spelling correction: for a query word that no memory holds, similar words that memories hold."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from collections.abc import Callable, Iterable, Sequence
 
 from keepmum.stores.sqlite import rows, schema
 
-__all__ = ["Spelling", "is_slip"]
+__all__ = ["Spelling", "is_typo"]
 
-# Letters of a word without its ending: among shorter ones too many are one letter apart, as layer is from later.
-# With 6, questions with one slip find .008 to .036 nDCG@10 more, in six sets, and those without lose nothing.
-_LEAST = 6
-_BEGINNING = 2  # letters that are taken to be right, so that few words of the index have to be compared
-_UNKNOWN = 3  # words: a question with more that stand nowhere is no slip but in another language
-_MEANT = 3  # words that one may have been meant to be
+# Letters of a stem. Too many shorter words differ by one letter, such as layer and later. With 6, queries with one typo
+# gain .008 to .036 nDCG@10 in six sets, and queries without a typo lose nothing.
+_MIN_LENGTH = 6
+_PREFIX = 2  # letters assumed to be correct, so that few words of the index must be compared
+_MAX_UNKNOWN = 3  # words: a query with more unknown words is in another language rather than misspelt
+_MAX_CORRECTIONS = 3  # per word
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)"
 _NEAR = """SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?
     ORDER BY doc DESC"""
 
 
 class Spelling:
-    """What the full-text index says of words that it does not hold."""
+    """Corrections of query words, from the vocabulary of the full-text index."""
 
     def __init__(self, query: Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]) -> None:
-        """`query` asks the store."""
+        """`query` runs a statement on the store."""
         self._query = query
 
     def unknown(self, words: Iterable[str]) -> list[str]:
-        """Those that no memory holds and that may be a slip."""
-        asked = list(filter(_may_be_one, words))
+        """The words that no memory holds and that may be misspelt."""
+        asked = list(filter(_may_be_misspelt, words))
         if not asked:
             return []
         held = ", ".join(["EXISTS (SELECT 1 FROM words WHERE words MATCH ?)"] * len(asked))
         known = self._query(f"SELECT {held}", [f'"{word}"' for word in asked])[0]
         return [word for word, is_known in zip(asked, known, strict=True) if not is_known]
 
-    def meant(self, unknown: Iterable[str]) -> list[str]:
-        """For words that no memory holds, expressions that match those one slip away, commonest first."""
-        unknown = list(filter(_may_be_one, unknown))
-        if not 0 < len(unknown) <= _UNKNOWN:
+    def corrections(self, unknown: Iterable[str]) -> list[str]:
+        """Full-text expressions that match words one typo away from the `unknown` ones, most frequent first."""
+        unknown = list(filter(_may_be_misspelt, unknown))
+        if not 0 < len(unknown) <= _MAX_UNKNOWN:
             return []
         self._query(_VOCABULARY, ())
         with contextlib.closing(_Stemmer()) as stemmer:
-            stems = [stem for stem in map(stemmer.stem, unknown) if len(stem) >= _LEAST]
+            stems = [stem for stem in map(stemmer.stem, unknown) if len(stem) >= _MIN_LENGTH]
             return [stemmer.expression(term) for stem in stems for term in self._near(stem)]
 
     def _near(self, stem: str) -> list[str]:
-        """The terms of the index that are one slip from a stem."""
-        first, length = stem[:_BEGINNING], len(stem)
+        """The terms of the index one typo away from a stem."""
+        first, length = stem[:_PREFIX], len(stem)
         found = self._query(_NEAR, (first, first + "\U0010ffff", length - 1, length + 1))
-        return [row[0] for row in found if row[0].isalpha() and is_slip(stem, row[0])][:_MEANT]
+        return [row[0] for row in found if row[0].isalpha() and is_typo(stem, row[0])][:_MAX_CORRECTIONS]
 
 
-def _may_be_one(word: str) -> bool:
-    return len(word) >= _LEAST and word.isalpha()
+def _may_be_misspelt(word: str) -> bool:
+    return len(word) >= _MIN_LENGTH and word.isalpha()
 
 
 class _Stemmer:
-    """The tokenizer of the full-text index, which SQLite lends to indexes alone."""
+    """The tokenizer of the full-text index, by way of an index in memory: SQLite has no other interface to it."""
 
     def __init__(self) -> None:
         self._db = sqlite3.connect(":memory:")
@@ -67,23 +67,23 @@ class _Stemmer:
         self._db.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(said, row)")
 
     def stem(self, word: str) -> str:
-        """The term under which a word stands in the index."""
+        """The term for a word in the index."""
         self._db.execute("DELETE FROM said")
         self._db.execute("INSERT INTO said VALUES (?)", (word,))
         return str(self._db.execute("SELECT term FROM stems").fetchone()[0])
 
     def expression(self, term: str) -> str:
-        """What matches a term of the index, which is stemmed once more where it is asked for, and may lose a letter."""
+        """The expression that matches a term of the index. A query stems the term again, which may shorten it."""
         again = self.stem(term)
         return f'"{term}"' if again == term else f'"{again}" *'
 
     def close(self) -> None:
-        """Let go of its table."""
+        """Close the index."""
         self._db.close()
 
 
-def is_slip(one: str, other: str) -> bool:
-    """Whether a letter was left out, put in, changed, or swapped with the next."""
+def is_typo(one: str, other: str) -> bool:
+    """Whether one letter was omitted, inserted, changed, or swapped with the next."""
     both = zip(one, other, strict=False)
     same = next((at for at, (left, right) in enumerate(both) if left != right), min(len(one), len(other)))
     rest, others = one[same:], other[same:]

@@ -1,9 +1,8 @@
-"""Vectors in files that all processes of a machine share, and exact search over them. Imports numpy: load it late."""
+"""Vectors in files that all processes of a machine share, and search in them. Imports numpy, so import it late."""
 
 from __future__ import annotations
 
+from keepmum.stores.vectors.arrays import MAX_EXACT, normalised, pack, unpack, unpack_one
 from keepmum.stores.vectors.matrix import Damaged, Matrix, Row
-from keepmum.stores.vectors.packing import pack, point, unit, unpack
-from keepmum.stores.vectors.search import ALL_OF_IT
 
-__all__ = ["ALL_OF_IT", "Damaged", "Matrix", "Row", "pack", "point", "unit", "unpack"]
+__all__ = ["MAX_EXACT", "Damaged", "Matrix", "Row", "normalised", "pack", "unpack", "unpack_one"]

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for a store, and for its user."""
+"""What SQLite's errors mean for a store and its user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 
 __all__ = ["FAILURES", "is_busy", "is_damage", "is_full", "store_error"]
 
-FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema as it is, which Python cannot decode
+FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema unchanged, which may not be UTF-8
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -17,29 +17,29 @@ _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that the file is not what it was."""
+    """Whether the content of the file is damaged."""
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
-        return True  # Python's own word on a text that is none
+        return True  # raised by Python itself for text that is not UTF-8
     return isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE
 
 
 def is_full(error: Exception) -> bool:
-    """Whether an error says that the disk takes no more, or fails."""
+    """Whether the disk is full or failing."""
     return _code(error) in _FULL or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether an error says that another process has what is wanted just now."""
+    """Whether another process holds a lock that is needed."""
     return _code(error) in _BUSY
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 for errors that are not its own."""
+    """SQLite's primary result code; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def store_error(error: Exception, doing: str) -> StoreError:
-    """Our error for one of SQLite's; SQLite's own message may quote values, so only its name is shown."""
+    """Our error for one of SQLite's. It shows only the name of the code: SQLite's message may quote values."""
     code = _code(error)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     if is_busy(error):
