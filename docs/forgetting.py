@@ -18,7 +18,7 @@ sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("plugin", "scanner", "
 
 from keepmum.core import retention  # noqa: E402 - found through the path above
 from keepmum.core.memory import STATUSES, Memory  # noqa: E402 - same
-from keepmum.service import MemoryService, Place, open_service  # noqa: E402 - same
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service  # noqa: E402 - same
 from keepmum.stores import SqliteSpec  # noqa: E402 - same
 
 TARGET = os.path.join(ROOT, "docs", "forgetting.svg")
@@ -61,8 +61,9 @@ def year(watch: Callable[[MemoryService, int], None] = lambda *_: None) -> list[
     weeks: list[dict[Shelf, int]] = []
     with tempfile.TemporaryDirectory() as folder:
         place = Place(project="simulated", name="A year")
+        options = ServiceOptions(place=place, clock=lambda: clock[0], agent="simulation")
         spec = SqliteSpec(os.path.join(folder, "memory.db"))
-        with open_service(spec, lambda _: [], place=place, clock=lambda: clock[0], agent="simulation") as service:
+        with open_service(spec, lambda _: [], options) as service:
             for day in range(WEEKS * 7):
                 clock[0] = _START + day * retention.DAY_MS
                 _live(service, chance, day, clock)

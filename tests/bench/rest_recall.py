@@ -78,7 +78,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 def _both(port: int, folder: str, rounds: int) -> tuple[list[float], list[float]]:
     """The times of a recall and of the bare request, taken in turns."""
-    from keepmum.service import Place, open_service
+    from keepmum.service import Place, ServiceOptions, open_service
     from keepmum.stores import RestSpec, SqliteSpec
     from keepmum.workspace.credentials import Server
     from keepmum_scanner import scan
@@ -86,7 +86,7 @@ def _both(port: int, folder: str, rounds: int) -> tuple[list[float], list[float]
     server = Server(f"http://127.0.0.1:{port}", "a-key")
     service = open_service(
         RestSpec(server, SqliteSpec(f"{folder}/mirror.db"), folder), scan,
-        place=Place(project="alpha", name="alpha"), agent="bench", home=folder,
+        ServiceOptions(place=Place(project="alpha", name="alpha"), agent="bench", home=folder),
     )  # fmt: skip
     bare = http.client.HTTPConnection("127.0.0.1", port)
 

@@ -14,7 +14,7 @@ if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
     sys.path.extend(os.path.join(root, name) for name in ("plugin", "scanner", "hooks"))
 
 from keepmum.core.errors import KeepmumError
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan
 
@@ -26,7 +26,7 @@ _EVERY_KEY = 5  # one write in so many goes to a key that all writers share
 def open_at(path: str, name: str) -> MemoryService:
     """The memory at `path`, for an agent `name`."""
     place = Place(project="alpha", name="Alpha")
-    return open_service(SqliteSpec(path), scan, place=place, agent=name, briefing_tokens=0)
+    return open_service(SqliteSpec(path), scan, ServiceOptions(place=place, agent=name, briefing_tokens=0))
 
 
 def write(path: str, name: str, count: int) -> int:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from keepmum.core import serialization, validation
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, Memory
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
 
 # Each example opens stores of its own, which takes the disk's time, not ours.
@@ -46,7 +46,7 @@ writes = st.fixed_dictionaries(
 def open_at(folder: str, name: str) -> contextlib.closing[MemoryService]:
     place = Place(project="alpha", session="s1", user="ada")
     spec = SqliteSpec(str(Path(folder) / name))
-    return contextlib.closing(open_service(spec, lambda _: [], place=place, agent="tester"))
+    return contextlib.closing(open_service(spec, lambda _: [], ServiceOptions(place=place, agent="tester")))
 
 
 @stores

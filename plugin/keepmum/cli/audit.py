@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 
 from keepmum.cli import console
 from keepmum.core import masking
-from keepmum.service import audit_files
+from keepmum.service import audit
 from keepmum.workspace import allowlist
 from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
@@ -59,17 +59,17 @@ def _audit(arguments: argparse.Namespace) -> int:
     return _FOUND if found or unread else _CLEAN
 
 
-def _scanned(paths: Sequence[str]) -> tuple[list[audit_files.Spot], int]:
+def _scanned(paths: Sequence[str]) -> tuple[list[audit.FileSecret], int]:
     """The findings in the files, and the number of text files that could not be scanned."""
     scan = allowlist.AllowlistScanner(places.home(os.environ))
     named = masking.Redactor(scan, {})
-    found: list[audit_files.Spot] = []
+    found: list[audit.FileSecret] = []
     unread = 0
-    for path in audit_files.files_of(paths):
-        result = audit_files.audit(path, scan)
-        if not isinstance(result, audit_files.Unread):
+    for path in audit.files_below(paths):
+        result = audit.audit_file(path, scan)
+        if not isinstance(result, audit.UnscannedFile):
             found += [replace(spot, file=named.text(spot.file)) for spot in result]
-        elif result.wanted:
+        elif result.may_hold_text:
             unread += 1
             console.err(f"{named.text(path)}: {result.reason}; it was not scanned")
     if scan.problem:
@@ -125,7 +125,7 @@ def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Repor
     return _FOUND if left else _CLEAN
 
 
-def _progress(done: int) -> None:
+def _progress(done: int, _total: int) -> None:
     if done % _STEP == 0 and sys.stderr.isatty():
         sys.stderr.write(f"\rkeepmum: {done:,} memories")
         sys.stderr.flush()

@@ -56,6 +56,6 @@ def _run(arguments: argparse.Namespace) -> int:
     return 1 if done.refused or done.differing else 0
 
 
-def _print_progress(done: int) -> None:
+def _print_progress(done: int, _total: int) -> None:
     if done % _EVERY == 0:
         console.err(f"{done} checked")

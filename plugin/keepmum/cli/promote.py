@@ -39,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InvalidInput("--to", "no team server is configured; `keepmum backend use URL` configures one")
     stores = sorted({"sqlite", "markdown", *used})
     with console.Session(stores=stores) as memory:
-        move = memory.planned_move(arguments.id, arguments.to)
+        move = memory.plan_move(arguments.id, arguments.to)
         for line in _diff(memory.shown_move(move), _READERS[arguments.to]):
             console.out(line)
         for promise in _WARNINGS & move.without.keys():

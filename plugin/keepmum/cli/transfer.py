@@ -14,7 +14,7 @@ from keepmum.core import serialization
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, importers
-from keepmum.service.importers import lines
+from keepmum.service.importers import json_lines
 
 __all__ = ["register"]
 
@@ -86,13 +86,13 @@ def _import(arguments: argparse.Namespace) -> int:
     return 1 if counts["refused"] else 0
 
 
-def _found(arguments: argparse.Namespace) -> Iterator[importers.Found]:
+def _found(arguments: argparse.Namespace) -> Iterator[importers.ImportItem]:
     if arguments.path is None:
-        return lines.read_lines(sys.stdin.buffer)
+        return json_lines.read_lines(sys.stdin.buffer)
     return importers.FORMATS[arguments.format or importers.format_of(arguments.path)](arguments.path)
 
 
-def _import_one(memory: MemoryService, found: importers.Found) -> tuple[str, str]:
+def _import_one(memory: MemoryService, found: importers.ImportItem) -> tuple[str, str]:
     """The outcome for one memory, and the reason if it was refused."""
     if found.values is None:
         return "refused", found.problem
@@ -110,7 +110,7 @@ def _import_from_server() -> int:
     """Copy the memories of the team server, as `keepmum migrate rest sqlite` does."""
     console.require_server("--from")
     with console.Session(origin="import", stores=["rest", "sqlite"]) as memory:
-        done = memory.migrate("rest", "sqlite", dry_run=False, progress=lambda _: None)
+        done = memory.migrate("rest", "sqlite")
     console.print_refused(done.refused)
     console.out(f"{done.copied} imported, {done.known} unchanged, {len(done.refused)} refused")
     return 1 if done.refused or done.differing else 0

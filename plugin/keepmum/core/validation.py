@@ -7,13 +7,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, TypeVar
 
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Memory, default_tier
+from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Kind, Memory, Scope, Tier, default_tier
 
 __all__ = [
+    "Draft",
     "Fields",
     "Finding",
     "Scan",
@@ -21,6 +22,7 @@ __all__ = [
     "clean_data",
     "clean_tags",
     "clean_text",
+    "draft",
     "fraction",
     "locate_secrets",
     "one_of",
@@ -54,6 +56,29 @@ class Fields(TypedDict, total=False):
     session: str | None
     project: str | None
     agent: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The text and the fields of a write, cleaned and within their limits; None for a field that was not given."""
+
+    text: str
+    kind: Kind | None = None
+    tier: Tier | None = None
+    scope: Scope | None = None
+    title: str | None = None
+    key: str | None = None
+    source: str | None = None
+    session: str | None = None
+    project: str | None = None
+    agent: str | None = None
+    why: str | None = None
+    tags: tuple[str, ...] | None = None
+    data: JsonValue = None
+    importance: float | None = None
+    confidence: float | None = None
+    ttl_seconds: float | None = None
+    endless: bool = False
 
 
 # Characters that a reader does not see and that carry hidden instructions or reorder what is shown: the tag block,
@@ -128,38 +153,34 @@ def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:
     raise InvalidInput(name, f"is none of those allowed: {', '.join(allowed)}")
 
 
-def revise(base: Memory, text: str, fields: Fields) -> Memory:
-    """`base` with a new text and the fields that were given; everything else of it stays.
+def draft(text: str, fields: Fields) -> Draft:
+    """The text and the fields of a write, cleaned and checked.
 
     Raises: InvalidInput naming the first field that is missing, of a wrong value, or past its limit.
     """
-    said = clean_text(text)
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    kind = one_of("kind", given.get("kind", base.kind), KINDS)
-    tier = base.tier if kind == base.kind else default_tier(kind)
+    given: dict[str, Any] = {"text": clean_text(text)}
+    for name, check in _CHECKS.items():
+        value = fields.get(name)
+        if value is not None:
+            given[name] = check(value)
+    return Draft(**given)
+
+
+def revise(base: Memory, draft: Draft) -> Memory:
+    """`base` with the text and the fields of a write; a field that was not given stays."""
+    kind = draft.kind or base.kind
     named_itself = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
-        "text": said,
-        "title": base.title if named_itself else title_of(said),
-        "kind": kind,
-        "tier": one_of("tier", given.get("tier", tier), TIERS),
-        "scope": one_of("scope", given.get("scope", base.scope), SCOPES),
+        "title": base.title if named_itself else title_of(draft.text),
+        "tier": base.tier if kind == base.kind else default_tier(kind),
+        "expires_at": base.expires_at,
     }
-    lines = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
-    lines |= dict.fromkeys(("session", "project", "agent"), LIMITS.name)
-    for name, limit in lines.items():
-        if given.get(name):
-            values[name] = clean(name, given[name], limit, one_line=True) or getattr(base, name)
-    if given.get("why"):
-        values["why"] = clean("why", given["why"], LIMITS.why) or base.why
-    if "tags" in given:
-        values["tags"] = clean_tags(given["tags"])
-    if "data" in given:
-        values["data"] = clean_data(given["data"])
-    for name in ("importance", "confidence"):
-        if name in given:
-            values[name] = fraction(name, given[name])
-    return replace(base, **values, expires_at=_expiry(base, given))
+    values |= {name: value for name in _KEPT if (value := getattr(draft, name)) is not None}
+    if draft.ttl_seconds is not None:
+        values["expires_at"] = base.updated_at + int(draft.ttl_seconds * 1000)
+    elif draft.endless:
+        values["expires_at"] = None
+    return replace(base, **values)
 
 
 def clean_text(text: str) -> str:
@@ -265,16 +286,9 @@ def scannable_texts(value: JsonValue) -> Iterator[str]:
         yield from dict.fromkeys(_names(value))
 
 
-def _expiry(base: Memory, given: Mapping[str, Any]) -> int | None:
-    """When what is written now expires; as before where the write does not say."""
-    if "ttl_seconds" in given:
-        return base.updated_at + int(_positive("ttl_seconds", given["ttl_seconds"]) * 1000)
-    return None if given.get("endless") else base.expires_at
-
-
-def _positive(name: str, value: float) -> float:
+def _positive(value: float) -> float:
     if not 0.0 < value <= _MAX_TTL_SECONDS:
-        raise InvalidInput(name, f"is {value}, it is a number of seconds above 0 and up to 100 years")
+        raise InvalidInput("ttl_seconds", f"is {value}, it is a number of seconds above 0 and up to 100 years")
     return value
 
 
@@ -313,3 +327,29 @@ def _cleaned(value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidInput("data", "holds a number that JSON cannot carry (NaN or infinity)")
     return value
+
+
+def _line(name: str, limit: int) -> Callable[[str], str | None]:
+    return lambda value: clean(name, value, limit, one_line=True) or None
+
+
+# How each field of a write is cleaned, in the order in which errors are reported. None is "not given".
+_CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type that `Fields` gives
+    "kind": lambda value: one_of("kind", value, KINDS),
+    "tier": lambda value: one_of("tier", value, TIERS),
+    "scope": lambda value: one_of("scope", value, SCOPES),
+    "title": _line("title", LIMITS.title),
+    "key": _line("key", LIMITS.key),
+    "source": _line("source", LIMITS.source),
+    "session": _line("session", LIMITS.name),
+    "project": _line("project", LIMITS.name),
+    "agent": _line("agent", LIMITS.name),
+    "why": lambda value: clean("why", value, LIMITS.why) or None,
+    "tags": clean_tags,
+    "data": clean_data,
+    "importance": lambda value: fraction("importance", value),
+    "confidence": lambda value: fraction("confidence", value),
+    "ttl_seconds": _positive,
+    "endless": bool,
+}
+_KEPT = ("text", *(name for name in _CHECKS if name not in {"ttl_seconds", "endless"}))

@@ -1,28 +1,28 @@
-"""The one door to the memory: every write is cleaned, held to its limits and scanned here before a store sees it.
+"""The only way to the memory: every write is cleaned, limited and scanned here before a store receives it.
 
-Callers get values and typed errors; what a model or a person is shown is made in `keepmum.core.briefing`.
+Callers get values and typed errors; the text that a model or a person sees is rendered in `keepmum.core.briefing`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any, Self
+import functools
+from collections.abc import Callable, Iterator
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from keepmum.core import lifecycle, validation
+from keepmum.core import validation
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import STATUSES, Change, Filter, JsonValue, Memory
-from keepmum.service.briefing_files import discard
-from keepmum.service.context import Place, Wanted
-from keepmum.service.embedding import Progress
-from keepmum.service.forgetting import Forgetting, Forgotten
-from keepmum.service.keeping import Keeping, Remembered
-from keepmum.service.moving import AUDIENCES, Migrated, Move, Moving
-from keepmum.service.reading import Reading
-from keepmum.service.reviewing import Review, Reviewing
-from keepmum.stores import StaleWrite, StoreSpec, open_store
-from keepmum.stores.base import caveat, known_folders, local
+from keepmum.core.memory import JsonValue
+from keepmum.core.progress import Progress, ignore_progress
+from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
+from keepmum.service.forget import Forgetter, Forgotten
+from keepmum.service.lookup import Wanted
+from keepmum.service.read import Reader
+from keepmum.service.review import Review, Reviewer
+from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
+from keepmum.service.write import Remembered, Writer
+from keepmum.stores import Store, StoreSpec, open_store
+from keepmum.stores.base import caveat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,179 +34,232 @@ __all__ = [
     "MemoryService",
     "Migrated",
     "Move",
+    "OpenedWith",
     "Place",
     "Remembered",
     "Review",
+    "ServiceOptions",
     "Wanted",
     "open_service",
 ]
 
-_ADOPTED_AT_ONCE = 10_000
-_UNNAMED = "path:"  # how the id of a project begins that has neither a remote nor a chosen name
+_DEFAULTS = ServiceOptions()
+_Part = TypeVar("_Part")
+_Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 
 
-def open_service(spec: StoreSpec, scan: validation.Scan, **context: Any) -> MemoryService:
-    """A service over the store that `spec` describes; `context` is passed on to `MemoryService`.
+def open_service(spec: StoreSpec, scan: validation.Scan, options: ServiceOptions = _DEFAULTS) -> MemoryService:
+    """A service over the store that `spec` describes.
 
-    Raises: StoreError when the store can be neither read nor made.
+    Raises: StoreError when the store can be neither read nor created.
     """
     store = open_store(spec)
     try:
-        return MemoryService(store, scan, **context)
+        return MemoryService(store, scan, options)
     except BaseException:
         store.close()
         raise
 
 
-class MemoryService(Keeping, Reading, Forgetting, Moving, Reviewing):
-    """Remembers, finds, shows and forgets memories, for one agent in one place."""
+def _method_of(
+    part: Callable[[ServiceContext], _Part], method: Callable[Concatenate[_Part, _Arguments], _Result]
+) -> Callable[Concatenate[MemoryService, _Arguments], _Result]:
+    """A method of `MemoryService` that calls `method` of a part, with its signature and documentation."""
+
+    @functools.wraps(method)
+    def call(self: MemoryService, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        return method(part(self.context), *args, **kwargs)
+
+    return call
+
+
+class MemoryService:
+    """Remembers, finds, shows and forgets memories, for one agent in one place.
+
+    The work is done by independent parts, each over the one frozen `context`; working in another place replaces it.
+    """
+
+    def __init__(self, store: Store, scan: validation.Scan, options: ServiceOptions = _DEFAULTS) -> None:
+        self.context = ServiceContext.create(store, scan, options)
+
+    remember = _method_of(Writer, Writer.remember)
+    revise = _method_of(Writer, Writer.revise)
+    restore = _method_of(Writer, Writer.restore)
+    undo = _method_of(Writer, Writer.undo)
+    import_memory = _method_of(Writer, Writer.import_memory)
+
+    recall = _method_of(Reader, Reader.recall)
+    load = _method_of(Reader, Reader.load)
+    find = _method_of(Reader, Reader.find)
+    filed = _method_of(Reader, Reader.filed)
+    called = _method_of(Reader, Reader.called)
+    resume = _method_of(Reader, Reader.resume)
+    brief = _method_of(Reader, Reader.brief)
+    history = _method_of(Reader, Reader.history)
+    activity = _method_of(Reader, Reader.activity)
+    note = _method_of(Reader, Reader.note)
+    masked = _method_of(Reader, Reader.masked)
+    every = _method_of(Reader, Reader.every)
+    count = _method_of(Reader, Reader.count)
+    elsewhere = _method_of(Reader, Reader.elsewhere)
+    project_id = _method_of(Reader, Reader.project_id)
+    project_name = _method_of(Reader, Reader.project_name)
+    project_names = _method_of(Reader, Reader.project_names)
+
+    forget = _method_of(Forgetter, Forgetter.forget)
+    erase = _method_of(Forgetter, Forgetter.erase)
+    sweep = _method_of(Forgetter, Forgetter.sweep)
+
+    plan_move = _method_of(Transfer, Transfer.plan_move)
+    shown_move = _method_of(Transfer, Transfer.shown_move)
+    move = _method_of(Transfer, Transfer.move)
+    migrate = _method_of(Transfer, Transfer.migrate)
+
+    review = _method_of(Reviewer, Reviewer.review)
+
+    def audit(self, progress: Progress = ignore_progress) -> AuditReport:
+        """What the current rules find in the whole store, whatever its status or project.
+
+        Raises: StoreError, ScannerFailed.
+        """
+        from keepmum.service.audit import audit_store  # here, since no server needs it to start
+
+        return audit_store(self.context, progress)
+
+    def cleanse(self, report: AuditReport, *, purge: bool) -> list[str]:
+        """Remove from the store what an audit found, or the memories that hold it; returns the removed copies.
+
+        Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
+        """
+        from keepmum.service.audit import cleanse
+
+        return cleanse(self.context, report, purge=purge)
+
+    @property
+    def store(self) -> Store:
+        """The store that this service was opened with."""
+        return self.context.store
+
+    @property
+    def place(self) -> Place:
+        """The project, session and user of all reads and writes."""
+        return self.context.place
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent, as memories and the log have it."""
+        return self.context.agent
+
+    @property
+    def store_kind(self) -> str:
+        """The kind of store that the settings chose; empty when a program opened the service."""
+        return self.opened_with.kind if self.opened_with else ""
+
+    @property
+    def opened_with(self) -> OpenedWith | None:
+        """What this service was opened with and cannot change; None when a program opened it."""
+        return self.context.options.opened_with
 
     def go(self, place: Place, root: str) -> None:
-        """Work in another place from now on; a store in the files of a repository is that of `root` then."""
-        self.place = place
-        folder = self.store.features.folder
+        """Work in another place from now on; a store in the files of a repository switches to those of `root`.
+
+        Raises: StoreError; the service then stays where it was.
+        """
+        folder = self.context.store.features.folder
         if folder is not None:
             folder.follow(root, place.project or "")
+        self.context = self.context.at(place)
 
     @contextlib.contextmanager
     def at(self, place: Place) -> Iterator[None]:
-        """Read and write as another user or session while the block runs, over the same store.
-
-        Briefings stay as they are: they are of who stands here, and must tell nothing of a visitor.
-        """
-        before, self.place = self.place, place
-        was_visiting, self._visiting = self._visiting, True
+        """Read and write as another user or session inside the block, over the same store."""
+        before, self.context = self.context, self.context.visiting(place)
         try:
             yield
         finally:
-            self.place, self._visiting = before, was_visiting
+            self.context = before
 
     def settle(self) -> None:
-        """Make this place known, and render its briefing."""
-        root, project = self.place.root, self.place.project
-        if self.store.capabilities.writable and root and project:
-            self._adopt(root, project)
-            if (state := self.store.features.local_state) is not None:
-                state.remember_root(root, project, self.place.name, self._clock())
-            self._refresh(project)
+        """Register this place's folder in the store, and render its briefing."""
+        context = self.context
+        root, project = context.place.root, context.place.project
+        if context.store.capabilities.writable and root and project:
+            Transfer(context).adopt(root, project)
+            if (state := context.store.features.local_state) is not None:
+                state.remember_root(root, project, context.place.name, context.clock())
+            context.refresh_briefings(project)
 
     def upkeep(self) -> None:
-        """What is to be done now and then: let time pass, back up, prune the log."""
-        if self.store.capabilities.writable:
+        """Do what is due from time to time: expiry, backups, pruning the log."""
+        context, features = self.context, self.context.store.features
+        if context.store.capabilities.writable:
             self.sweep()
-            features = self.store.features
             if features.maintenance is not None:
-                features.maintenance.upkeep(self._clock())
+                features.maintenance.upkeep(context.clock())
             if features.remote is not None:
-                self._refresh(self.place.project)  # there may be news of the server
+                context.refresh_briefings(context.place.project)  # the server may have sent changes
 
     def notices(self) -> list[str]:
-        """What a user should know: settings that have no effect, a store that is read-only or was repaired."""
+        """What a user should know: settings without effect, a store that is read-only or was repaired."""
+        context = self.context
         return [
             notice
             for notice in (
-                *self._notices(),
-                self._masker.notice,
-                self._embeddings.problem,
-                self.store.capabilities.reason,
-                self.store.notice,
+                *context.options.notices(),
+                context.masker.notice,
+                context.embeddings.problem,
+                context.store.capabilities.reason,
+                context.store.notice,
             )
             if notice
         ]
 
     def caveat(self) -> str:
-        """What has to be said beside the last answer, such as that the server could not be asked."""
-        return self._masker.text(caveat(self.store))
+        """What must be said with the last answer, such as that the server could not be asked."""
+        return self.context.masker.text(caveat(self.context.store))
 
     def warm(self, *, wait: bool = False) -> None:
-        """Open the model and embed what has no vector yet, beside the work; with `wait`, open the model now."""
+        """Open the model and embed pending memories in the background; with `wait`, open the model now."""
         if wait:
-            self._embeddings.wait()
+            self.context.embeddings.wait()
         else:
-            self._embeddings.start()
+            self.context.embeddings.start()
 
-    def reembed(self, progress: Progress = lambda _, __: None) -> int:
-        """Embed every memory that has no vector of this model, be it one of another; how many were embedded.
+    def reembed(self, progress: Progress = ignore_progress) -> int:
+        """Embed every memory that has no vector of this model, including those with one of another; how many.
 
-        Raises: EmbeddingError, StoreError. What is done is done, and the next call goes on from there.
+        Raises: EmbeddingError, StoreError. What is done stays, and the next call goes on from there.
         """
-        return self._embeddings.catch_up(progress)
+        return self.context.embeddings.embed_all(progress)
+
+    @property
+    def lexical_only(self) -> str:
+        """Why the last search was lexical; empty when vectors were used, or none are wanted."""
+        return self.context.embeddings.lexical_only
+
+    @property
+    def model_missing(self) -> bool:
+        """Whether search is lexical because no model is installed, which may be what the user wants."""
+        return self.context.embeddings.model_missing
 
     def now(self) -> int:
         """The time by this service's clock."""
-        return self._clock()
-
-    def audit(self, progress: Callable[[int], None] = lambda _: None) -> AuditReport:
-        """What the rules of today find in the whole store, whatever its status or project.
-
-        Raises: StoreError, ScannerFailed.
-        """
-        from keepmum.service import audit  # seldom wanted, and no server needs it to start
-
-        self._journal.flush()
-        return audit.survey(self.store, self._scan, progress)
-
-    def cleanse(self, report: AuditReport, *, purge: bool) -> list[str]:
-        """Take out of the store for good what an audit found, or the memories that hold it; the copies removed.
-
-        Raises: StaleWrite when a memory was changed meanwhile, StoreError, ScannerFailed.
-        """
-        from keepmum.service import audit
-
-        removed = audit.cleanse(self.store, self._scan, report, self._agent, self._clock(), purge=purge)
-        if self._home:
-            discard(self._home)
-        self._refresh(None)
-        return removed
-
-    def project_names(self) -> dict[str, str]:
-        """What the projects are called whose folders were seen here, by id; two of one name each with its folder."""
-        seen = {project: (name, root) for root, project, name in reversed(known_folders(self.store))}
-        bearers: dict[str, int] = {}
-        for name, _ in seen.values():
-            bearers[name] = bearers.get(name, 0) + 1
-        return {
-            project: self._masker.text(name if bearers[name] == 1 else f"{name} ({root})")
-            for project, (name, root) in seen.items()
-        }
-
-    def elsewhere(self, memories: Iterable[Memory]) -> dict[str, str]:
-        """What the project is called of each memory that belongs to another than this one, by the memory's id."""
-        others = {memory.id: memory.project for memory in memories if memory.project not in {None, self.place.project}}
-        names = self.project_names() if others else {}
-        return {
-            memory: names.get(project) or project.rpartition("/")[2] for memory, project in others.items() if project
-        }
+        return self.context.clock()
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""
-        return self.store.health()
+        return self.context.store.health()
 
     def close(self) -> None:
-        """Leave everything on disk and let go."""
-        self._embeddings.close()
+        """Finish writing and release all resources."""
+        self.context.embeddings.close()
         with contextlib.suppress(StoreError):
-            self._journal.flush()
-        self.store.close()
+            self.context.log.flush()
+        self.context.store.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _adopt(self, root: str, project: str) -> None:
-        """Take along what was kept while this folder had no name but its path, before its first remote."""
-        former = next((known for folder, known, _ in known_folders(self.store) if folder == root), project)
-        if former == project or not former.startswith(_UNNAMED):
-            return
-        now = self._clock()
-        wanted = Filter(now=now, project=former, user=self.place.user, scopes=("project", "shared"), statuses=STATUSES)
-        changes = []
-        for memory in local(self.store).browse(wanted, limit=_ADOPTED_AT_ONCE):
-            moved = replace(lifecycle.next_revision(memory, now, self._agent), project=project)
-            if moved.key and self.store.by_key(moved.space, moved.key) is not None:
-                moved = replace(moved, key=None)  # the name is taken; the memory is found by what it says
-            changes.append(Change(memory, moved))
-        with contextlib.suppress(StaleWrite):  # another session of this folder is doing the same
-            self._commit(changes)

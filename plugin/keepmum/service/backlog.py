@@ -1,4 +1,4 @@
-"""Memories that have no vector yet, embedded beside the work or before it goes on; one thread at a time is at it."""
+"""Embed memories that have no vector yet, in the calling thread or one background thread."""
 
 from __future__ import annotations
 
@@ -8,37 +8,35 @@ from collections.abc import Callable
 from keepmum.core import ranking
 from keepmum.core.errors import EmbeddingError, StoreError
 from keepmum.core.memory import Embedding
+from keepmum.core.progress import Progress, ignore_progress
 from keepmum.embedding.base import Embedder
 from keepmum.stores.base import VectorSearch
 from keepmum.system.heap import release_free_memory
 
-__all__ = ["Backlog", "Progress"]
+__all__ = ["Backlog"]
 
-# Memories that are embedded and kept at once: a server is asked less often, and a kill or the end costs no more.
-_AT_ONCE = 8
-_ENDS = 0.1  # seconds that closing gives the text at work: no client waits long for a server to end
+# Memories that are embedded and saved together: a server gets fewer requests, and an interruption loses no more.
+_BATCH = 8
+_CLOSE_TIMEOUT = 0.1  # seconds that closing waits for the current text: no client waits long for a server to end
 
-Progress = Callable[[int, int], None]  # hears how far it got: so many of so many
-Fitting = Callable[
-    [], tuple[VectorSearch, Embedder] | None
-]  # what is to be embedded by what; None where they do not fit
+Ready = Callable[[], tuple[VectorSearch, Embedder] | None]  # None when the model does not fit the store
 
 
 class Backlog:
-    """Embeds whatever has no vector of the model at hand. What is done is done, wherever it is cut off."""
+    """Embeds all memories without a vector of the current model. An interruption keeps what is done."""
 
     def __init__(self) -> None:
-        self.problem = ""  # why not every memory is found by its meaning, since the last attempt
+        self.problem = ""  # why some memories have no vector, since the last attempt
         self._closing = threading.Event()
-        self._at_work = threading.Lock()
-        self._more = False  # whether something was added since the thread last looked
+        self._running = threading.Lock()
+        self._more = False  # whether memories were added since the thread last looked
         self._thread: threading.Thread | None = None
-        self._news = threading.Condition()
-        self._wanted: str | None = None  # the text whose vector somebody waits for
-        self._made: Embedding | None = None
+        self._changed = threading.Condition()
+        self._awaited: str | None = None  # the text that a caller waits for
+        self._vector: Embedding | None = None  # its vector
 
-    def work_off(self, vectors: VectorSearch, embedder: Embedder, progress: Progress = lambda _, __: None) -> int:
-        """Embed everything and bring the index up to date; how many were embedded.
+    def run(self, vectors: VectorSearch, embedder: Embedder, progress: Progress = ignore_progress) -> int:
+        """Embed all pending memories and update the vector index; how many were embedded.
 
         Raises: EmbeddingError, StoreError.
         """
@@ -48,67 +46,72 @@ class Backlog:
         self.problem = ""
         return done
 
-    def work_off_now(self, vectors: VectorSearch, embedder: Embedder) -> None:
-        """The same; what goes wrong is the `problem`."""
+    def try_run(self, vectors: VectorSearch, embedder: Embedder) -> None:
+        """As `run`; an error becomes the `problem`."""
         try:
-            self.work_off(vectors, embedder)
+            self.run(vectors, embedder)
         except (EmbeddingError, StoreError) as error:
             self.problem = f"not every memory is found by its meaning: {error}"
 
-    def work_off_beside(self, fitting: Fitting) -> None:
-        """The same in a thread, which is told to look again where it is at work already."""
+    def run_in_background(self, ready: Ready) -> None:
+        """As `try_run`, in a thread; a thread that runs already looks for pending memories once more."""
         self._more = True
-        if self._at_work.acquire(blocking=False):
-            self._thread = threading.Thread(target=self._run, args=(fitting,), name="keepmum-vectors", daemon=True)
+        if self._running.acquire(blocking=False):
+            self._thread = threading.Thread(target=self._run, args=(ready,), name="keepmum-vectors", daemon=True)
             self._thread.start()
 
-    def vector_of(self, text: str, work: Callable[[], None], seconds: float) -> Embedding | None:
-        """The vector of a text that has just been kept, if `work` on it, here or in a thread, makes it in time."""
-        with self._news:
-            self._wanted, self._made = text, None
-        work()
-        with self._news:
-            self._news.wait_for(lambda: self._wanted is None, seconds)
-            self._wanted = None
-            return self._made
+    def wait_for(self, text: str, start: Callable[[], None], seconds: float) -> Embedding | None:
+        """The vector of a text that has just been stored, if the work that `start` begins makes it in time."""
+        with self._changed:
+            self._awaited, self._vector = text, None
+        start()
+        with self._changed:
+            self._changed.wait_for(lambda: self._awaited is None, seconds)
+            self._awaited = None
+            return self._vector
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the background thread to end; False when that takes longer than `seconds`."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._thread is None or not self._thread.is_alive()
 
     def close(self) -> None:
-        """Stop what goes on beside the work."""
+        """Stop the background thread."""
         self._closing.set()
-        if self._thread is not None:
-            self._thread.join(_ENDS)
+        self.join(_CLOSE_TIMEOUT)
 
-    def _run(self, fitting: Fitting) -> None:
+    def _run(self, ready: Ready) -> None:
         try:
             while self._more and not self._closing.is_set():
                 self._more = False
-                found = fitting()
+                found = ready()
                 if found is not None and not self._closing.is_set():
-                    self.work_off_now(*found)
+                    self.try_run(*found)
                     release_free_memory()
-                self._tell(None)
+                self._announce(None)
         finally:
-            self._at_work.release()
-        if self._more and not self._closing.is_set():  # told between the last look and the release
-            self.work_off_beside(fitting)
+            self._running.release()
+        if self._more and not self._closing.is_set():  # set between the last look and the release
+            self.run_in_background(ready)
 
     def _embed(self, vectors: VectorSearch, embedder: Embedder, progress: Progress) -> int:
         from keepmum.stores.vectors import pack
 
         done, total = 0, vectors.count_pending(embedder.model)
-        while not self._closing.is_set() and (batch := vectors.pending(embedder.model, _AT_ONCE)):
+        while not self._closing.is_set() and (batch := vectors.pending(embedder.model, _BATCH)):
             texts = [ranking.embedding_text(memory) for memory in batch]
             made = [Embedding(embedder.model, pack(row)) for row in embedder.embed(texts)]
             vectors.save(list(zip(batch, made, strict=True)))
-            self._tell(dict(zip(texts, made, strict=True)))
+            self._announce(dict(zip(texts, made, strict=True)))
             done += len(batch)
             progress(done, max(done, total))
         return done
 
-    def _tell(self, made: dict[str, Embedding] | None) -> None:
-        """Tell who waits that these vectors are made, or that no more will be."""
-        with self._news:
-            if self._wanted is not None and (made is None or self._wanted in made):
-                self._made = made[self._wanted] if made else None
-                self._wanted = None
-                self._news.notify_all()
+    def _announce(self, made: dict[str, Embedding] | None) -> None:
+        """Wake the caller that waits for one of these vectors; None: no more will be made."""
+        with self._changed:
+            if self._awaited is not None and (made is None or self._awaited in made):
+                self._vector = made[self._awaited] if made else None
+                self._awaited = None
+                self._changed.notify_all()

@@ -1,6 +1,6 @@
-"""The briefings on disk, rendered ahead: a SessionStart hook prints one without opening the store.
+"""The briefings on disk, rendered in advance: a SessionStart hook prints one without opening the store.
 
-One file for each folder in which a project was seen, so that a hook finds it by walking up from where it stands.
+There is one file for each folder of a project, so that a hook finds it by walking up from its working folder.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
 from keepmum_hooks import places
 
-__all__ = ["BriefingFiles", "discard", "told"]
+__all__ = ["BriefingFiles", "briefed", "remove_all"]
 
 _SEEN_WITHIN = 90 * DAY_MS
 _PER_SECTION = 40
 
 
 class BriefingFiles:
-    """Keeps `<home>/state/briefings/` in step with a store."""
+    """Keeps `<home>/state/briefings/` up to date with a store."""
 
-    def __init__(self, home: str, tokens: int, shown: Callable[[Memory], Memory] = lambda memory: memory) -> None:
+    def __init__(self, home: str, tokens: int, mask: Callable[[Memory], Memory] = lambda memory: memory) -> None:
         self._home = home
         self._tokens = tokens
-        self._shown = shown  # what of a memory may be shown
+        self._mask = mask
 
     def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
-        """Render anew the briefings of one project's folders, or of every project when `project` is None.
+        """Render the briefings of one project's folders, or of every project when `project` is None.
 
-        A briefing that cannot be written is left as it was: a session that starts without it still works. What has
-        a time to live is left out: the file may be printed after that time, when no server runs to see it pass.
+        A briefing that cannot be written stays as it was: a session that starts without it still works. Memories with
+        a time to live are left out: the file may be printed after that time, when no server runs that could update it.
         """
         rendered: dict[str, str] = {}
         alive = {root for root, *_ in known_folders(store, now - _SEEN_WITHIN) if os.path.isdir(root)}
@@ -43,23 +43,23 @@ class BriefingFiles:
             if project not in {None, owner}:
                 continue
             if root in alive and owner not in rendered:
-                lasting = [self._shown(memory) for memory in told(store, now, owner, user) if memory.expires_at is None]
-                rendered[owner] = briefing.brief(name, lasting, self._tokens)
+                lasting = [memory for memory in briefed(store, now, owner, user) if memory.expires_at is None]
+                rendered[owner] = briefing.brief(name, [self._mask(memory) for memory in lasting], self._tokens)
             with contextlib.suppress(OSError):
-                # A folder that nobody comes to has none, rather than one that goes stale.
+                # A folder that was not used for long gets none, instead of one that becomes outdated.
                 _replace(places.briefing_file(self._home, root), rendered[owner] if root in alive else "")
 
 
-def discard(home: str) -> None:
-    """Remove every briefing, those of folders long forgotten too."""
+def remove_all(home: str) -> None:
+    """Remove every briefing, also those of folders that are no longer used."""
     folder = places.briefings_folder(home)
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
 
 
-def told(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
-    """The memories a session should know of from its start, most telling first, by the weights of a search."""
+def briefed(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
+    """The memories that a session should know from its start, most important first, by the priors of the ranking."""
     wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"))
     lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
     open_work = store.browse(replace(wanted, kinds=briefing.TASK_KINDS), limit=_PER_SECTION // 4)
@@ -71,7 +71,7 @@ def told(store: Store, now: int, project: str | None, user: str | None) -> list[
 
 
 def _replace(path: str, text: str) -> None:
-    """Put `text` at `path` in one step, or remove the file when there is nothing to say."""
+    """Put `text` at `path` atomically unless it is there already; remove the file when `text` is empty."""
     if not text:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

@@ -1,20 +1,21 @@
-"""Where the parts are put together: settings, project, store, scanner and service for one process."""
+"""Open a memory service: for a client's session, with its settings and project, or for a program."""
 
 from __future__ import annotations
 
 import _thread
 import contextlib
+import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from keepmum import embedding
 from keepmum.core import validation
 from keepmum.core.errors import KeepmumError, StoreError
-from keepmum.core.memory import JsonValue, Scope
+from keepmum.core.memory import SCOPES, JsonValue, Scope
 from keepmum.embedding import BackgroundEmbedder, Embedder
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, open_service
 from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
@@ -23,16 +24,17 @@ from keepmum.workspace.git import repository
 from keepmum.workspace.resolve import Workspace, backend_kind, resolve, server_of
 from keepmum_hooks import places
 
-__all__ = ["INSTALLED", "kind_of", "moved", "open_memory", "open_session"]
+__all__ = ["INSTALLED", "moved", "open_memory", "open_session"]
 
 Routes = Mapping[Scope, str]
 INSTALLED: Final = "installed"
+_NAMES = 4096  # of branches and files, whose verdicts are cached
 
-# How clients tell a server which session it serves; a key of scope `session` belongs to it.
+# Variables in which clients name the session; a key of scope `session` belongs to it.
 _SESSION_VARIABLES = ("KEEPMUM_SESSION", "CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 
 
-def open_session(  # noqa: PLR0913 - who asks and from where, in the words of the client
+def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     environ: Mapping[str, str],
     agent: str,
     roots: Sequence[str] | None = None,
@@ -45,37 +47,37 @@ def open_session(  # noqa: PLR0913 - who asks and from where, in the words of th
     stores: Sequence[str] = (),
     resolved: Workspace | None = None,
 ) -> MemoryService:
-    """The memory as it is seen from the working folder, for `agent`; for `roots` and `session` see `resolve`.
+    """The memory of the working folder, for `agent`; for `roots` and `session` see `resolve`.
 
-    With `upkeep`, what needs doing from time to time (backups, expiry, briefings) is done in the background; with
-    `drains`, and wherever there is upkeep, writes that wait for a server are sent. `routes` say which store a new
-    memory goes to, by its scope; where there are none, the settings do. `stores` are opened in any case. `resolved`
-    is the answer of `resolve`, if the caller has it.
+    With `upkeep`, backups, expiry and briefings are seen to in the background. With `drains`, which defaults to
+    `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings'.
+    `stores` are opened in any case. `resolved` is the result of `resolve`, if the caller has it.
 
     Raises: SettingsError, StoreError.
     """
     chosen, found = resolved or resolve(environ, roots, session)
     judge = allowlist.AllowlistScanner(places.home(environ))
-    scan, *doubts = _with_second_opinion(judge, chosen.scanner, found.root)
+    scan, *warnings = _with_second_opinion(judge, chosen.scanner, found.root)
     leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
-    spec = _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains)
     service = open_service(
-        spec,
+        _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains),
         scan,
-        place=_place(environ, chosen, found, session),
-        agent=chosen.agent or agent,
-        origin=origin,
-        default_scope=chosen.scope,
-        policy=chosen.retention.policy,
-        home=places.home(environ),
-        briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-        notices=lambda: (*doubts, *filter(None, [judge.problem])),
-        checked_out=lambda root: _checked_out(root, environ, changes="markdown" in leading.values()),
-        embedder=embedding.in_background(chosen, environ),
-        basis=_basis(chosen, found),
+        ServiceOptions(
+            place=_place(environ, chosen, found, session),
+            agent=chosen.agent or agent,
+            origin=origin,
+            default_scope=validation.one_of("scope", chosen.scope, SCOPES),
+            policy=chosen.retention.policy,
+            home=places.home(environ),
+            briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
+            notices=lambda: (*warnings, *filter(None, [judge.problem])),
+            checked_out=_CheckedOut(environ, with_changes="markdown" in leading.values()),
+            embedder=embedding.in_background(chosen, environ),
+            opened_with=_opened_with(chosen, found),
+        ),
     )
     if upkeep:
-        with contextlib.suppress(StoreError):  # a full disk keeps nobody from reading; writes will say so
+        with contextlib.suppress(StoreError):  # a full disk must not prevent reading; writes will report it
             service.settle()
         service.warm()
         _thread.start_new_thread(_upkeep, (dict(environ), session, tuple(routes), Workspace(chosen, found)))
@@ -90,27 +92,29 @@ def open_memory(
     user: str | None = None,
     agent: str = "library",
 ) -> MemoryService:
-    """The memory in the file at `path`, made when it is new; use it in a `with`, or `close` it.
+    """The memory in the file at `path`, created when it does not exist; use it in a `with`, or `close` it.
 
-    It remembers, recalls and forgets as the tools do, and waits for the embedder where those go on by words alone.
-    `embedder` is the model that the user has installed, if any, unless one is given; None searches by words alone.
-    Without a `project` it looks at the memories of all of them.
+    It remembers, recalls and forgets as the tools do, and waits for the embedder where those fall back to lexical
+    search. `embedder` is the model that the user has installed, unless one is given; with None search is lexical.
+    Without a `project` it reads the memories of all projects.
 
         with open_memory("notes.db") as memory:
             memory.remember(text="Deploys go through the blue pool first", tags=["deploy"])
             for match in memory.recall("which pool gets a deploy first?", limit=3):
                 print(match.score, match.memory.title, match.why)
 
-    Raises: StoreError when the file can be neither read nor made, SettingsError when the user's settings are wrong.
+    Raises: StoreError when the file can be neither read nor created, SettingsError when the user's settings are wrong.
     """
     return open_service(
         SqliteSpec(os.fspath(path)),
         allowlist.AllowlistScanner(places.home(os.environ)),
-        place=Place(project=project, name=project or "", user=user),
-        agent=agent,
-        origin="library",
-        embedder=_background(embedder),
-        patient=True,
+        ServiceOptions(
+            place=Place(project=project, name=project or "", user=user),
+            agent=agent,
+            origin="library",
+            embedder=_background(embedder),
+            patient=True,
+        ),
     )
 
 
@@ -123,42 +127,29 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
     session: str = "",
     routes: Sequence[str] = (),
 ) -> MemoryService:
-    """The service in the session, and in the project that the client's folders name unless another is stronger.
+    """The service in this session, and in the project of the client's folders unless another has precedence.
 
-    Where the settings of that project ask for more than another place, such as for its team's server, it is another
-    service, and the one before is closed.
+    When the settings of that project need more than another place, such as its team's server, another service is
+    opened and the one before closed.
 
-    Raises: SettingsError, StoreError; the service before is then still open, and where it was.
+    Raises: SettingsError, StoreError; the service before then stays open, and where it was.
     """
     chosen, found = resolve(environ, roots, session)
-    if _basis(chosen, found) != service.basis:
+    if _opened_with(chosen, found) != service.opened_with:
         fresh = open_session(environ, agent, roots, session=session, routes=routes, resolved=Workspace(chosen, found))
         service.close()
         return fresh
     place = _place(environ, chosen, found, session)
     if place != service.place:
-        service.go(place, _rooted(found))
+        service.go(place, _project_root(found))
         service.settle()
     return service
 
 
-def kind_of(service: MemoryService) -> str:
-    """The kind of store that a service was opened with; empty for one that was not opened here."""
-    return service.basis.kind if isinstance(service.basis, _Basis) else ""
-
-
-class _Basis(NamedTuple):
-    """All that a service is made of and cannot change: where this differs, it takes another."""
-
-    kind: str
-    baseline: str
-    parts: tuple[object, ...]
-
-
-def _basis(chosen: settings.Settings, found: project.Project) -> _Basis:
+def _opened_with(chosen: settings.Settings, found: project.Project) -> OpenedWith:
     names = ("store", "backend", "scanner", "retention", "briefing", "embedding", "agent", "scope", "home")
     baseline = found.root if chosen.scanner.second_opinion else ""
-    return _Basis(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
+    return OpenedWith(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
 def _store_spec(  # noqa: PLR0913 - everything that decides where memories are kept
@@ -214,38 +205,48 @@ def _markdown_spec(home: str, environ: Mapping[str, str], found: project.Project
         return name if found.startswith("path:") else found
 
     cache = os.path.join(home, "cache")
-    return MarkdownSpec(_rooted(found), cache, found.id, user_home=user_home(environ) or home, project_of=project_of)
+    return MarkdownSpec(
+        _project_root(found), cache, found.id, user_home=user_home(environ) or home, project_of=project_of
+    )
 
 
-def _rooted(found: project.Project) -> str:
-    """The folder whose files are a project's memories; none where nothing says which project this is."""
+def _project_root(found: project.Project) -> str:
+    """The folder whose files are the project's memories; empty outside all projects."""
     return "" if found.id == project.UNPLACED else found.root
 
 
-def _checked_out(root: str, environ: Mapping[str, str], *, changes: bool) -> Mapping[str, JsonValue] | None:
-    """Branch and commit of a folder, with `changes` what differs from it too.
+class _CheckedOut:
+    """Branch and commit of a folder; with `with_changes`, also the files that differ from it.
 
     A branch or file whose name looks like a secret is left out: it must not stop a write.
     """
-    found = repository.git_context(root, environ)
-    if found.commit is None:
-        return None
-    judge = allowlist.AllowlistScanner(None)
-    branch = found.branch if found.branch and not validation.scan_text(found.branch, judge) else None
-    context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
-    changed = git_changes.changed_files(root) if changes else None
-    if changed is None:
-        return context
-    plain = [name for name in changed if not validation.scan_text(name, judge)]
-    return {**context, "dirty": bool(changed), "files_changed": plain}
+
+    def __init__(self, environ: Mapping[str, str], *, with_changes: bool) -> None:
+        self._environ = environ
+        self._with_changes = with_changes
+        # Cached, since the same names return with each write and no allow list can change the result.
+        self._is_plain = functools.lru_cache(_NAMES)(
+            lambda name: not validation.scan_text(name, allowlist.AllowlistScanner(None))
+        )
+
+    def __call__(self, root: str) -> Mapping[str, JsonValue] | None:
+        found = repository.git_context(root, self._environ)
+        if found.commit is None:
+            return None
+        branch = found.branch if found.branch and self._is_plain(found.branch) else None
+        context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
+        changed = git_changes.changed_files(root) if self._with_changes else None
+        if changed is None:
+            return context
+        return {**context, "dirty": bool(changed), "files_changed": [name for name in changed if self._is_plain(name)]}
 
 
 def _with_second_opinion(
     judge: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
 ) -> tuple[validation.Scan, *tuple[str, ...]]:
-    """What judges each text before it is kept, and behind it what a user has to know of that.
+    """The scanner of all writes, followed by warnings for the user.
 
-    A second opinion only adds findings: where it cannot be had, the first stands alone and nothing is refused for it.
+    A second opinion only adds findings: without it the first scanner works alone, and nothing is refused for that.
     """
     if not chosen.second_opinion:
         return (judge,)
@@ -261,12 +262,12 @@ def _with_second_opinion(
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:
-    told = next((environ[name] for name in _SESSION_VARIABLES if environ.get(name)), session)
-    return Place(project=found.id, name=found.name, root=found.root, session=told or None, user=chosen.user)
+    session = next((environ[name] for name in _SESSION_VARIABLES if environ.get(name)), session)
+    return Place(project=found.id, name=found.name, root=found.root, session=session or None, user=chosen.user)
 
 
 def _upkeep(environ: dict[str, str], session: str, routes: Sequence[str], resolved: Workspace) -> None:
-    """Expiry and backups, over a connection of their own; whatever goes wrong is for the doctor to find."""
+    """Expiry and backups, over a connection of their own; the doctor reports what goes wrong."""
     with (
         contextlib.suppress(KeepmumError, OSError),
         open_session(environ, "keepmum", session=session, upkeep=False, routes=routes, resolved=resolved) as service,

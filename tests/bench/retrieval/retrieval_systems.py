@@ -18,7 +18,7 @@ from keepmum import open_memory
 from keepmum.core.errors import SecretFound
 from keepmum.core.memory import Activity, Change, Filter, Memory
 from keepmum.embedding import BackgroundEmbedder
-from keepmum.service import MemoryService, Place
+from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.stores import Capabilities, Features, Receipt, Store, sqlite
 from keepmum.stores.composite import CompositeStore
 from keepmum.stores.sqlite import SqliteStore
@@ -113,7 +113,7 @@ class Split(Keepmum):
     def __init__(self, embedder: ReadOnce | None, second: Literal["none", "ours", "texts", "titles"]) -> None:
         super().__init__(embedder)
         self._dice = random.Random(3)
-        self._memory.place = Place(project="alpha")
+        self._memory.go(Place(project="alpha"), "")
         if second == "none":
             return
         self._memory.close()
@@ -123,9 +123,11 @@ class Split(Keepmum):
         self._memory = MemoryService(
             CompositeStore(stores, {"shared": "rest"}),
             lambda _: (),
-            place=self._memory.place,
-            embedder=BackgroundEmbedder(lambda: embedder) if embedder else None,
-            patient=True,
+            ServiceOptions(
+                place=self._memory.place,
+                embedder=BackgroundEmbedder(lambda: embedder) if embedder else None,
+                patient=True,
+            ),
         )
 
     def _where(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan
 from unit.core.service_parts import Clock, OpenService
@@ -36,8 +36,8 @@ def open_memory(keepmum_home: Path, tmp_path: Path, clock: Clock) -> Iterator[Op
         def open_one(agent: str = "claude-code", **options: Any) -> MemoryService:
             place = {"project": "alpha", "name": "Alpha", "root": str(root), **options.pop("place", {})}
             service = open_service(
-                SqliteSpec(str(keepmum_home / "memory.db")), scan, place=Place(**place), agent=agent, clock=clock,
-                home=str(keepmum_home), **options,
+                SqliteSpec(str(keepmum_home / "memory.db")), scan,
+                ServiceOptions(place=Place(**place), agent=agent, clock=clock, home=str(keepmum_home), **options),
             )  # fmt: skip
             stack.callback(service.close)
             return service

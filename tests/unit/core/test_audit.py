@@ -13,7 +13,7 @@ import pytest
 from hidden import assert_hidden
 from keepmum.core import ids
 from keepmum.core.memory import Change, Memory
-from keepmum.service import MemoryService, audit_files
+from keepmum.service import MemoryService, audit
 from keepmum.stores import sqlite
 from keepmum.stores.composite import CompositeStore
 from keepmum_scanner import scan
@@ -125,9 +125,9 @@ def test_a_second_process_that_is_open_goes_on(planted: MemoryService, open_memo
 
 def test_a_clean_store_has_nothing_to_tell(service: MemoryService) -> None:
     service.remember("an ordinary value")
-    seen: list[int] = []
-    report = service.audit(seen.append)
-    assert (report.places, report.looked_at, seen) == ([], 1, [1])
+    seen: list[tuple[int, int]] = []
+    report = service.audit(lambda done, total: seen.append((done, total)))
+    assert (report.places, report.looked_at, seen) == ([], 1, [(1, 0)])
 
 
 # -- files
@@ -136,14 +136,14 @@ def test_a_clean_store_has_nothing_to_tell(service: MemoryService) -> None:
 def test_a_finding_in_a_file_is_told_by_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "CLAUDE.md"
     file.write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
-    (spot,) = audit_files.audit(str(file), scan)  # type: ignore[misc] # no `Unread` here
+    (spot,) = audit.audit_file(str(file), scan)  # type: ignore[misc] # no `UnscannedFile` here
     assert str(spot) == f"{file}:2:5: github.token"
 
 
 def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "a.bin"
     file.write_bytes(b"\0" + SECRET.encode())
-    assert audit_files.audit(str(file), scan) == audit_files.Unread(str(file), "is binary", wanted=False)
+    assert audit.audit_file(str(file), scan) == audit.UnscannedFile(str(file), "is binary", may_hold_text=False)
 
 
 @pytest.mark.parametrize(
@@ -152,15 +152,17 @@ def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
 def test_a_text_with_nulls_is_judged(tmp_path: Path, encode: Callable[[str], bytes]) -> None:
     file = tmp_path / "CLAUDE.md"
     file.write_bytes(encode(f"one\nuse {SECRET}\n"))
-    (spot,) = audit_files.audit(str(file), scan)  # type: ignore[misc] # no `Unread` here
+    (spot,) = audit.audit_file(str(file), scan)  # type: ignore[misc] # no `UnscannedFile` here
     assert (spot.line, spot.rule) == (2, "github.token")
 
 
 def test_what_is_too_large_is_told(tmp_path: Path) -> None:
     file = tmp_path / "large.txt"
     with file.open("wb") as large:
-        large.truncate(audit_files.LONGEST + 1)
-    assert audit_files.audit(str(file), scan) == audit_files.Unread(str(file), "is larger than 10 MiB", wanted=True)
+        large.truncate(audit.LARGEST_FILE + 1)
+    assert audit.audit_file(str(file), scan) == audit.UnscannedFile(
+        str(file), "is larger than 10 MiB", may_hold_text=True
+    )
 
 
 def test_folders_are_gone_through_without_git_and_links(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_folders_are_gone_through_without_git_and_links(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.md").write_text("x", encoding="utf-8")
     (tmp_path / "b.md").symlink_to(tmp_path / ".memories" / "a.md")
-    assert list(audit_files.files_of([str(tmp_path)])) == [str(tmp_path / ".memories" / "a.md")]
+    assert list(audit.files_below([str(tmp_path)])) == [str(tmp_path / ".memories" / "a.md")]
 
 
 def test_an_older_copy_in_another_store_is_judged_and_cleansed_too(tmp_path: Path) -> None:

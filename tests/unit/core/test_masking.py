@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from keepmum.core import briefing, serialization, validation
 from keepmum.core.errors import ScannerFailed
 from keepmum.core.masking import Masker, mask
 from keepmum.core.memory import Memory
-from keepmum.service import MemoryService
+from keepmum.service import MemoryService, ServiceOptions
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
@@ -184,7 +185,7 @@ def failing(text: str) -> Sequence[validation.Finding]:
 
 def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkeypatch: pytest.MonkeyPatch) -> None:
     service = open_memory()
-    monkeypatch.setattr(service, "_scan", failing)
+    monkeypatch.setattr(service, "context", replace(service.context, scan=failing))
     with pytest.raises(ScannerFailed) as refusal:
         service.remember("an ordinary value of deploys")
     assert str(refusal.value) == "the scanner failed; nothing was stored; run `keepmum doctor`"
@@ -194,7 +195,7 @@ def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkey
 
 def test_a_scanner_that_fails_withholds_what_is_kept(service: MemoryService) -> None:
     service.remember("an ordinary value", key="known")
-    broken = MemoryService(service.store, failing, place=service.place)
+    broken = MemoryService(service.store, failing, ServiceOptions(place=service.place))
     (one,) = broken.load([service.find("known").id])
     assert "ordinary" not in repr(one)
     assert one.text == "[withheld: the scanner failed; run `keepmum doctor`]"
@@ -204,5 +205,5 @@ def test_a_scanner_that_fails_withholds_what_is_kept(service: MemoryService) -> 
 @pytest.mark.parametrize("read", ["resume", "brief", "recall", "activity"])
 def test_a_scanner_that_fails_withholds_in_every_read(service: MemoryService, read: str) -> None:
     service.remember("an ordinary value", key="known", kind="decision")
-    broken = MemoryService(service.store, failing, place=service.place)
+    broken = MemoryService(service.store, failing, ServiceOptions(place=service.place))
     assert "ordinary" not in repr(getattr(broken, read)())

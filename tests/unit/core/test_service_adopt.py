@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan
 
 
 def _service(folder: Path, project: str) -> MemoryService:
     place = Place(project=project, name="api", root=str(folder))
-    service = open_service(SqliteSpec(str(folder / "memory.db")), scan, place=place, agent="claude-code")
+    service = open_service(
+        SqliteSpec(str(folder / "memory.db")), scan, ServiceOptions(place=place, agent="claude-code")
+    )
     service.settle()
     return service
 
@@ -39,7 +41,7 @@ def test_memories_do_not_follow_from_one_remote_to_another(tmp_path: Path) -> No
 
 def test_a_key_that_is_taken_stays_with_its_holder(tmp_path: Path) -> None:
     named = Place(project="github.com/acme/api", name="api", root=str(tmp_path / "clone"))
-    holder = open_service(SqliteSpec(str(tmp_path / "memory.db")), scan, place=named, agent="codex")
+    holder = open_service(SqliteSpec(str(tmp_path / "memory.db")), scan, ServiceOptions(place=named, agent="codex"))
     first = holder.remember("Spaces, not tabs", key="style.tabs").memory
     holder.close()
 

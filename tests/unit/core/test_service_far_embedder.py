@@ -80,10 +80,7 @@ def service(open_memory: OpenService, server: Server) -> MemoryService:
 
 def settled(service: MemoryService) -> None:
     """Wait until nothing is embedded beside the work any more."""
-    worker = service._embeddings._backlog._thread
-    if worker is not None:
-        worker.join(LIMIT)
-        assert not worker.is_alive()
+    assert service.context.embeddings.join(LIMIT)
 
 
 def held(server: Server) -> threading.Event:

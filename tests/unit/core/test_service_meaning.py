@@ -126,9 +126,7 @@ def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenSe
     open_memory().remember("the blue pool")
     service = open_memory(embedder=opened())
     service.recall("anything")  # sees that something is missing
-    worker = service._embeddings._backlog._thread
-    assert worker is not None
-    worker.join(PATIENCE)
+    assert service.context.embeddings.join(PATIENCE)
     assert "meaning 1.00" in service.recall("the blue pool")[0].why
 
 
@@ -158,9 +156,7 @@ def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: 
     service.recall("pool")  # asks whether it is there now
     assert background.wait(PATIENCE) is not None
     service.recall("pool")  # sees that something is missing
-    worker = service._embeddings._backlog._thread
-    assert worker is not None
-    worker.join(PATIENCE)
+    assert service.context.embeddings.join(PATIENCE)
     assert "meaning 1.00" in service.recall("the blue pool")[0].why
     assert service.lexical_only == ""
 
@@ -171,10 +167,7 @@ def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) ->
     service = open_memory(embedder=opened())
     service.recall("zebra")
     service.close()
-    worker = service._embeddings._backlog._thread
-    assert worker is not None
-    worker.join(PATIENCE)
-    assert not worker.is_alive()
+    assert service.context.embeddings.join(PATIENCE)
 
 
 def test_a_model_that_fails_leaves_search_to_words_and_says_so(open_memory: OpenService) -> None:

@@ -14,11 +14,11 @@ import pytest
 from hidden import assert_hidden
 from keepmum.core.errors import InvalidInput, SecretFound, StoreError
 from keepmum.core.memory import Change
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import CompositeSpec, MarkdownSpec, SqliteSpec, Store
 from keepmum_scanner import scan
 
-ALL: dict[str, Any] = {"dry_run": False, "progress": lambda _: None}
+ALL: dict[str, Any] = {"dry_run": False, "progress": lambda _, __: None}
 
 
 @pytest.fixture
@@ -28,8 +28,11 @@ def service(tmp_path: Path) -> Iterator[MemoryService]:
     database = SqliteSpec(str(tmp_path / "home" / "memory.db"))
     files = MarkdownSpec(str(root), str(tmp_path / "cache"), "alpha", user_home=str(tmp_path))
     opened = open_service(
-        CompositeSpec({"sqlite": database}, {}, markdown=files), scan, agent="claude-code",
-        place=Place(project="alpha", name="Alpha", root=str(root)), home=str(tmp_path / "home"),
+        CompositeSpec({"sqlite": database}, {}, markdown=files), scan,
+        ServiceOptions(
+            agent="claude-code", home=str(tmp_path / "home"),
+            place=Place(project="alpha", name="Alpha", root=str(root)),
+        ),
     )  # fmt: skip
     with contextlib.closing(opened):
         yield opened
@@ -44,11 +47,11 @@ def part(service: MemoryService, name: str) -> Store:
 
 def test_a_memory_moves_into_the_repository_and_back(service: MemoryService, tmp_path: Path) -> None:
     memory = service.remember("Deploys go through the blue pool", key="deploy").memory
-    service.move(service.planned_move("deploy", "repo"))
+    service.move(service.plan_move("deploy", "repo"))
     assert part(service, "sqlite").get([memory.id]) == []
     assert len(list(tmp_path.rglob(".memories/*/*.md"))) == 1
     assert service.find("deploy").text == memory.text
-    service.move(service.planned_move("deploy", "mine"))
+    service.move(service.plan_move("deploy", "mine"))
     assert part(service, "markdown").get([memory.id]) == []
     assert list(tmp_path.rglob(".memories/*/*.md")) == []
     assert service.find("deploy").text == memory.text
@@ -56,7 +59,7 @@ def test_a_memory_moves_into_the_repository_and_back(service: MemoryService, tmp
 
 def test_planning_a_move_does_nothing(service: MemoryService, tmp_path: Path) -> None:
     memory = service.remember("A zebra").memory
-    move = service.planned_move(memory.id, "repo")
+    move = service.plan_move(memory.id, "repo")
     assert (move.source, move.target, move.after.text) == ("sqlite", "markdown", "A zebra")
     assert list(tmp_path.rglob(".memories/*/*.md")) == []
 
@@ -64,13 +67,13 @@ def test_planning_a_move_does_nothing(service: MemoryService, tmp_path: Path) ->
 def test_what_lies_there_already_does_not_move(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     with pytest.raises(InvalidInput, match="lies in sqlite already"):
-        service.planned_move(memory.id, "mine")
+        service.plan_move(memory.id, "mine")
 
 
 def test_without_a_server_nothing_goes_to_a_team(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     with pytest.raises(StoreError, match="keepmum backend use URL"):
-        service.planned_move(memory.id, "team")
+        service.plan_move(memory.id, "team")
 
 
 def test_an_old_secret_does_not_move(service: MemoryService) -> None:
@@ -78,12 +81,12 @@ def test_an_old_secret_does_not_move(service: MemoryService) -> None:
     told = replace(memory, text="the token is " + "ghp_" + os.urandom(18).hex(), revision=2)
     part(service, "sqlite").commit([Change(memory, told)])
     with pytest.raises(SecretFound):
-        service.planned_move(memory.id, "repo")
+        service.plan_move(memory.id, "repo")
 
 
 def test_a_key_that_is_taken_there_keeps_a_memory_here(service: MemoryService) -> None:
     memory = service.remember("A zebra", key="animal").memory
-    move = service.planned_move(memory.id, "repo")
+    move = service.plan_move(memory.id, "repo")
     part(service, "markdown").commit([Change(None, replace(memory, id="mem_01m7yytwqcewd9089yc1qzhn18", text="x"))])
     with pytest.raises(InvalidInput, match="in use in markdown"):
         service.move(move)
@@ -92,7 +95,7 @@ def test_a_key_that_is_taken_there_keeps_a_memory_here(service: MemoryService) -
 
 def test_when_the_memory_changed_meanwhile_no_copy_is_left_behind(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
-    move = service.planned_move(memory.id, "repo")
+    move = service.plan_move(memory.id, "repo")
     part(service, "sqlite").commit([Change(memory, replace(memory, text="A gnu", revision=2))])
     with pytest.raises(StoreError):
         service.move(move)
@@ -133,7 +136,7 @@ def test_a_migration_that_was_cut_off_goes_on(service: MemoryService, monkeypatc
 
 def test_a_dry_run_counts_and_copies_nothing(service: MemoryService, tmp_path: Path) -> None:
     service.remember("A zebra")
-    assert service.migrate("sqlite", "markdown", dry_run=True, progress=lambda _: None).copied == 1
+    assert service.migrate("sqlite", "markdown", dry_run=True, progress=lambda _, __: None).copied == 1
     assert list(tmp_path.rglob(".memories/*/*.md")) == []
 
 
@@ -162,7 +165,7 @@ def test_a_memory_moves_to_where_an_older_copy_of_it_lies(service: MemoryService
     memory = service.remember("A zebra").memory
     service.migrate("sqlite", "markdown", **ALL)
     service.revise(memory.id, "A fox")
-    service.move(service.planned_move(memory.id, "repo"))
+    service.move(service.plan_move(memory.id, "repo"))
     assert part(service, "sqlite").get([memory.id]) == []
     assert [found.text for found in part(service, "markdown").get([memory.id])] == ["A fox"]
     assert [past.before["text"] for past in service.history(memory.id)] == ["A zebra"]
@@ -193,5 +196,5 @@ def test_a_former_state_that_holds_a_secret_is_not_copied(service: MemoryService
 def test_a_memory_that_moves_takes_its_past_along(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     service.revise(memory.id, "A gnu")
-    service.move(service.planned_move(memory.id, "repo"))
+    service.move(service.plan_move(memory.id, "repo"))
     assert [one.before["text"] for one in service.history(memory.id)] == ["A zebra"]

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+import keepmum_scanner
 from keepmum.core.briefing import full
-from keepmum.service import opening
+from keepmum.core.memory import Activity, Change
+from keepmum.service import MemoryService, opening
+from keepmum.stores import Receipt, StaleWrite
+from keepmum.workspace.git import repository as repository_facts
+
+
+@dataclass
+class Calls:
+    """Texts that were scanned, and places where git was read."""
+
+    scans: list[str] = field(default_factory=list)
+    git_reads: list[object] = field(default_factory=list)
 
 
 def _git(folder: Path, *words: str) -> str:
@@ -50,3 +64,58 @@ def test_a_branch_that_looks_like_a_secret_stops_no_write_and_is_not_kept(reposi
         kept = memory.remember("Tabs, not spaces").memory
     assert kept.git is not None
     assert kept.git["branch"] is None
+
+
+@pytest.fixture
+def counted(repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[MemoryService, Calls]]:
+    """A warm service in a repository, with its scans and git reads since it was warm."""
+    calls = Calls()
+    scan, git_context = keepmum_scanner.scan, repository_facts.git_context
+
+    def counted_scan(text: str) -> Sequence[keepmum_scanner.Finding]:
+        calls.scans.append(text)
+        return scan(text)
+
+    def counted_read(root: str, environ: Mapping[str, str]) -> repository_facts.GitContext:
+        calls.git_reads.append(root)
+        return git_context(root, environ)
+
+    monkeypatch.setattr(keepmum_scanner, "scan", counted_scan)
+    monkeypatch.setattr(repository_facts, "git_context", counted_read)
+    with opening.open_session({"HOME": str(home)}, "codex", [str(repository)], upkeep=False) as memory:
+        memory.settle()
+        memory.remember("Tabs, not spaces", key="style.tabs", why="habit", tags=["style"])
+        calls.scans.clear()
+        calls.git_reads.clear()
+        yield memory, calls
+
+
+@pytest.mark.parametrize("key", ["deploy.order", "style.tabs"], ids=["a new memory", "a new value"])
+def test_a_write_scans_each_text_once_and_reads_git_once(counted: tuple[MemoryService, Calls], key: str) -> None:
+    memory, calls = counted
+    memory.remember("Deploys go to the blue pool first", key=key, why="it has fewer users", tags=["deploy"])
+    assert len(calls.scans) == len(set(calls.scans)) <= 10
+    assert len(calls.git_reads) == 1
+
+
+def test_a_retried_write_scans_and_reads_git_once(
+    counted: tuple[MemoryService, Calls], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, calls = counted
+    commit, attempts = memory.store.commit, iter([True, True, False])
+
+    def commit_late(changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
+        if next(attempts):
+            raise StaleWrite
+        return commit(changes, activity)
+
+    monkeypatch.setattr(memory.store, "commit", commit_late)
+    assert memory.remember("Spaces, not tabs", key="style.tabs", why="a vote").action == "updated"
+    assert len(calls.scans) == len(set(calls.scans)) <= 10
+    assert len(calls.git_reads) == 1
+
+
+def test_a_text_that_cleaning_changes_is_scanned_in_both_forms(counted: tuple[MemoryService, Calls]) -> None:
+    memory, calls = counted
+    memory.remember("Deploys\u200bgo first")
+    assert {"Deploys\u200bgo first", "Deploys go first"} <= set(calls.scans)

@@ -262,16 +262,16 @@ def test_superseding_what_is_unknown_stores_nothing(service: MemoryService) -> N
 def test_superseding_waits_for_a_change_that_is_under_way(open_memory: OpenService) -> None:
     here, there = open_memory(), open_memory("codex")
     old = here.remember("Jenkins", key="ci").memory
-    find = here._find
+    by_key = here.store.by_key
     changed: list[Remembered] = []
 
-    def find_late(reference: str) -> Memory:
-        memory = find(reference)
+    def by_key_late(space: str, key: str) -> Memory | None:
+        memory = by_key(space, key)
         if not changed:
             changed.append(there.remember("Jenkins 2", key="ci"))
         return memory
 
-    here._find = find_late  # type: ignore[method-assign] # the moment between reading and writing
+    here.store.by_key = by_key_late  # type: ignore[method-assign] # the moment between reading and writing
     new = here.remember("Buildkite", supersedes="ci").memory
     assert new.supersedes == old.id
     assert here.history(old.id)[0].before["text"] == "Jenkins 2"

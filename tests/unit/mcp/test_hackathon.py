@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -468,10 +469,10 @@ def test_the_figures_count_types_agents_and_use(tools: Caller, other: Caller) ->
 def test_a_cleanup_says_what_it_took(tools: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(tools, "a", "x"), keep(tools, "b", "y")
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service._clock
-    monkeypatch.setattr(service, "_clock", lambda: clock() - 40 * DAY)
+    clock = service.context.clock
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() - 40 * DAY))
     tools.text("forget", key="a")
-    monkeypatch.setattr(service, "_clock", clock)
+    monkeypatch.setattr(service, "context", replace(service.context, clock=clock))
     assert "removed 1 expired memories" in tools.text("cleanup")
     assert "0 memories" in tools.text("cleanup")
     assert listed(tools) == ["b"]

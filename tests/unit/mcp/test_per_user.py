@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,8 @@ def tools(project: Path) -> Iterator[Caller]:  # noqa: ARG001 - it is where the 
 def wait(tools: Caller, monkeypatch: pytest.MonkeyPatch) -> Wait:
     """Lets so many days pass."""
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock, passed = service._clock, [0.0]
-    monkeypatch.setattr(service, "_clock", lambda: clock() + int(passed[0] * DAY))
+    clock, passed = service.context.clock, [0.0]
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + int(passed[0] * DAY)))
 
     def let_pass(days: float) -> None:
         passed[0] += days
@@ -415,9 +416,10 @@ def test_a_profile_is_as_sure_as_its_memories_and_as_many_as_they_are() -> None:
 # -- listing
 
 
-def test_a_list_has_pages_and_counts(tools: Caller) -> None:
+def test_a_list_has_pages_and_counts(tools: Caller, wait: Wait) -> None:
     for number in range(5):
         keep(tools, f"Fact {number}")
+        wait(0.01)  # memories of one millisecond have no order
     keep(tools, "API", "project")
     told = tools.json("MemoryList", userId="ada", category="fact", page=2, pageSize=2, order="asc")
     assert [row["content"] for row in told["memories"]] == ["Fact 2", "Fact 3"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +164,8 @@ def test_what_has_expired_is_gone_from_every_read(
     write("temp.build", "green", ttl=60, importance=5)
     assert keys(tools.json("list_memories")) == ["temp.build"]
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service._clock
-    monkeypatch.setattr(service, "_clock", lambda: clock() + 61_000)
+    clock = service.context.clock
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 61_000))
     assert tools.json("read_memory", key="temp.build") is None
     assert tools.json("read_memory", pattern="temp.*") == []
     assert tools.json("list_memories") == []
@@ -239,10 +240,10 @@ def test_a_list_is_narrowed_by_importance_and_verbosity(tools: Caller, write: Ca
 
 def test_a_list_is_narrowed_by_age(tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service._clock
-    monkeypatch.setattr(service, "_clock", lambda: clock() - 10 * 86_400_000)
+    clock = service.context.clock
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() - 10 * 86_400_000))
     write("old", "x")
-    monkeypatch.setattr(service, "_clock", clock)
+    monkeypatch.setattr(service, "context", replace(service.context, clock=clock))
     write("new", "x")
     assert keys(tools.json("list_memories", daysAgo=3)) == ["new"]
     assert keys(tools.json("list_memories", since="3d")) == ["new"]
@@ -436,8 +437,8 @@ def test_an_import_settles_conflicts_as_told(
     write("project.type", "file", importance=5)
     path = tools.json("export_memories")["path"]
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service._clock
-    monkeypatch.setattr(service, "_clock", lambda: clock() + 60_000)
+    clock = service.context.clock
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 60_000))
     write("project.type", "here", importance=2)
     tools.json("import_memories", file=path, **how)
     assert tools.json("read_memory", key="project.type")["value"] == value
@@ -481,7 +482,7 @@ def test_exports_happen_by_themselves_when_they_are_due(
     write("b", 2), write("c", 3)
     assert exports() == 1
     service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service._clock
-    monkeypatch.setattr(service, "_clock", lambda: clock() + 25 * 3_600_000)
+    clock = service.context.clock
+    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 25 * 3_600_000))
     write("d", 4)
     assert exports() == 2

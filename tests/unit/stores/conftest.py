@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keepmum.service import MemoryService, Place, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import RestSpec, SqliteSpec
 from keepmum.workspace.credentials import Server
 from keepmum_scanner import scan
@@ -50,9 +50,11 @@ def open_memory(origin: str, tmp_path: Path) -> Iterator[OpenService]:
             service = open_service(
                 RestSpec(server, SqliteSpec(f"{home}/servers/mirror.db"), home, projects=known, **options),
                 scan,
-                place=Place(project="github.com/acme/alpha", name="alpha", root=str(tmp_path)),
-                agent=agent,
-                home=home,
+                ServiceOptions(
+                    place=Place(project="github.com/acme/alpha", name="alpha", root=str(tmp_path)),
+                    agent=agent,
+                    home=home,
+                ),
             )
             stack.callback(service.close)
             return service

@@ -9,14 +9,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from keepmum.core.errors import InvalidInput
-from keepmum.service.importers import claude, lines, memories, server_memory
-from keepmum.service.importers.found import Found
+from keepmum.service.importers import claude, json_lines, memories, server_memory
+from keepmum.service.importers.item import ImportItem
 from keepmum.service.importers.memories import write_file
 
-__all__ = ["FORMATS", "Found", "format_of", "write_file"]
+__all__ = ["FORMATS", "ImportItem", "format_of", "write_file"]
 
-FORMATS: Mapping[str, Callable[[str], Iterator[Found]]] = {
-    "keepmum": lines.read,  # what `keepmum export` writes
+FORMATS: Mapping[str, Callable[[str], Iterator[ImportItem]]] = {
+    "keepmum": json_lines.read,  # what `keepmum export` writes
     "memories": memories.read,  # a `.memories` folder
     "claude": claude.read,  # a folder with MEMORY.md
     "server-memory": server_memory.read,  # the knowledge graph of the reference server

@@ -10,7 +10,7 @@ from typing import Any
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import LIMITS, Kind, default_tier
-from keepmum.service.importers.found import Found, stable_id
+from keepmum.service.importers.item import ImportItem, stable_id
 from keepmum.stores.markdown import front_matter
 from keepmum.stores.markdown.folder import read_regular
 from keepmum.stores.markdown.nodes import Node
@@ -24,7 +24,7 @@ _KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def read(path: str) -> Iterator[Found]:
+def read(path: str) -> Iterator[ImportItem]:
     """The memories in a folder, or in the folder of a `MEMORY.md`; what the index merely points to is not read twice.
 
     Raises: InvalidInput when the folder cannot be read.
@@ -40,11 +40,11 @@ def read(path: str) -> Iterator[Found]:
             yield found
 
 
-def _found(folder: str, name: str, names: list[str]) -> Found | None:
+def _found(folder: str, name: str, names: list[str]) -> ImportItem | None:
     try:
         text, changed_at = _content(os.path.join(folder, name))
     except (OSError, ValueError) as error:
-        return Found(name, None, str(error.strerror if isinstance(error, OSError) else error))
+        return ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
     head: Mapping[str, Node] = {}
     try:
         document = front_matter.split(text)
@@ -65,7 +65,7 @@ def _found(folder: str, name: str, names: list[str]) -> Found | None:
     }  # fmt: skip
     if about := str(head.get("description") or "").strip():
         values["why"] = about
-    return Found(name, values)
+    return ImportItem(name, values)
 
 
 def _content(path: str) -> tuple[str, int]:

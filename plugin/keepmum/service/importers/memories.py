@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from keepmum.core import serialization
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Memory
-from keepmum.service.importers.found import Found
+from keepmum.service.importers.item import ImportItem
 from keepmum.stores.markdown import FOLDER, mapping
 from keepmum.stores.markdown.folder import Folder, Unreadable
 
@@ -40,7 +40,7 @@ def write_file(folder: str, memory: Memory) -> str:
     raise InvalidInput("file", f"{folder} has no free name for a memory of that second")
 
 
-def read(path: str) -> Iterator[Found]:
+def read(path: str) -> Iterator[ImportItem]:
     """The memories in a folder, each file by its path; nothing is written there."""
     folder = days_of(path)
     if folder is None:
@@ -51,8 +51,8 @@ def read(path: str) -> Iterator[Found]:
             yield _found(folder, name)
 
 
-def _found(folder: Folder, name: str) -> Found:
+def _found(folder: Folder, name: str) -> ImportItem:
     try:
-        return Found(name, serialization.to_json(mapping.read_file(folder.read(name), None).memory))
+        return ImportItem(name, serialization.to_json(mapping.read_file(folder.read(name), None).memory))
     except (Unreadable, ValueError, InvalidInput) as reason:  # the second stands for NotOurs and NotYaml
-        return Found(name, None, str(reason))
+        return ImportItem(name, None, str(reason))

@@ -12,8 +12,8 @@ from typing import Any
 
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import LIMITS
-from keepmum.service.importers.found import Found, stable_id
-from keepmum.service.importers.lines import objects, opened
+from keepmum.service.importers.item import ImportItem, stable_id
+from keepmum.service.importers.json_lines import objects, opened
 
 __all__ = ["looks_like_one", "read"]
 
@@ -29,7 +29,7 @@ def looks_like_one(path: str) -> bool:
     return first is not None and first[1] is not None and first[1].get("type") in _TYPES
 
 
-def read(path: str) -> Iterator[Found]:
+def read(path: str) -> Iterator[ImportItem]:
     """Each entity as a memory: a line for each observation, its relations as data.
 
     Raises: InvalidInput when the file cannot be opened.
@@ -38,23 +38,23 @@ def read(path: str) -> Iterator[Found]:
     relations: list[tuple[str, dict[str, Any]]] = []
     for place, value, problem in objects(opened(path)):
         if value is None:
-            yield Found(place, None, problem)
+            yield ImportItem(place, None, problem)
         elif value.get("type") == "entity" and isinstance(value.get("name"), str):
             entities[value["name"]] = (place, value)
         elif value.get("type") == "relation":
             relations.append((place, value))
         else:
-            yield Found(place, None, "is neither an entity with a name nor a relation")
+            yield ImportItem(place, None, "is neither an entity with a name nor a relation")
     related: dict[str, list[dict[str, str]]] = {}
     for place, value in relations:
         source, target, how = (str(value.get(name) or "") for name in ("from", "to", "relationType"))
         if source in entities:
             related.setdefault(source, []).append({"to": target, "how": how})
         else:
-            yield Found(place, None, "is a relation of an entity that the file does not have")
+            yield ImportItem(place, None, "is a relation of an entity that the file does not have")
     at = int(os.stat(path).st_mtime * 1000)
     for name, (place, value) in entities.items():
-        yield Found(place, _values(name, value, related.get(name, []), at))
+        yield ImportItem(place, _values(name, value, related.get(name, []), at))
 
 
 def _values(name: str, value: dict[str, Any], related: list[dict[str, str]], at: int) -> dict[str, Any]:

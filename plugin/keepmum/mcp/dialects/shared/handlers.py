@@ -12,7 +12,7 @@ from keepmum.core.memory import Match, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.mcp.dialects.handlers import DialectHandlers, iso, open_service
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, opening
+from keepmum.service import MemoryService
 from keepmum.workspace.resolve import resolve
 
 __all__ = ["SharedHandlers", "open_handlers"]
@@ -146,7 +146,7 @@ class SharedHandlers(DialectHandlers):
 
     def _store_facts(self) -> tuple[str, str, bool]:
         """The store's location, its collection, and whether vector search is ready."""
-        if opening.kind_of(self._service) == "rest":
+        if self._service.store_kind == "rest":
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
         path = resolve(os.environ).settings.store.path or ""

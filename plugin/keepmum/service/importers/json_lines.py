@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from keepmum.core.errors import InvalidInput
-from keepmum.service.importers.found import Found
+from keepmum.service.importers.item import ImportItem
 
 __all__ = ["objects", "opened", "read", "read_lines"]
 
 _LONGEST = 1 << 20  # bytes of one memory
 
 
-def read(path: str) -> Iterator[Found]:
+def read(path: str) -> Iterator[ImportItem]:
     """The memories in a file.
 
     Raises: InvalidInput when it cannot be opened.
@@ -22,10 +22,10 @@ def read(path: str) -> Iterator[Found]:
     yield from read_lines(opened(path))
 
 
-def read_lines(lines: Iterable[bytes]) -> Iterator[Found]:
+def read_lines(lines: Iterable[bytes]) -> Iterator[ImportItem]:
     """The memories in lines, each of which is one."""
     for place, value, problem in objects(lines):
-        yield Found(place, value, problem)
+        yield ImportItem(place, value, problem)
 
 
 def opened(path: str) -> Iterator[bytes]:

@@ -1,24 +1,26 @@
-"""Moving memories from one store to another: one by one to whom it may concern, or all of them."""
+"""Move and copy memories between stores, and from one project to another."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepmum.core import lifecycle, ranking, serialization, validation
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
-from keepmum.core.memory import Change, Memory, Revision, Scope
-from keepmum.service.context import Context
+from keepmum.core.memory import STATUSES, Change, Filter, Memory, Revision, Scope
+from keepmum.core.progress import Progress, ignore_progress
+from keepmum.service import lookup
+from keepmum.service.context import ServiceContext
 from keepmum.stores import StaleWrite, Store
-from keepmum.stores.base import Composite, caveat
+from keepmum.stores.base import Composite, caveat, known_folders, local
 from keepmum.system import private_files
 
-__all__ = ["AUDIENCES", "Migrated", "Move", "Moving"]
+__all__ = ["AUDIENCES", "Migrated", "Move", "Transfer"]
 
-AUDIENCES: Mapping[str, tuple[str, Scope]] = {  # the store that each reads, and the scope of what lies there
+AUDIENCES: Mapping[str, tuple[str, Scope]] = {  # the store that each audience reads, and the scope of memories there
     "team": ("rest", "shared"),
     "repo": ("markdown", "project"),
     "mine": ("sqlite", "project"),
@@ -29,76 +31,79 @@ _MISSING = {
     "sqlite": "there is no database here",
 }
 _PAGE = 200
-_LOOKED_AT = 20  # memories of a server, for one whose answer was lost
+_CANDIDATES = 20  # memories of a server that may be one whose answer was lost
 _BOOKKEEPING = ("revision", "accessed_at", "access_count", "origin", "git")
+_ADOPTED = 10_000  # memories
+_UNNAMED = "path:"  # prefix of the id of a project that has neither a remote nor a chosen name
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A memory before and after it is moved, and the stores that it leaves and comes to."""
+    """A memory before and after it is moved, and the stores that it leaves and enters."""
 
     before: Memory
     after: Memory
     source: str
     target: str
-    without: Mapping[str, str]  # what the target cannot promise, by promise
+    without: Mapping[str, str]  # guarantees that the target does not give: name to a sentence for the user
 
 
 @dataclass(slots=True)
 class Migrated:
-    """What became of the memories of a store."""
+    """The result of copying all memories of a store."""
 
     copied: int = 0
-    known: int = 0  # there already
-    left: int = 0  # of no use to the target: another project's, or not alive where only the living can be kept
+    known: int = 0  # in the target already
+    left: int = 0  # not for the target: of another project, or not active where only active ones can be stored
     refused: list[tuple[str, str]] = field(default_factory=list)  # id, and why
-    differing: list[str] = field(default_factory=list)  # ids whose copy, read back, says something else
+    differing: list[str] = field(default_factory=list)  # ids of memories whose copy, read back, has other content
     queued: int = 0  # writes that wait for a server
-    past: int = 0  # former states that were copied along
-    past_refused: int = 0  # of these, such as today's rules refuse
+    past: int = 0  # former revisions that were copied
+    past_refused: int = 0  # former revisions that the scanner refused
 
 
-class Moving(Context):
-    """The part of the service that moves and copies memories between stores."""
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Moves and copies memories between the stores of a composite store."""
 
-    def planned_move(self, reference: str, audience: str) -> Move:
-        """What moving a memory to an audience (`team`, `repo` or `mine`) would do; nothing is done yet.
+    context: ServiceContext
 
-        Raises: NotFound, Ambiguous, InvalidInput when it lies there already, SecretFound, StoreError.
+    def plan_move(self, reference: str, audience: str) -> Move:
+        """What moving a memory to an audience (`team`, `repo` or `mine`) would do; changes nothing.
+
+        Raises: NotFound, Ambiguous, InvalidInput when it is there already, SecretFound, StoreError.
         """
-        memory, (target, scope) = self._find(reference), AUDIENCES[audience]
-        parts = self._parts()
-        source = parts.home_of(memory)
+        context = self.context
+        memory, (target, scope) = lookup.find(context, reference), AUDIENCES[audience]
+        source = self._composite().home_of(memory)
         if source is None:
             raise InvalidInput("id", f"{memory.id} lies in a store of another project; go there and try again")
         if source == target:
             raise InvalidInput("id", f"{memory.id} lies in {target} already")
-        store = self._part(target)
-        if not memory.is_visible(self._clock()):
+        store, now = self._part(target), context.clock()
+        if not memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is {memory.status}; `keepmum forget --undo` brings it back first")
-        after = replace(
-            lifecycle.next_revision(memory, self._clock(), self._agent),
-            scope=scope,
-            project=self.place.project,
-            session=None,
-        )
-        self._refuse_secrets(serialization.texts(after), after)
+        touched = lifecycle.next_revision(memory, now, context.agent)
+        after = replace(touched, scope=scope, project=context.place.project, session=None)
+        context.refuse_secrets(serialization.texts(after))
         return Move(memory, after, source, target, store.capabilities.cannot)
 
     def shown_move(self, move: Move) -> Move:
         """The move with its memories as they may be shown."""
-        return replace(move, before=self._masker.memory(move.before), after=self._masker.memory(move.after))
+        before, after = self.context.show([move.before, move.after])
+        return replace(move, before=before, after=after)
 
     def move(self, move: Move) -> tuple[Memory, int]:
-        """The memory as it is kept now, and how many writes wait for a server: until they are sent it lies here still.
+        """Move a memory; returns it as stored, and the number of queued writes: until sent, it stays in its old store.
 
         Raises: InvalidInput when its key is taken there, StoreError; StaleWrite when it was changed meanwhile.
         """
+        context = self.context
         source, target = self._part(move.source), self._part(move.target)
-        old = next(iter(target.get([move.before.id])), None)  # a copy that changed before
+        old = next(iter(target.get([move.before.id])), None)  # an earlier copy
         try:
             past = () if old else self._past(source, move.before)
-            receipt = target.commit([Change(old, move.after, past=past)], [self._entry("imported", move.after)])
+            receipt = target.commit([Change(old, move.after, past=past)], [context.entry("imported", move.after)])
         except StaleWrite:
             raise InvalidInput("key", f"or id is in use in {move.target} already; rename one of the two") from None
         kept = receipt.settled(move.after)
@@ -106,33 +111,28 @@ class Moving(Context):
             if not target.get([kept.id]):
                 raise StoreError(f"{move.target} took the memory and does not give it back; it is still here as well")
             try:
-                source.commit([Change(move.before, None)], [self._journal.entry("purged", move.before)])
+                source.commit([Change(move.before, None)], [context.log.entry("purged", move.before)])
                 self._drop_copies(move)
             except StoreError:
                 with contextlib.suppress(StoreError):
                     target.commit([Change(kept, None)])
                 raise
-        self._refresh(None)
-        return self._masker.memory(kept), receipt.queued
+        context.refresh_briefings(None)
+        return context.masker.memory(kept), receipt.queued
 
-    def _drop_copies(self, move: Move) -> None:
-        """Take what was moved out of every other store: there it would come up again as it was."""
-        for name in self._parts().names:
-            copies = [] if name in {move.source, move.target} else self._part(name).get([move.before.id])
-            if copies:
-                self._part(name).commit([Change(copy, None) for copy in copies])
+    def migrate(
+        self, source: str, target: str, *, dry_run: bool = False, progress: Progress = ignore_progress
+    ) -> Migrated:
+        """Copy the memories of a store into another and read each copy back; those copied before are skipped.
 
-    def migrate(self, source: str, target: str, *, dry_run: bool, progress: Callable[[int], None]) -> Migrated:
-        """Copy what a store holds into another, and read each copy back; what was copied before is not copied again.
-
-        The source stays as it is. Memories that today's rules refuse are counted and left where they are.
+        The source stays as it is. Memories that the scanner refuses are counted and not copied.
 
         Raises: StoreError.
         """
-        done, ledger = Migrated(), _Ledger(self._home, source, target)
+        done, ledger = Migrated(), _Ledger(self.context.options.home, source, target)
         here, there = self._part(source), self._part(target)
         seen = 0
-        for page in _pages(here) if source != "rest" else self._listed(here):
+        for page in lookup.pages(here) if source != "rest" else self._listed(here):
             seen += len(page)
             wanted = [memory for memory in page if self._belongs(memory, target)]
             done.left += len(page) - len(wanted)
@@ -148,13 +148,37 @@ class Moving(Context):
                 done.copied += len(fresh)
             else:
                 self._copy(changes, there, ledger, done, exact=target != "rest")
-            progress(seen)
+            progress(seen, 0)
         if not dry_run and done.copied:
-            self._refresh(None)
+            self.context.refresh_briefings(None)
         return done
 
+    def adopt(self, root: str, project: str) -> None:
+        """Move the memories of a folder to `project` when the folder had no name but its path until now."""
+        context = self.context
+        former = next((known for folder, known, _ in known_folders(context.store) if folder == root), project)
+        if former == project or not former.startswith(_UNNAMED):
+            return
+        now, user = context.clock(), context.place.user
+        wanted = Filter(now=now, project=former, user=user, scopes=("project", "shared"), statuses=STATUSES)
+        changes = []
+        for memory in local(context.store).browse(wanted, limit=_ADOPTED):
+            moved = replace(lifecycle.next_revision(memory, now, context.agent), project=project)
+            if moved.key and context.store.by_key(moved.space, moved.key) is not None:
+                moved = replace(moved, key=None)  # the key is taken; search still finds the memory
+            changes.append(Change(memory, moved))
+        with contextlib.suppress(StaleWrite):  # another session of this folder does the same
+            context.commit(changes)
+
+    def _drop_copies(self, move: Move) -> None:
+        """Remove a moved memory from every other store, where its old state would reappear."""
+        for name in self._composite().names:
+            copies = [] if name in {move.source, move.target} else self._part(name).get([move.before.id])
+            if copies:
+                self._part(name).commit([Change(copy, None) for copy in copies])
+
     def _past(self, store: Store, memory: Memory, done: Migrated | None = None) -> tuple[Revision, ...]:
-        """What a memory was before, as far as today's rules let it be kept."""
+        """The former revisions of a memory that the scanner accepts."""
         found = store.history(memory.id)
         clean = tuple(revision for revision in found if self._is_clean_past(revision))
         if done is not None:
@@ -164,17 +188,25 @@ class Moving(Context):
 
     def _is_clean_past(self, revision: Revision) -> bool:
         try:
-            validation.refuse_secrets(revision.before, self._scan)
+            validation.refuse_secrets(revision.before, self.context.scan)
         except (SecretFound, ScannerFailed):
             return False
         return True
 
+    def _is_clean(self, memory: Memory, done: Migrated) -> bool:
+        try:
+            validation.refuse_secrets(serialization.texts(memory), self.context.scan)
+        except (SecretFound, ScannerFailed) as reason:
+            done.refused.append((memory.id, str(reason)))
+            return False
+        return True
+
     def _has_arrived(self, memory: Memory, server: Store, ledger: _Ledger) -> bool:
-        """Whether a server has a memory that was being sent when a migration was cut off: then its answer was lost."""
+        """Whether a server has a memory whose answer was lost when a migration was interrupted."""
         if memory.id not in ledger.begun or ledger.names.get(memory.id):
             return False
-        wanted = replace(self._filter(), scopes=("project", "shared"))
-        listed = server.search(ranking.terms(f"{memory.title} {memory.text}"), wanted, _LOOKED_AT)
+        wanted = replace(lookup.filter_of(self.context), scopes=("project", "shared"))
+        listed = server.search(ranking.terms(f"{memory.title} {memory.text}"), wanted, _CANDIDATES)
         same_title = [found.id for found, _ in listed if found.title == memory.title]
         for name in same_title:
             for found in server.between(name, name, 1):
@@ -184,7 +216,7 @@ class Moving(Context):
         return False
 
     def _copy(self, fresh: Sequence[Change], there: Store, ledger: _Ledger, done: Migrated, *, exact: bool) -> None:
-        """Write memories to another store and compare them with what it then has."""
+        """Write memories to another store and compare them with what it returns."""
         kept: list[Memory] = []
         for batch in [list(fresh)] if exact else [[change] for change in fresh]:
             if not exact:
@@ -196,12 +228,10 @@ class Moving(Context):
                 if not queued:
                     kept.append(copy)
         found = {memory.id: memory for memory in there.get([memory.id for memory in kept])}
-        done.differing += [
-            memory.id for memory in kept if not _says_the_same(memory, found.get(memory.id), exact=exact)
-        ]
+        done.differing += [memory.id for memory in kept if not _same_content(memory, found.get(memory.id), exact=exact)]
 
     def _written(self, batch: list[Change], there: Store, done: Migrated) -> Iterator[tuple[Memory, Memory, int]]:
-        """The memories of a batch that were written, as they were and as they are kept; one by one where all fail."""
+        """Each memory of a batch that was written, as it was and as it is stored; one by one when the batch fails."""
         new = [change.after for change in batch if change.after is not None]
         if not new:
             return
@@ -218,11 +248,11 @@ class Moving(Context):
             yield memory, receipt.settled(memory), min(receipt.queued, 1)
 
     def _listed(self, server: Store) -> Iterator[list[Memory]]:
-        """What a server lists, with its texts: it does not go by our ids.
+        """Pages of all memories of a server, which cannot be listed by our ids.
 
-        Raises: StoreError when it cannot be asked: what is known of it here is not all that it has.
+        Raises: StoreError when the server does not answer: its mirror here may be incomplete.
         """
-        wanted, offset = replace(self._filter(), everywhere=True), 0
+        wanted, offset = replace(lookup.filter_of(self.context), everywhere=True), 0
         while True:
             found = server.browse(wanted, order="created", limit=_PAGE, offset=offset)
             if reason := caveat(server):
@@ -234,35 +264,27 @@ class Moving(Context):
             yield server.get([memory.id for memory in found])
 
     def _belongs(self, memory: Memory, target: str) -> bool:
-        """Whether a store is there for a memory: files for those of their project, a server for those that live."""
-        own = memory.scope in {"project", "shared"} and memory.project == self.place.project
+        """Whether a store is for a memory: files for their project's, a server for its active ones."""
+        own = memory.scope in {"project", "shared"} and memory.project == self.context.place.project
         if target == "markdown":
             return own
-        return target != "rest" or (own and memory.is_visible(self._clock()))
+        return target != "rest" or (own and memory.is_visible(self.context.clock()))
 
-    def _is_clean(self, memory: Memory, done: Migrated) -> bool:
-        try:
-            validation.refuse_secrets(serialization.texts(memory), self._scan)
-        except (SecretFound, ScannerFailed) as reason:
-            done.refused.append((memory.id, str(reason)))
-            return False
-        return True
-
-    def _parts(self) -> Composite:
-        composite = self.store.features.composite
+    def _composite(self) -> Composite:
+        composite = self.context.store.features.composite
         if composite is None:
             raise StoreError("there is one store here; nothing can be moved")
         return composite
 
     def _part(self, name: str) -> Store:
-        store = self._parts().part(name)
+        store = self._composite().part(name)
         if store is None:
             raise StoreError(_MISSING[name])
         return store
 
 
 class _Ledger:
-    """Which memory became which, on disk: a server gives ids of its own, and a migration may be cut off at any time."""
+    """The ids of copies, in a file: a server assigns its own ids, and a migration may be interrupted at any time."""
 
     def __init__(self, home: str | None, source: str, target: str) -> None:
         self._path = os.path.join(home, "state", "migrations", f"{source}-{target}.jsonl") if home else None
@@ -271,17 +293,17 @@ class _Ledger:
         with contextlib.suppress(OSError), open(self._path or os.devnull, encoding="utf-8") as lines:
             for line in lines:
                 with contextlib.suppress(ValueError):  # the last one may be cut off
-                    told = json.loads(line)
-                    self.begun.update(told)
-                    self.names.update({memory: name for memory, name in told.items() if name})
+                    names = json.loads(line)
+                    self.begun.update(names)
+                    self.names.update({memory: name for memory, name in names.items() if name})
 
     def begin(self, change: Change) -> None:
-        """Note that a memory is about to be sent: where the answer is lost it is there by a name not known here."""
+        """Note that a memory is about to be sent: if the answer is lost, its id there is unknown."""
         if change.after is not None:
             self._write(change.after.id, "")
 
     def note(self, memory: str, name: str) -> None:
-        """Note that a memory is known by `name` there."""
+        """Note the id of a copy."""
         if memory != name:
             self.names[memory] = name
             self._write(memory, name)
@@ -295,15 +317,7 @@ class _Ledger:
             file.write(json.dumps({memory: name}) + "\n")
 
 
-def _pages(store: Store) -> Iterator[list[Memory]]:
-    """Every memory of a store, in the order of ids, whatever its status, project or user."""
-    after = ""
-    while page := [memory for memory in store.between(after, "~", _PAGE + 1) if memory.id != after]:
-        yield page
-        after = page[-1].id
-
-
-def _says_the_same(memory: Memory, copy: Memory | None, *, exact: bool) -> bool:
+def _same_content(memory: Memory, copy: Memory | None, *, exact: bool) -> bool:
     if copy is None:
         return False
     if not exact:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from keepmum.core import ids
 from keepmum.core.memory import JsonValue
 
-__all__ = ["Found", "stable_id"]
+__all__ = ["ImportItem", "stable_id"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ImportItem:
     """A memory as an export has it, or why there is none at `place`; the words quote nothing of the text."""
 
     place: str  # a line of a file, or a file of a folder

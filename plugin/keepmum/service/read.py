@@ -1,0 +1,225 @@
+"""Read memories: search, load by reference, briefings, history and the activity log."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Unpack
+
+from keepmum.core import briefing, ranking, similarity, validation
+from keepmum.core.errors import NotFound, ScannerFailed, StoreError
+from keepmum.core.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
+from keepmum.service import lookup
+from keepmum.service.briefing_files import briefed
+from keepmum.service.context import ServiceContext
+from keepmum.service.lookup import Wanted
+from keepmum.stores.base import QueryVector, known_folders
+
+__all__ = ["Reader"]
+
+_CANDIDATES = 60  # of each kind of search, for the ranking
+_SPARE = 5  # ranked results beyond those asked for, to replace duplicates
+_IN_RESUME: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads memories and shows them without any secret that the scanner finds now."""
+
+    context: ServiceContext
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        order: Order = "updated",
+        tokens: int | None = None,
+        **wanted: Unpack[Wanted],
+    ) -> list[Match]:
+        """The memories that match best, best first; without a query those that pass the filters, latest first.
+
+        Of duplicates only the best is returned. With `tokens`, the list ends before the texts cost more than that
+        together, but has at least one. Being found does not reinforce a memory.
+
+        Raises: InvalidInput, StoreError.
+        """
+        context = self.context
+        text = validation.clean("query", query or "", LIMITS.query)
+        accepted = lookup.filter_of(context, wanted)
+        if not text:
+            found = context.store.browse(accepted, order=order, limit=limit, offset=offset)
+            return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in found])
+        vector = context.embeddings.of_query(text)
+        logged = self._loggable(text, "a query")  # while the vector is computed
+        candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
+        ranked = self._without_duplicates(ranking.rank(candidates, accepted, _SPARE + offset + limit))
+        matches = _within(tokens, self._matches(ranked[offset : offset + limit]))
+        detail = f"{logged} ({len(matches)} found)"
+        context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
+        return matches
+
+    def load(self, references: Sequence[str]) -> list[Memory]:
+        """These memories in full. The only read that reinforces a memory.
+
+        Raises: NotFound, Ambiguous naming the reference.
+        """
+        context = self.context
+        memories, now = lookup.find_all(context, references), context.clock()
+        for memory in memories:
+            if memory.status == "active" and not memory.is_visible(now):
+                raise NotFound(f"{memory.id} has expired; `forget` with `undo` brings it back")
+        if context.store.capabilities.writable:
+            with contextlib.suppress(StoreError):  # a full disk must not prevent reading
+                context.store.reinforce([memory.id for memory in memories], now)
+        shown = list(context.show(memories))
+        context.log.defer(*(context.log.entry("loaded", memory) for memory in shown))
+        return shown
+
+    def find(self, reference: str) -> Memory:
+        """The one memory with this key, id in either spelling, or prefix of an id.
+
+        Raises: NotFound, Ambiguous.
+        """
+        return self.context.masker.memory(lookup.find(self.context, reference))
+
+    def filed(self, memory: Memory) -> tuple[str, str] | None:
+        """Id and path of a memory's file in the repository; None when it has none."""
+        files = self.context.store.features.files
+        return None if files is None else files.file_of(memory.id)
+
+    def called(self, name: str) -> list[Memory]:
+        """The active memories whose files have this id."""
+        files, now = self.context.store.features.files, self.context.clock()
+        found = [] if files is None else self.context.store.get(files.with_file_id(name))
+        return [self.context.masker.memory(memory) for memory in found if memory.is_visible(now)]
+
+    def resume(self, tokens: int = 1000) -> str:
+        """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
+        context = self.context
+        events = context.store.activity(50, context.place.project)
+        lately = [context.masker.activity(event) for event in events if event.action in _IN_RESUME][:5]
+        return briefing.resume(context.place.name, self._briefed(), lately, tokens)
+
+    def brief(self, tokens: int = 1000) -> str:
+        """The index of what a session should know from its start, in at most `tokens`."""
+        return briefing.brief(self.context.place.name, self._briefed(), tokens)
+
+    def history(self, reference: str) -> list[Revision]:
+        """The revisions of a memory before each change, latest first."""
+        memory = lookup.find(self.context, reference)
+        return [self.context.masker.revision(past) for past in self.context.store.history(memory.id)]
+
+    def activity(self, limit: int = 50, *, everywhere: bool = False) -> list[Activity]:
+        """The latest entries of the activity log, latest first, of this project or of all."""
+        context = self.context
+        context.log.flush()
+        project = None if everywhere else context.place.project
+        return [context.masker.activity(event) for event in context.store.activity(limit, project)]
+
+    def note(self, action: Action, detail: str, memory: Memory | None = None) -> None:
+        """Log an action; the detail is left out when it looks like a secret.
+
+        A note about a memory is removed when that is purged.
+        """
+        log, project = self.context.log, self.context.place.project or ""
+        log.defer(log.entry(action, memory, self._loggable(detail, "a note"), project))
+
+    def masked(self, text: str) -> str:
+        """A text that an answer repeats, without what looks like a secret."""
+        return self.context.masker.text(text)
+
+    def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
+        """Every memory that is neither trashed nor superseded, for an export."""
+        wanted = lookup.filter_of(self.context, {"statuses": ("active", "archived", "tombstoned")})
+        wanted, offset = replace(wanted, everywhere=everywhere), 0
+        while found := self.context.store.browse(wanted, order="created", limit=page, offset=offset):
+            yield from self.context.show(found)
+            offset += len(found)
+
+    def project_id(self, name: str | None) -> str | None:
+        """The id of the project called `name`: the session's, the only known one of that name, or the name itself."""
+        return lookup.project_id(self.context, name)
+
+    def project_name(self, project: str) -> str:
+        """The name of a project: the one it has on this machine, or the last part of its id."""
+        if project == self.context.place.project and self.context.place.name:
+            return self.context.place.name
+        seen = {owner: name for _, owner, name in known_folders(self.context.store) if name}
+        return seen.get(project) or project.rpartition("/")[2]
+
+    def project_names(self) -> dict[str, str]:
+        """The names of the projects that this machine knows, by id; where two are the same, with the folder."""
+        seen = {project: (name, root) for root, project, name in reversed(known_folders(self.context.store))}
+        names = [name for name, _ in seen.values()]
+        return {
+            project: self.context.masker.text(name if names.count(name) == 1 else f"{name} ({root})")
+            for project, (name, root) in seen.items()
+        }
+
+    def elsewhere(self, memories: Iterable[Memory]) -> dict[str, str]:
+        """The project names of those memories that belong to another project, by the memory's id."""
+        here = self.context.place.project
+        others = {memory.id: memory.project for memory in memories if memory.project not in {None, here}}
+        names = self.project_names() if others else {}
+        return {
+            memory: names.get(project) or project.rpartition("/")[2] for memory, project in others.items() if project
+        }
+
+    def count(self, **wanted: Unpack[Wanted]) -> int:
+        """Number of memories that a recall here searches."""
+        return self.context.store.count(lookup.filter_of(self.context, wanted))
+
+    def _candidates(self, text: str, vector: QueryVector, accepted: Filter, limit: int) -> list[Candidate]:
+        words = ranking.terms(text)
+        vectors = self.context.store.features.vector_search
+        if vectors is not None:
+            return vectors.search(words, vector, accepted, limit)
+        return [Candidate.lexical_only(*pair) for pair in self.context.store.search(words, accepted, limit)]
+
+    def _without_duplicates(self, ranked: list[ranking.Ranked]) -> list[ranking.Ranked]:
+        """Ranked candidates without those that repeat a better one."""
+        vectors = self.context.store.features.vector_search
+        if vectors is None or all(each.candidate.cosine is None for each in ranked):
+            return ranked
+        repeats = vectors.duplicates([each.candidate.id for each in ranked], similarity.SAME)
+        return [each for each in ranked if each.candidate.id not in repeats]
+
+    def _matches(self, ranked: Sequence[ranking.Ranked]) -> list[Match]:
+        """The memories of ranked candidates as they may be shown; those purged meanwhile are left out."""
+        found = {memory.id: memory for memory in self.context.store.get([each.candidate.id for each in ranked])}
+        return [
+            Match(self.context.masker.memory(found[each.candidate.id]), each.score, each.why)
+            for each in ranked
+            if each.candidate.id in found
+        ]
+
+    def _briefed(self) -> list[Memory]:
+        """The memories that a session should know from its start, as they may be shown."""
+        place = self.context.place
+        return list(self.context.show(briefed(self.context.store, self.context.clock(), place.project, place.user)))
+
+    def _loggable(self, text: str, what: str) -> str:
+        """`text` as it may be logged; when it looks like a secret, only that there was `what`."""
+        try:
+            if validation.scan_text(text, self.context.scan):
+                return f"{what} that was not kept, it looked like a secret"
+        except ScannerFailed:
+            return f"{what} that was not kept, the scanner failed"
+        return text
+
+
+def _within(tokens: int | None, matches: list[Match]) -> list[Match]:
+    """The first of `matches` whose texts cost at most `tokens` together; at least one."""
+    if tokens is None:
+        return matches
+    kept: list[Match] = []
+    left = tokens
+    for match in matches:
+        left -= ranking.estimate_tokens(match.memory.title + match.memory.text)
+        if left < 0 and kept:
+            break
+        kept.append(match)
+    return kept

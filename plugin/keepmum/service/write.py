@@ -1,0 +1,261 @@
+"""Write memories: store new ones, change them, bring them back, import them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from keepmum.core import ids, lifecycle, serialization, similarity, validation
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Action, Change, JsonValue, Memory, Revision, default_tier
+from keepmum.core.similarity import Similar
+from keepmum.service import lookup
+from keepmum.service.context import ServiceContext
+from keepmum.stores import StaleWrite
+
+__all__ = ["Remembered", "Writer"]
+
+_COMPARED = 4  # memories nearest to a new one
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The result of a write: the memory as it is stored, and what the write did."""
+
+    memory: Memory
+    action: Action | None  # None: the same was stored already, and nothing was written
+    previous: Memory | None = None  # the memory or revision that it replaced
+    queued: int = 0  # writes that wait for a server, including this one; 0 when it is stored
+    similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first; by vector search only
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """One write, cleaned and scanned, with what is needed to apply it to any base."""
+
+    values: validation.Draft
+    memory: Memory  # a new memory with these values
+    now: int
+
+    def revised(self, base: Memory) -> Memory:
+        """`base` with the values of this write and the commit that is checked out now."""
+        return _placed(validation.revise(replace(base, git=self.memory.git), self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes memories; every text is cleaned, limited and scanned here before a store receives it."""
+
+    context: ServiceContext
+
+    def remember(
+        self, text: str, *, supersedes: str | None = None, fresh: bool = False, **fields: Unpack[validation.Fields]
+    ) -> Remembered:
+        """Store a memory: a new one, or a new value of the one under `key`; fields that are not given stay.
+
+        A `fresh` one replaces no other: its key must be free.
+
+        Raises: InvalidInput, SecretFound, NotFound (for `supersedes`), StoreError. Nothing is stored in part.
+        """
+        draft = self._draft(text, fields, {"supersedes": supersedes})
+
+        def attempt() -> Remembered:
+            if fresh and draft.memory.key and self._holder(draft.memory, draft.now) is not None:
+                raise InvalidInput("key", "is taken")
+            return self._keep(draft, lookup.find(self.context, supersedes) if supersedes else None)
+
+        return self._answer(self.context.retry(attempt))
+
+    def revise(
+        self, reference: str, text: str, *, revision: int | None = None, **fields: Unpack[validation.Fields]
+    ) -> Remembered:
+        """Give one memory a new text and the fields that are given; the others stay.
+
+        With `revision`, only while the memory has that revision: of two concurrent changes one is refused.
+
+        Raises: NotFound, Ambiguous, InvalidInput, SecretFound, StoreError. Nothing is stored in part.
+        """
+        memory = lookup.find(self.context, reference)
+        draft = self._draft(text, fields, base=memory)
+
+        def attempt() -> Remembered:
+            present = lookup.find(self.context, memory.id)
+            if revision not in {None, present.revision}:
+                raise InvalidInput("id", f"{present.id} was changed meanwhile; read it again")
+            now = self.context.clock()
+            if not present.is_visible(now):
+                raise InvalidInput("id", f"{present.id} was removed; `forget` with `undo` brings it back")
+            after = draft.revised(lifecycle.next_revision(present, now, self.context.agent))
+            if lifecycle.same_content(after, present):
+                return Remembered(present, None)
+            return self._commit(after, present, None, now)
+
+        return self._answer(self.context.retry(attempt))
+
+    def restore(self, reference: str) -> Remembered:
+        """Bring back a memory that was archived, trashed, superseded or tombstoned.
+
+        Raises: NotFound, InvalidInput when it is active, or its key belongs to another memory by now.
+        """
+        memory = lookup.find_former(self.context, reference)
+        return self._answer(self.context.retry(lambda: self._restore(lookup.find(self.context, memory.id))))
+
+    def undo(self, reference: str) -> Remembered:
+        """Revert the last change of a memory, whether a new value or a removal.
+
+        Raises: NotFound, InvalidInput when there is nothing to revert.
+        """
+        memory = lookup.find_former(self.context, reference)
+        if not memory.is_visible(self.context.clock()):
+            return self.restore(memory.id)
+        past = self.context.store.history(memory.id)
+        if not past:
+            raise InvalidInput("id", f"{memory.id} has never been changed; `forget` removes it")
+        return self._answer(self.context.retry(lambda: self._revert(lookup.find(self.context, memory.id), past[0])))
+
+    def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
+        """Store an exported memory with its own id, times and access counts; one that is stored already stays.
+
+        Raises: InvalidInput, SecretFound, StoreError.
+        """
+        context, incoming = self.context, serialization.parse(values)
+        context.refuse_secrets(serialization.texts(incoming))
+        present = context.store.get([incoming.id])
+        if present:
+            return self._answer(Remembered(present[0], None))
+        try:
+            receipt = context.commit([Change(None, incoming)], context.log.entry("imported", incoming))
+        except StaleWrite:
+            raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
+        return Remembered(receipt.settled(incoming), "imported", queued=receipt.queued)
+
+    def _draft(
+        self,
+        text: str,
+        fields: validation.Fields,
+        references: Mapping[str, JsonValue] | None = None,
+        base: Memory | None = None,
+    ) -> _Draft:
+        """The write, cleaned and scanned as it was sent and as `base`, or a new memory, would say it.
+
+        Raises: InvalidInput, SecretFound, ScannerFailed.
+        """
+        context, now = self.context, self.context.clock()
+        if fields.get("tags"):
+            fields["tags"] = tuple(fields["tags"] or ())  # an iterator can be read once only
+        values = validation.draft(text, fields)
+        root, scope = context.place.root, context.options.default_scope
+        blank = Memory(
+            id=ids.new_id(now), text="", title=validation.title_of(""), kind="note", tier=default_tier("note"),
+            scope=scope, project=context.place.project, session=context.place.session, user=context.place.user,
+            agent=context.agent, origin=context.options.origin, created_at=now, updated_at=now,
+            git=context.options.checked_out(root) if root else None,
+            created_by=context.agent, updated_by=context.agent,
+        )  # fmt: skip
+        sent: dict[str, Any] = dict(fields)
+        draft = _Draft(values, _placed(validation.revise(blank, values)), now)
+        judged = draft.memory if base is None else draft.revised(base)
+        context.refuse_secrets(
+            {"text": text, **(references or {}), **sent, "tags": list(sent.get("tags") or ())},
+            serialization.texts(judged),
+        )
+        return draft
+
+    def _keep(self, draft: _Draft, old: Memory | None) -> Remembered:
+        """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
+        if old is not None and old.key and old.status == "active" and not draft.values.key:
+            values = replace(draft.values, key=old.key)
+            draft = replace(draft, values=values, memory=replace(draft.memory, key=old.key))
+        present = self._holder(draft.memory, draft.now)
+        if present is None or (old is not None and present.id == old.id):
+            return self._commit(draft.memory, None, old, draft.now)
+        after = draft.revised(lifecycle.next_revision(present, draft.now, self.context.agent))
+        if lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
+            return Remembered(present, None)
+        return self._commit(after, present, old, draft.now)
+
+    def _holder(self, new: Memory, now: int) -> Memory | None:
+        """The memory that a write is a new value of: the one under its key, or one with the same text."""
+        store = self.context.store
+        holder = store.by_key(new.space, new.key) if new.key else None
+        if holder is not None and not holder.is_visible(now):
+            self.context.commit([self.context.status_change(holder, "trashed", now)])  # expired: it loses its key
+            holder = None
+        twin = None if holder else store.same_text(new.space, new.text)
+        if twin is not None and twin.is_visible(now) and not (new.key and twin.key):
+            return twin
+        return holder
+
+    def _commit(self, after: Memory, present: Memory | None, old: Memory | None, now: int) -> Remembered:
+        """Store `after` in place of `present`, if any, and mark `old` as superseded by it."""
+        context = self.context
+        action: Action = "created"
+        if present is not None:
+            foreign = present.updated_by != context.agent and present.text != after.text
+            action = "conflict" if foreign and after.key else "updated"
+        changes, entries = [], []
+        if old is not None and old.id != after.id:
+            after = replace(after, supersedes=old.id)
+            superseded = lifecycle.with_status(old, "superseded", now, context.agent)
+            changes.append(Change(old, replace(superseded, superseded_by=after.id)))
+            entries.append(context.entry("superseded", old))
+        changes.append(Change(present, after))
+        entries.append(context.entry(action, after))
+        receipt = context.commit(changes, *entries)
+        return Remembered(receipt.settled(after), action, present or old, receipt.queued)
+
+    def _restore(self, memory: Memory) -> Remembered:
+        now = self.context.clock()
+        if memory.is_visible(now):
+            raise InvalidInput("id", f"{memory.id} is active already")
+        active = lifecycle.with_status(memory, "active", now, self.context.agent)
+        return self._bring_back(memory, replace(active, trashed_at=None, superseded_by=None, expires_at=None))
+
+    def _revert(self, memory: Memory, past: Revision) -> Remembered:
+        before = serialization.parse(past.before)
+        after = replace(
+            before,
+            updated_at=self.context.clock(),
+            updated_by=self.context.agent,
+            revision=memory.revision + 1,
+        )
+        self.context.refuse_secrets(serialization.texts(after))
+        return self._bring_back(memory, after)
+
+    def _bring_back(self, memory: Memory, after: Memory) -> Remembered:
+        """Replace a memory by `after`, with its key unless another memory has taken that."""
+        context = self.context
+        changes = [Change(memory, after)]
+        holder = context.store.by_key(after.space, after.key) if after.key else None
+        if holder is not None and holder.id != after.id:
+            if holder.is_visible(after.updated_at):
+                key = context.masker.text(after.key or "")
+                raise InvalidInput("key", f"{key!r} is now held by {holder.id}; forget that one first")
+            changes.insert(0, context.status_change(holder, "trashed", after.updated_at))  # it has expired
+        receipt = context.commit(changes, context.entry("restored", after))
+        return Remembered(receipt.settled(after), "restored", memory, receipt.queued)
+
+    def _answer(self, kept: Remembered) -> Remembered:
+        """A result as it may be shown: the memory that it replaced may be older than the rules of the scanner."""
+        mask = self.context.masker.memory
+        similar = self._similar(kept.memory) if kept.action in {"created", "updated", "conflict"} else ()
+        return replace(kept, memory=mask(kept.memory), previous=kept.previous and mask(kept.previous), similar=similar)
+
+    def _similar(self, new: Memory) -> tuple[Similar, ...]:
+        """The memories of this place with nearly the same content, as they may be shown."""
+        context = self.context
+        vectors, embedding = context.store.features.vector_search, context.embeddings.of_stored(new)
+        if vectors is None or embedding is None:
+            return ()
+        near = vectors.similar(embedding, lookup.filter_of(context), _COMPARED)
+        return tuple(
+            similarity.compare(new, context.masker.memory(memory), cosine)
+            for memory, cosine in near
+            if cosine >= similarity.REPORTED and memory.id != new.id
+        )
+
+
+def _placed(memory: Memory) -> Memory:
+    """`memory` without a project when it belongs to all of them."""
+    return replace(memory, project=None) if memory.scope == "global" else memory
