@@ -315,7 +315,7 @@ def test_only_who_picked_it_up_completes_it(tools: Caller, other: Caller) -> Non
     other.text("pickup", handoff_id=1)
     with pytest.raises(InvalidInput, match="was already picked up by chatgpt"):
         tools.text("pickup", handoff_id=1)
-    with pytest.raises(InvalidInput, match="was picked up by chatgpt, who completes it"):
+    with pytest.raises(InvalidInput, match="was picked up by chatgpt, who must complete it"):
         tools.text("complete-handoff", handoff_id=1)
     said = other.text("complete-handoff", handoff_id=1, result="Logout works")
     assert said == "Handoff #1 completed by ChatGPT. Originally from Claude Code.\nResult: Logout works"
@@ -474,7 +474,7 @@ def test_a_cleanup_says_what_it_took(tools: Caller, monkeypatch: pytest.MonkeyPa
     tools.text("forget", key="a")
     monkeypatch.setattr(service, "context", replace(service.context, clock=clock))
     assert "removed 1 expired memories" in tools.text("cleanup")
-    assert "0 memories" in tools.text("cleanup")
+    assert "removed 0 expired memories" in tools.text("cleanup")
     assert listed(tools) == ["b"]
 
 
