@@ -75,7 +75,7 @@ def _make_folder(folder: str, journal: Journal) -> None:
 
 
 def _run(command: Command, journal: Journal, machine: Machine) -> None:
-    """Run a command of the client. It is recorded first: it takes seconds, in which a user may interrupt it."""
+    """Run a command of the client. It is recorded first: it takes seconds, and the user may interrupt it."""
     journal.keep(command.settings, files.read(command.settings), command.client)
     for folder in command.leaves:
         if not os.path.isdir(folder):

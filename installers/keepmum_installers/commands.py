@@ -43,7 +43,7 @@ def register_installation(subparsers: _Subparsers) -> None:
     """Add `install` and `uninstall`, which do not need the core."""
     where = "a folder, owner/repository or git address to take the plugin from"
     whose = "for you everywhere (default), for the team of the repository around this folder, or for you in it"
-    add = subparsers.add_parser("install", help="put Keepmum into the coding agents on this machine")
+    add = subparsers.add_parser("install", help="install Keepmum in the coding agents on this machine")
     add.add_argument("--scope", choices=_SCOPES, default="user", help=whose)
     add.add_argument("--source", metavar="WHERE", help=where)
     add.add_argument(

@@ -13,11 +13,11 @@ from typing import Any
 
 from keepmum.workspace import toml_edit
 from keepmum.workspace.toml_file import dotted, literal
-from keepmum_installers import json_edit
+from keepmum_installers import files, json_edit
 from keepmum_installers.errors import UneditableFile
 from keepmum_installers.json_edit import Undo
 
-__all__ = ["Format", "of"]
+__all__ = ["Format", "of", "values"]
 
 _UNUSUAL = "it is written in a way that is better changed by hand"
 _Keys = Sequence[str]
@@ -37,6 +37,15 @@ class Format:
 def of(path: str) -> Format:
     """The format of the file at `path`, by its name."""
     return _TOML if path.endswith(".toml") else _JSON
+
+
+def values(path: str) -> dict[str, Any]:
+    """The values in the settings file at `path`; empty when there is none.
+
+    Raises: UneditableFile when it is damaged; InstallError when it cannot be read.
+    """
+    text = (files.read(path) or b"").decode("utf-8", "replace")
+    return {} if json_edit.is_blank(text) else of(path).parse(text)
 
 
 def _json_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:

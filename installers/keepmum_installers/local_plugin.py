@@ -35,7 +35,7 @@ def skill(root: str) -> str:
     """
     content = files.read(path(root, SKILL))
     if content is None:
-        raise InstallError(f"{root} lacks {SKILL}, so it is no complete Keepmum", "Install from another clone.")
+        raise InstallError(f"{root} lacks {SKILL}, so it is not a complete Keepmum", "Install from another clone.")
     return content.decode("utf-8")
 
 

@@ -57,7 +57,7 @@ class Product:
 def read(root: str) -> Product:
     """The product whose repository or installed bundle is at root.
 
-    Raises: OSError when there is no `pyproject.toml`; KeyError when it lacks a field.
+    Raises: OSError when there is no `pyproject.toml`; KeyError when a field is missing.
     """
     with open(os.path.join(root, "pyproject.toml"), "rb") as file:
         project = tomllib.load(file)["project"]

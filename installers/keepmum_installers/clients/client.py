@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -43,24 +44,24 @@ class ServerList:
 
 
 class Client(Protocol):
-    """One coding agent that Keepmum can be installed in."""
+    """One coding agent that Keepmum can be installed in; the clients inherit what is given here."""
 
-    @property
-    def title(self) -> str:
-        """The client's name as its users write it."""
+    title: str
+    """The client's name as its users write it."""
+    scopes: tuple[Scope, ...] = ("user",)
+    """The scopes that it can be installed for."""
 
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """The scopes that it can be installed for."""
-
-    def manifests(self, product: Product) -> Mapping[str, object]:
+    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - for clients with manifests
         """Each file that the client reads from the bundle, by path below its root: a JSON value, or plain text."""
+        return {}
 
-    def program(self, machine: Machine) -> str | None:
+    def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - for clients with a command
         """The full path of the client's command; None when it is not on this machine."""
+        return None
 
     def is_here(self, machine: Machine) -> bool:
-        """Whether the client is used on this machine; an app may have no command."""
+        """Whether the client has a settings folder or a command on this machine."""
+        return os.path.isdir(self.folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """The folder in which the client keeps this user's settings."""
@@ -74,17 +75,19 @@ class Client(Protocol):
         Raises: InstallError when the client is missing or too old, or its files cannot be edited.
         """
 
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
+    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as above
         """The files that `plan` writes in the repository around the working folder, for a scope other than user.
 
         Files that several clients share are not among them: see `keepmum_installers.team`.
         """
+        return ()
 
-    def remains(self, machine: Machine) -> Iterable[str]:
+    def remains(self, machine: Machine) -> Iterable[str]:  # noqa: ARG002 - as above
         """After uninstalling: what is still installed, and how to remove it, in lines for the user.
 
         Raises: InstallError when the client does not answer.
         """
+        return ()
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:
         """The findings of the doctor about this client."""

@@ -70,7 +70,7 @@ def test_a_working_python3_is_named_without_a_path(spec: InstallSpec, machine: M
 
 def test_an_incomplete_clone_is_refused(spec: InstallSpec, machine: Machine, clone: Path) -> None:
     (clone / "plugin" / "skills" / "memory" / "SKILL.md").unlink()
-    with pytest.raises(InstallError, match="is no complete Keepmum"):
+    with pytest.raises(InstallError, match="is not a complete Keepmum"):
         registration.plan(spec, machine)
 
 

@@ -104,7 +104,7 @@ def test_a_repository_as_source_gives_the_menu_to_use(spec: InstallSpec, machine
 
 def test_an_incomplete_clone_is_refused(spec: InstallSpec, machine: Machine, clone: Path) -> None:
     (clone / "plugin" / "skills" / "memory" / "SKILL.md").unlink()
-    with pytest.raises(InstallError, match="is no complete Keepmum"):
+    with pytest.raises(InstallError, match="is not a complete Keepmum"):
         local.plan(spec, machine)
 
 
@@ -145,7 +145,7 @@ def test_a_missing_client_is_one_finding(spec: InstallSpec, machine: Machine) ->
 
 def test_a_complete_plugin_is_ok(spec: InstallSpec, machine: Machine, plugin: Path) -> None:
     assert str(plugin) in found(spec, machine, " plugin").says
-    assert found(spec, answering(machine, Outcome(0, out="3.12\n")), " python").says.startswith("3.12 at ")
+    assert found(spec, answering(machine, Outcome(0, out="3.12\n")), " python3").says.startswith("3.12 at ")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_missing_clone_is_found(spec: InstallSpec, machine: Machine, plugin: P
 
 def test_a_missing_interpreter_is_found(spec: InstallSpec, machine: Machine, plugin: Path) -> None:
     assert plugin.exists()
-    assert found(spec, answering(machine, Outcome(127, err="no such file")), " python").level == "problem"
+    assert found(spec, answering(machine, Outcome(127, err="no such file")), " python3").level == "problem"
 
 
 def test_a_symbolic_link_is_a_problem(spec: InstallSpec, machine: Machine, tmp_path: Path, home: Path) -> None:

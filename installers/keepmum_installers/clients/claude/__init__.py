@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from keepmum_installers.clients.claude import command_line, health, manifests, registration, repository, settings
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
@@ -14,7 +14,7 @@ from keepmum_installers.product import Product
 __all__ = ["ClaudeCode"]
 
 
-class ClaudeCode:
+class ClaudeCode(Client):
     """Claude Code on the command line."""
 
     title = "Claude Code"

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files, local_plugin
+from keepmum_installers import formats, local_plugin
 from keepmum_installers.clients.checks import interpreter, last_runs
 from keepmum_installers.clients.claude import command_line, manifests, settings
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
-from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, Product, bundle_root
 from keepmum_installers.source import Source
@@ -121,7 +120,7 @@ def _switches(machine: Machine) -> Iterator[Finding]:
 def _read(path: str) -> dict[str, object] | InstallError:
     """The settings in the file, or the error that kept it from being read."""
     try:
-        return parse((files.read(path) or b"{}").decode("utf-8", "replace"))
+        return formats.values(path)
     except InstallError as error:
         return error
 

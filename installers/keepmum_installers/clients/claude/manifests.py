@@ -88,7 +88,7 @@ def _plugin(product: Product) -> dict[str, object]:
             "capture_every": {
                 "type": "number",
                 "title": "Turns between two captures",
-                "description": "After so many turns the agent is asked to keep what it learned.",
+                "description": "Number of turns after which the agent is asked to store what it learned.",
                 # The client passes only saved values to hooks, so the Stop hook has the same default.
                 "default": 5,
                 "min": 1,

@@ -6,14 +6,13 @@ Source: https://modelcontextprotocol.io/docs/develop/connect-local-servers, read
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from keepmum_installers import files, local_plugin
+from keepmum_installers import formats, local_plugin
 from keepmum_installers.clients.checks import server
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, ServerList
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
-from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
@@ -25,23 +24,10 @@ _NAME = "claude-desktop"
 _KEY = ("mcpServers", "keepmum")
 
 
-class ClaudeDesktop:
+class ClaudeDesktop(Client):
     """The app. Its servers are in one file; `keepmum_installers.mcpb` packs the same server for a double click."""
 
     title = "Claude Desktop"
-    scopes: tuple[Scope, ...] = ("user",)
-
-    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None: the manifest of the package is rendered when it is packed."""
-        return {}
-
-    def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - as every client
-        """None: the app has no command."""
-        return None
-
-    def is_here(self, machine: Machine) -> bool:
-        """Whether the app has a settings folder."""
-        return os.path.isdir(self.folder(machine))
 
     def folder(self, machine: Machine) -> str:
         """The app's settings folder."""
@@ -67,10 +53,6 @@ class ClaudeDesktop:
             f"It reads the server from {root}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
-
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
-        """None: it is installed for a user."""
-        return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a server that was added by hand."""
@@ -105,7 +87,7 @@ def _entry(folder: str) -> object:
 
     Raises: InstallError when the file cannot be read.
     """
-    servers = parse((files.read(_settings(folder)) or b"{}").decode("utf-8", "replace")).get(_KEY[0])
+    servers = formats.values(_settings(folder)).get(_KEY[0])
     return servers.get(_KEY[1]) if isinstance(servers, dict) else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.clients.codex import command_line, health, manifests, registration, repository, settings
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
@@ -14,7 +14,7 @@ from keepmum_installers.product import Product
 __all__ = ["Codex"]
 
 
-class Codex:
+class Codex(Client):
     """Codex on the command line, and the apps that share its settings."""
 
     title = "Codex"

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from keepmum_installers import files
+from keepmum_installers import formats
 from keepmum_installers.clients.checks import interpreter, last_runs
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, ServerList
 from keepmum_installers.clients.copilot import manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
-from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN, Product
@@ -28,7 +27,7 @@ _EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard
 _IF_UNUSED = "If you use Copilot CLI daily, check what /hooks shows in it."
 
 
-class CopilotCli:
+class CopilotCli(Client):
     """GitHub Copilot on the command line.
 
     Its commands write only two keys to its settings, and leave traces when they remove the plugin. So the installer
@@ -36,7 +35,6 @@ class CopilotCli:
     """
 
     title = "Copilot CLI"
-    scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:
         """The plugin's manifest with its hooks; Visual Studio Code reads the same file."""
@@ -45,10 +43,6 @@ class CopilotCli:
     def program(self, machine: Machine) -> str | None:
         """The path of `copilot`, which the installer does not run."""
         return machine.find("copilot")
-
-    def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a settings folder or a command."""
-        return os.path.isdir(self.folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """`~/.copilot`, or COPILOT_HOME."""
@@ -76,10 +70,6 @@ class CopilotCli:
             f"It reads the plugin from {root}: keep that folder.",
         )
         return Plan((change,) if change else (), notes)
-
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
-        """None: it is installed for a user."""
-        return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was installed by hand."""
@@ -117,8 +107,7 @@ def _enabled(folder: str) -> object:
 
     Raises: InstallError when they cannot be read.
     """
-    text = (files.read(_settings(folder)) or b"{}").decode("utf-8", "replace")
-    enabled = parse(text).get("enabledPlugins")
+    enabled = formats.values(_settings(folder)).get("enabledPlugins")
     return enabled.get(PLUGIN) if isinstance(enabled, dict) else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.clients.cursor import health, local, manifests, repository
 from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
@@ -18,7 +18,7 @@ from keepmum_installers.product import Product
 __all__ = ["Cursor"]
 
 
-class Cursor:
+class Cursor(Client):
     """Cursor, the editor, and its agent on the command line."""
 
     title = "Cursor"
@@ -31,10 +31,6 @@ class Cursor:
     def program(self, machine: Machine) -> str | None:
         """The path of `cursor-agent` or `cursor`, which the installer does not run."""
         return machine.find("cursor-agent") or machine.find("cursor")
-
-    def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a settings folder or a command."""
-        return os.path.isdir(local.config_folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """`~/.cursor`."""

@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 
 from keepmum_hooks.event import GUARD
-from keepmum_installers import files
-from keepmum_installers.clients.checks import last_runs
+from keepmum_installers import formats, local_plugin
+from keepmum_installers.clients.checks import interpreter, last_runs
 from keepmum_installers.clients.cursor import local, manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok, problem
-from keepmum_installers.json_edit import parse
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
@@ -22,8 +21,6 @@ _AGAIN = "Run `keepmum install --client cursor`."
 _IF_UNUSED = (
     "If you use Cursor daily, check Settings, Hooks: the plugin may be off there, or hooks of plugins altogether."
 )
-_PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
-_SECONDS = 20
 
 
 def checks(machine: Machine, product: Product) -> Iterator[Finding]:
@@ -46,24 +43,22 @@ def checks(machine: Machine, product: Product) -> Iterator[Finding]:
 def _plugin(folder: str, machine: Machine, product: Product) -> Iterator[Finding]:
     about = f"{_NAME} plugin"
     try:
-        plugin, servers, hooks = (
-            _read(folder, name) for name in (manifests.MANIFEST, manifests.SERVERS, manifests.HOOKS)
-        )
-        command, launch = _server(servers)
+        plugin, _, hooks = (_read(folder, name) for name in (manifests.MANIFEST, manifests.SERVERS, manifests.HOOKS))
     except InstallError as error:
         yield problem(about, str(error), error.next_step)
         return
+    start = local_plugin.server(folder, manifests.SERVERS)
+    if start is None:
+        yield problem(about, "its server was changed by hand", _AGAIN)
+        return
+    python, launch = start
     if not os.path.isfile(launch):
         yield problem(about, f"its code at {launch} does not exist", f"{_AGAIN} Do so in another clone.")
     elif plugin.get("version") != product.version or not hooks.get("hooks"):
         yield note(about, f"it is version {plugin.get('version')}, this is {product.version}", _AGAIN)
     else:
         yield ok(about, f"version {product.version}, at {folder}")
-    done = machine.run((command, "-I", "-S", "-c", _PRINT_VERSION), _SECONDS)
-    if done.code:
-        yield problem(f"{_NAME} python", f"{command} does not run: {done.sentence}", _AGAIN)
-    else:
-        yield ok(f"{_NAME} python", f"{done.out.strip()} at {command}")
+    yield interpreter(_NAME, machine, python)
 
 
 def _read(folder: str, name: str) -> dict[str, object]:
@@ -71,19 +66,7 @@ def _read(folder: str, name: str) -> dict[str, object]:
 
     Raises: InstallError when it is missing or damaged.
     """
-    content = files.read(os.path.join(folder, *name.split("/")))
-    if content is None:
+    path = local_plugin.path(folder, name)
+    if not os.path.exists(path):
         raise InstallError(f"{folder} lacks {name}", _AGAIN)
-    return parse(content.decode("utf-8", "replace"))
-
-
-def _server(servers: dict[str, object]) -> tuple[str, str]:
-    """The interpreter and the script of the server's entry.
-
-    Raises: InstallError when the entry has another form.
-    """
-    try:
-        (entry,) = servers["mcpServers"].values()  # type: ignore[attr-defined]  # any other form raises one of the errors below
-        return str(entry["command"]), str(entry["args"][2])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise InstallError("its server was changed by hand", _AGAIN) from None
+    return formats.values(path)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, ServerList
 from keepmum_installers.clients.gemini import manifests
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
@@ -28,11 +28,10 @@ _EVENTS = {"SessionStart": "session-start", "AfterAgent": "stop", "BeforeTool": 
 _IF_UNUSED = "If you use Gemini CLI daily, check what /hooks panel shows in it."
 
 
-class GeminiCli:
+class GeminiCli(Client):
     """Gemini on the command line."""
 
     title = "Gemini CLI"
-    scopes: tuple[Scope, ...] = ("user",)
 
     def manifests(self, product: Product) -> Mapping[str, object]:
         """The extension with server, hooks and skill."""
@@ -84,10 +83,6 @@ class GeminiCli:
             settings=os.path.join(self.folder(machine), "extensions", "extension-enablement.json"),
         )
         return Plan((link,), notes)
-
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
-        """None: it is installed for a user."""
-        return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove an extension that was linked by hand."""

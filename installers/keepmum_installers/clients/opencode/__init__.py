@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, ServerList
 from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
@@ -28,26 +28,17 @@ _EVENTS = {"session.created": "session-start", "session.idle": "stop", "tool.exe
 _IF_UNUSED = "If you use OpenCode daily, start it with --print-logs: does it load the plugin?"
 
 
-class OpenCode:
+class OpenCode(Client):
     """OpenCode, in the terminal or as an app.
 
     Its plugins run in its own process. Ours registers server and skill itself, so no configuration is edited.
     """
 
     title = "OpenCode"
-    scopes: tuple[Scope, ...] = ("user",)
-
-    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None: the plugin is a program, which is not rendered."""
-        return {}
 
     def program(self, machine: Machine) -> str | None:
         """The path of `opencode`, which the installer does not run."""
         return machine.find("opencode")
-
-    def is_here(self, machine: Machine) -> bool:
-        """Whether the client has a settings folder or a command."""
-        return os.path.isdir(self.folder(machine)) or self.program(machine) is not None
 
     def folder(self, machine: Machine) -> str:
         """`~/.config/opencode`, or the same below XDG_CONFIG_HOME, on every platform."""
@@ -75,10 +66,6 @@ class OpenCode:
             f"It reads the plugin from {root}: keep that folder.",
         )
         return Plan((step,) if step else (), notes)
-
-    def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:  # noqa: ARG002 - as every client
-        """None: it is installed for a user."""
-        return ()
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was put there by hand."""

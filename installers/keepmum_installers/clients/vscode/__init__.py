@@ -8,11 +8,11 @@ for its MCP servers https://code.visualstudio.com/docs/copilot/reference/mcp-con
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
-from keepmum_installers.clients.client import InstallSpec, Scope, ServerList
+from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
@@ -28,15 +28,11 @@ _EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard
 _IF_UNUSED = "If you use its agent daily, check whether the setting chat.plugins.enabled is on."
 
 
-class VisualStudioCode:
+class VisualStudioCode(Client):
     """The editor's own agent."""
 
     title = "Visual Studio Code"
     scopes: tuple[Scope, ...] = ("user", "project")
-
-    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - as every client
-        """None: it reads those of Copilot CLI."""
-        return {}
 
     def program(self, machine: Machine) -> str | None:
         """The path of `code`, which the installer does not run."""
@@ -86,10 +82,6 @@ class VisualStudioCode:
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
         """The servers of the repository."""
         return (os.path.join(machine.repository, ".vscode", "mcp.json"),) if scope == "project" else ()
-
-    def remains(self, machine: Machine) -> Iterable[str]:  # noqa: ARG002 - as every client
-        """Nothing: settings that a user wrote may have comments, which the installer does not parse."""
-        return ()
 
     def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:  # noqa: ARG002 - as every client
         """Setting, interpreter, heartbeats, and who last used the server."""
