@@ -1,4 +1,4 @@
-"""Our hooks under the rules of Cursor's executor; and that the executor of these tests keeps to them."""
+"""Our hooks under the rules of Cursor's executor, and tests that our copy of the executor follows them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MEMORY = {"tool_name": "add", "mcp_server_name": "memory", "command": "npx serve
 
 
 def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    """A string that looks like a code host's key, assembled here so that no file contains one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """What the client hands on: a home, and a PATH whose python3 is the one that runs these tests."""
+    """The client's environment: a home, and a PATH whose python3 is the one that runs these tests."""
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "python3").symlink_to(os.path.realpath(sys.executable))
@@ -48,13 +48,13 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cursor(root: Path, workspace: Path, environ: dict[str, str]) -> Executor:
-    """The client with our plugin as it lies in the repository."""
+    """The client with our plugin as it is in the repository."""
     return Executor([root], workspace, environ)
 
 
 @pytest.fixture
 def twice(root: Path, tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Executor:
-    """The client with our plugin by two ways: its own folder, and what it took over from Claude Code."""
+    """The client with our plugin loaded twice: from its own folder, and imported from Claude Code."""
     copy = tmp_path / "copy of the plugin"
     for part in (".cursor-plugin", "hooks", "scanner"):
         shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -67,18 +67,18 @@ def brief(environ: dict[str, str], workspace: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def remembering(text: str) -> Json:
+def memory_call(text: str) -> Json:
     return {**MEMORY, "tool_input": json.dumps({"note": text})}
 
 
 # -- our hooks -------------------------------------------------------------------------------------------------------
 
 
-def test_every_fifth_turn_is_followed_up_once(cursor: Executor) -> None:
+def test_every_fifth_turn_gets_one_followup(cursor: Executor) -> None:
     assert [turn for turn in range(1, 17) if cursor.turn(turn) == [CAPTURE_PROMPT]] == [5, 10, 15]
 
 
-def test_loaded_twice_every_fifth_turn_is_still_followed_up_once(twice: Executor) -> None:
+def test_every_fifth_turn_gets_one_followup_from_a_plugin_loaded_twice(twice: Executor) -> None:
     sent = {turn: twice.turn(turn) for turn in range(1, 11)}
     assert {turn: followups for turn, followups in sent.items() if followups} == {
         5: [CAPTURE_PROMPT],
@@ -86,7 +86,7 @@ def test_loaded_twice_every_fifth_turn_is_still_followed_up_once(twice: Executor
     }
 
 
-def test_turns_that_were_cut_short_do_not_count(cursor: Executor) -> None:
+def test_aborted_turns_do_not_count(cursor: Executor) -> None:
     for turn in range(1, 5):
         cursor.turn(turn)
     cursor.generation = "gen-aborted"
@@ -95,46 +95,48 @@ def test_turns_that_were_cut_short_do_not_count(cursor: Executor) -> None:
 
 
 def test_a_session_starts_with_its_briefing(cursor: Executor, environ: dict[str, str], workspace: Path) -> None:
-    brief(environ, workspace, "- told")
-    assert cursor.run("sessionStart", is_background_agent=False).context == "- told"
+    brief(environ, workspace, "- known")
+    assert cursor.run("sessionStart", is_background_agent=False).context == "- known"
 
 
-def test_loaded_twice_a_session_is_briefed_once(twice: Executor, environ: dict[str, str], workspace: Path) -> None:
-    brief(environ, workspace, "- told")
-    assert twice.run("sessionStart", is_background_agent=False).context == "- told"
+def test_a_session_gets_one_briefing_from_a_plugin_loaded_twice(
+    twice: Executor, environ: dict[str, str], workspace: Path
+) -> None:
+    brief(environ, workspace, "- known")
+    assert twice.run("sessionStart", is_background_agent=False).context == "- known"
 
 
-def test_without_a_folder_in_the_payload_the_project_is_still_known(
+def test_without_a_folder_in_the_payload_the_project_is_found(
     cursor: Executor, environ: dict[str, str], workspace: Path
 ) -> None:
-    brief(environ, workspace, "- told")
+    brief(environ, workspace, "- known")
     cursor.roots = []
-    assert cursor.run("sessionStart", is_background_agent=False).context == "- told"
+    assert cursor.run("sessionStart", is_background_agent=False).context == "- known"
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte-order mark"])
-def test_a_secret_for_a_memory_is_refused_with_a_reason_for_the_agent(cursor: Executor, mark: bytes) -> None:
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+def test_a_secret_for_a_memory_is_refused_with_a_reason(cursor: Executor, mark: bytes) -> None:
     cursor.mark = mark
-    merged = cursor.run("beforeMCPExecution", **remembering(f"use {token()}"))
+    merged = cursor.run("beforeMCPExecution", **memory_call(f"use {token()}"))
     assert merged.permission == "deny"
     assert "github.token in note, line 1" in merged.reason
     assert_hidden(token(), json.dumps(merged.answers))
 
 
-def test_loaded_twice_a_secret_is_refused(twice: Executor) -> None:
-    assert twice.run("beforeMCPExecution", **remembering(token())).permission == "deny"
+def test_a_secret_is_refused_by_a_plugin_loaded_twice(twice: Executor) -> None:
+    assert twice.run("beforeMCPExecution", **memory_call(token())).permission == "deny"
 
 
 CALLS: list[Any] = [
-    pytest.param("beforeMCPExecution", remembering("The pool is blue."), id="a memory without a secret"),
-    pytest.param("beforeMCPExecution", {**remembering(token()), "mcp_server_name": "browser"}, id="another server"),
+    pytest.param("beforeMCPExecution", memory_call("The pool is blue."), id="a memory without a secret"),
+    pytest.param("beforeMCPExecution", {**memory_call(token()), "mcp_server_name": "browser"}, id="another server"),
     pytest.param("beforeShellExecution", {"command": "ls", "cwd": "", "sandbox": False}, id="a command"),
     pytest.param("preToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a.py", "content": "x"}}, id="write"),
 ]
 
 
 @pytest.mark.parametrize(("event", "fields"), CALLS)
-def test_what_is_let_through_is_answered_with_one_empty_object(cursor: Executor, event: str, fields: Json) -> None:
+def test_an_allowed_call_is_answered_with_one_empty_object(cursor: Executor, event: str, fields: Json) -> None:
     merged = cursor.run(event, **fields)
     assert (merged.permission, merged.answers) == ("allow", [{}])
 
@@ -150,7 +152,7 @@ def test_what_is_let_through_is_answered_with_one_empty_object(cursor: Executor,
         pytest.param(
             "preToolUse",
             {"tool_name": "EditNotebook", "tool_input": {"target_file": ".cursor/rules/a.mdc", "text": token()}},
-            id="a memory file, by a tool that we have not heard of",
+            id="a memory file, by an unknown tool",
         ),
         pytest.param(
             "beforeShellExecution",
@@ -164,7 +166,7 @@ def test_a_secret_for_a_memory_file_is_refused(cursor: Executor, event: str, fie
 
 
 @pytest.mark.parametrize("tool", ["Read", "Grep", "Shell", "MCP:add_memory", "MCP:add"])
-def test_tools_with_an_event_of_their_own_start_no_second_hook(cursor: Executor, tool: str) -> None:
+def test_tools_with_their_own_event_start_no_second_hook(cursor: Executor, tool: str) -> None:
     assert cursor.run("preToolUse", tool_name=tool, tool_input={}).answers == []
 
 
@@ -176,7 +178,7 @@ def test_each_servers_tool_starts_one_hook(cursor: Executor) -> None:
 # -- our hooks, broken -----------------------------------------------------------------------------------------------
 
 
-def test_where_no_python_starts_tools_of_memory_are_closed_and_all_else_is_open(
+def test_without_python_memory_tools_are_blocked_and_everything_else_is_allowed(
     root: Path, workspace: Path, environ: dict[str, str]
 ) -> None:
     cursor = Executor([root], workspace, {**environ, "PATH": str(workspace)})
@@ -196,19 +198,19 @@ def broken(root: Path, tmp_path: Path, workspace: Path, environ: dict[str, str])
     return Executor([copy], workspace, environ)
 
 
-def test_a_broken_guard_refuses_what_may_be_a_memory_and_says_so(broken: Executor) -> None:
-    merged = broken.run("beforeMCPExecution", **remembering("The pool is blue."))
+def test_a_broken_guard_refuses_memory_tools_with_a_reason(broken: Executor) -> None:
+    merged = broken.run("beforeMCPExecution", **memory_call("The pool is blue."))
     assert merged.permission == "deny"
     assert "could not check" in merged.reason
 
 
-def test_a_broken_guard_lets_the_rest_through_with_an_object(broken: Executor) -> None:
+def test_a_broken_guard_allows_other_tools_with_an_object(broken: Executor) -> None:
     fields = {"tool_name": "click", "tool_input": "{}", "mcp_server_name": "browser"}
     merged = broken.run("beforeMCPExecution", **fields)
     assert (merged.permission, merged.answers) == ("allow", [{}])
 
 
-def test_a_broken_stop_ends_the_turn_in_peace(broken: Executor) -> None:
+def test_a_broken_stop_hook_gives_no_followup(broken: Executor) -> None:
     assert broken.turn(1) == []
 
 
@@ -219,7 +221,7 @@ Make = Callable[..., Executor]
 
 @pytest.fixture
 def plugins(tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Make:
-    """Makes the client with one plugin for each of the given lists of hook entries, all for one event."""
+    """Creates a client with one plugin for each list of hook entries, all for one event."""
 
     def make(*of_plugins: list[Json], event: str = "preToolUse", version: object = 1) -> Executor:
         folders = []
@@ -235,11 +237,11 @@ def plugins(tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Make:
     return make
 
 
-def says(text: str, code: int = 0) -> Json:
+def prints(text: str, code: int = 0) -> Json:
     return {"command": f"cat >/dev/null; printf %s '{text}'; exit {code}"}
 
 
-def decided(cursor: Executor) -> tuple[str, str]:
+def decision(cursor: Executor) -> tuple[str, str]:
     merged = cursor.run("preToolUse", tool_name="Write", tool_input={})
     return merged.permission, merged.reason
 
@@ -247,52 +249,54 @@ def decided(cursor: Executor) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("entry", "permission"),
     [
-        pytest.param(says("{}"), "allow", id="an empty object"),
-        pytest.param(says('{"permission":"deny","user_message":"no"}'), "deny", id="a denial"),
-        pytest.param(says('welcome {"permission":"deny"}'), "deny", id="noise of a shell before it"),
-        pytest.param(says("", 2), "deny", id="exit 2"),
-        pytest.param(says("", 1), "allow", id="another code"),
-        pytest.param({**says("", 1), "failClosed": True}, "deny", id="another code, closed"),
-        pytest.param(says("no JSON"), "deny", id="no JSON"),
-        pytest.param(says('{"permission":"maybe"}'), "deny", id="a word that is none"),
-        pytest.param(says(""), "allow", id="nothing"),
-        pytest.param({**says(""), "failClosed": True}, "deny", id="nothing, closed"),
-        pytest.param({"command": "exec sleep 9", "timeout": 0.1}, "allow", id="out of time"),
-        pytest.param({"command": "exec sleep 9", "timeout": 0.1, "failClosed": True}, "deny", id="out of time, closed"),
-        pytest.param({**says("no JSON"), "matcher": "^Read$"}, "allow", id="another tool"),
+        pytest.param(prints("{}"), "allow", id="an empty object"),
+        pytest.param(prints('{"permission":"deny","user_message":"no"}'), "deny", id="a denial"),
+        pytest.param(prints('welcome {"permission":"deny"}'), "deny", id="shell output before it"),
+        pytest.param(prints("", 2), "deny", id="exit 2"),
+        pytest.param(prints("", 1), "allow", id="another exit code"),
+        pytest.param({**prints("", 1), "failClosed": True}, "deny", id="another exit code, fail closed"),
+        pytest.param(prints("no JSON"), "deny", id="not JSON"),
+        pytest.param(prints('{"permission":"maybe"}'), "deny", id="an unknown permission"),
+        pytest.param(prints(""), "allow", id="no output"),
+        pytest.param({**prints(""), "failClosed": True}, "deny", id="no output, fail closed"),
+        pytest.param({"command": "exec sleep 9", "timeout": 0.1}, "allow", id="timeout"),
         pytest.param(
-            says('{"hookSpecificOutput":{"permissionDecision":"deny"}}'), "allow", id="an answer in other words"
+            {"command": "exec sleep 9", "timeout": 0.1, "failClosed": True}, "deny", id="timeout, fail closed"
+        ),
+        pytest.param({**prints("no JSON"), "matcher": "^Read$"}, "allow", id="another tool"),
+        pytest.param(
+            prints('{"hookSpecificOutput":{"permissionDecision":"deny"}}'), "allow", id="another client's answer"
         ),
     ],
 )
-def test_an_outcome_counts_as_in_the_client(plugins: Make, entry: Json, permission: str) -> None:
-    assert decided(plugins([entry]))[0] == permission
+def test_an_outcome_has_the_effect_it_has_in_the_client(plugins: Make, entry: Json, permission: str) -> None:
+    assert decision(plugins([entry]))[0] == permission
 
 
-def test_hooks_run_at_once_and_a_denial_wins(plugins: Make, tmp_path: Path) -> None:
-    # Each waits for the other's sign: one after the other, the first would run out of time and be ignored.
+def test_hooks_run_concurrently_and_a_denial_wins(plugins: Make, tmp_path: Path) -> None:
+    # Each waits for the other's file: if they ran one after the other, the first would time out and be ignored.
     first = {"command": f"touch '{tmp_path}/a'; until [ -e '{tmp_path}/b' ]; do :; done; echo '{{}}'", "timeout": 20}
     deny = """'{"permission":"deny","user_message":"no"}'"""
     second = {"command": f"touch '{tmp_path}/b'; until [ -e '{tmp_path}/a' ]; do :; done; echo {deny}", "timeout": 20}
-    assert decided(plugins([first], [second])) == ("deny", "no")
+    assert decision(plugins([first], [second])) == ("deny", "no")
 
 
 def test_messages_of_several_hooks_are_joined(plugins: Make) -> None:
-    assert decided(plugins([says('{"permission":"deny","user_message":"a"}')] * 2)) == ("deny", "a\n\n---\n\na")
+    assert decision(plugins([prints('{"permission":"deny","user_message":"a"}')] * 2)) == ("deny", "a\n\n---\n\na")
 
 
-def test_followups_end_at_the_limit_of_the_hook(plugins: Make) -> None:
-    cursor = plugins([{**says('{"followup_message":"more"}'), "loop_limit": 2}], event="stop")
+def test_followups_end_at_the_hooks_limit(plugins: Make) -> None:
+    cursor = plugins([{**prints('{"followup_message":"more"}'), "loop_limit": 2}], event="stop")
     assert cursor.turn(1) == ["more", "more"]
 
 
 @pytest.mark.parametrize(("event", "in_workspace"), [("stop", True), ("preToolUse", False)])
-def test_hooks_start_in_their_folder(
+def test_hooks_start_in_the_folder_that_the_client_uses(
     plugins: Make,
     tmp_path: Path,
     workspace: Path,
     event: str,
-    in_workspace: bool,  # noqa: FBT001 - a table's column
+    in_workspace: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
     entry = {"command": f'pwd > "{tmp_path}/cwd"; echo "$CURSOR_PLUGIN_ROOT" > "{tmp_path}/root"; echo "{{}}"'}
     plugins([entry], event=event).run(event, status="completed", loop_count=0, tool_name="Write")
@@ -304,18 +308,18 @@ def test_hooks_start_in_their_folder(
 @pytest.mark.parametrize(
     ("event", "version", "entry"),
     [
-        pytest.param("stop", "1", {}, id="a version that is no number"),
+        pytest.param("stop", "1", {}, id="a version that is not a number"),
         pytest.param("stop", None, {}, id="no version"),
         pytest.param("Stop", 1, {}, id="an event of another client"),
         pytest.param("stop", 1, {"command": None}, id="no command"),
-        pytest.param("stop", 1, {"loop_limit": 0}, id="a limit of nothing"),
-        pytest.param("stop", 1, {"timeout": 0}, id="no time"),
-        pytest.param("stop", 1, {"failClosed": "yes"}, id="a word for a truth"),
+        pytest.param("stop", 1, {"loop_limit": 0}, id="a limit of zero"),
+        pytest.param("stop", 1, {"timeout": 0}, id="a timeout of zero"),
+        pytest.param("stop", 1, {"failClosed": "yes"}, id="a string instead of a boolean"),
     ],
 )
-def test_a_file_with_one_fault_is_refused_whole(plugins: Make, event: str, version: object, entry: Json) -> None:
+def test_a_file_with_one_error_is_refused(plugins: Make, event: str, version: object, entry: Json) -> None:
     with pytest.raises(BadConfig):
-        plugins([{**says("{}"), **entry}], event=event, version=version)
+        plugins([{**prints("{}"), **entry}], event=event, version=version)
 
 
 def test_our_file_is_accepted(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""The guard as a client starts it: real processes, on every interpreter of this machine, whole and broken."""
+"""The guard as a client starts it: real processes, on every interpreter of this machine, intact and broken."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hidden import assert_hidden
 from interpreters import VERSIONS, wanted
 from keepmum_hooks.guard_rules import FILES, WORDS
 
-LIMIT = 30  # seconds; the guard gives itself two
+LIMIT = 30  # seconds; the guard's own limit is two
 
 
 def token() -> str:
-    """A string that looks like a key of a code host, put together here so that no file holds one."""
+    """A string that looks like a code host's key, assembled here so that no file contains one."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 class Answer(NamedTuple):
-    """What the guard left its client with."""
+    """What the guard returned to its client."""
 
     code: int
     out: str
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why the call is forbidden."""
+        """Why the call is blocked."""
         decision = json.loads(self.out)["hookSpecificOutput"]
         assert decision["permissionDecision"] == "deny"
         return str(decision["permissionDecisionReason"])
@@ -43,7 +43,7 @@ SILENCE = Answer(0, "", "")
 
 
 class Guard:
-    """The guard of one copy of the plugin, with a home of its own."""
+    """The guard of one copy of the plugin, with its own home."""
 
     def __init__(self, plugin: Path, folder: Path, python: str = sys.executable) -> None:
         self.script = plugin / "hooks" / "run.py"
@@ -62,12 +62,12 @@ class Guard:
         )
         return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def call(self, tool: str, **given: object) -> Answer:
-        return self.run(self.payload(tool, **given))
+    def call(self, tool: str, **tool_input: object) -> Answer:
+        return self.run(self.payload(tool, **tool_input))
 
-    def payload(self, tool: str, **given: object) -> bytes:
+    def payload(self, tool: str, **tool_input: object) -> bytes:
         common = {"session_id": "s", "cwd": str(self.folder), "hook_event_name": "PreToolUse"}
-        return json.dumps({**common, "tool_name": tool, "tool_input": given}).encode()
+        return json.dumps({**common, "tool_name": tool, "tool_input": tool_input}).encode()
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def copy(root: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(params=VERSIONS)
 def any_guard(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Guard:
-    """The guard on one of the supported versions."""
+    """The guard on one of the supported Python versions."""
     return Guard(root, tmp_path, wanted(request.param))
 
 
@@ -96,11 +96,11 @@ def test_a_secret_is_refused_on_every_version(any_guard: Guard) -> None:
     assert "github.token in items[1], line 2" in answer.reason
 
 
-def test_what_holds_no_secret_goes_on_on_every_version(any_guard: Guard) -> None:
+def test_a_text_without_a_secret_is_allowed_on_every_version(any_guard: Guard) -> None:
     assert any_guard.call("mcp__memory__add", text="Deploys go through the blue pool.") == SILENCE
 
 
-def test_what_is_not_guarded_loads_neither_scanner_nor_expressions_on_every_version(any_guard: Guard) -> None:
+def test_a_call_that_is_not_guarded_imports_no_scanner_on_every_version(any_guard: Guard) -> None:
     calls = [
         any_guard.payload("Write", file_path="/p/main.py", content=token()),
         any_guard.payload("Bash", command=f"echo {token()}"),
@@ -122,30 +122,30 @@ def test_what_is_not_guarded_loads_neither_scanner_nor_expressions_on_every_vers
 @pytest.mark.parametrize(
     "stdin",
     [
-        pytest.param(b"", id="nothing"),
+        pytest.param(b"", id="empty"),
         pytest.param(b"\x00" * 100, id="NUL"),
         pytest.param(b"\xff\xfe" * 100, id="not UTF-8"),
-        pytest.param(b"{", id="half an object"),
-        pytest.param(b'{"a":' * 200_000, id="deep"),
+        pytest.param(b"{", id="a truncated object"),
+        pytest.param(b'{"a":' * 200_000, id="deeply nested"),
         pytest.param(b'{"a": "' + b"x" * (11 << 20) + b'"}', id="eleven megabytes"),
     ],
 )
-def test_noise_is_answered_with_silence(guard: Guard, stdin: bytes) -> None:
+def test_garbage_gets_no_answer(guard: Guard, stdin: bytes) -> None:
     assert guard.run(stdin) == SILENCE
 
 
-def test_a_write_to_a_memory_over_the_cap_is_refused(guard: Guard) -> None:
+def test_a_write_to_a_memory_over_the_limit_is_refused(guard: Guard) -> None:
     assert "too long" in guard.call("mcp__memory__add", text="x" * (11 << 20)).reason
 
 
-def test_a_huge_write_to_a_memory_is_answered_while_the_client_waits(guard: Guard) -> None:
+def test_a_huge_write_to_a_memory_is_answered_in_time(guard: Guard) -> None:
     started = time.monotonic()
     answer = guard.call("mcp__memory__add", text="words and " * 1_000_000, last=token())
     assert time.monotonic() - started < LIMIT / 2
     assert "holds a secret" in answer.reason or "took too long" in answer.reason
 
 
-def test_a_scanner_that_never_ends_is_ended(copy: Path, tmp_path: Path) -> None:
+def test_a_scanner_that_never_returns_is_stopped(copy: Path, tmp_path: Path) -> None:
     (copy / "scanner/keepmum_scanner/__init__.py").write_text("while True: pass\n", encoding="utf-8")
     assert "too long" in Guard(copy, tmp_path).call("mcp__memory__add", text="harmless").reason
 
@@ -160,7 +160,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("code", ["raise SystemExit(0)", "x = (", "from nowhere import x"])
-def test_a_broken_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path, broken: str, code: str) -> None:
+def test_a_broken_guard_blocks_writing_to_memories(copy: Path, tmp_path: Path, broken: str, code: str) -> None:
     (copy / broken).write_text(f"{code}\n", encoding="utf-8")
     guard = Guard(copy, tmp_path)
     for answer in (
@@ -168,15 +168,15 @@ def test_a_broken_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path, 
         guard.call("Write", file_path="/p/CLAUDE.md", content=token()),
         guard.call("Bash", command=f"echo {token()} >> AGENTS.md"),
     ):
-        said = answer.err if answer.code else answer.reason
+        message = answer.err if answer.code else answer.reason
         assert answer.code in {0, 2}
-        assert "could not check this write to memory" in said
-        assert "Traceback" not in said
-        assert_hidden(token()[:8], said)
+        assert "could not check this write to memory" in message
+        assert "Traceback" not in message
+        assert_hidden(token()[:8], message)
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_guard_forbids_nothing_else(copy: Path, tmp_path: Path, broken: str) -> None:
+def test_a_broken_guard_blocks_nothing_else(copy: Path, tmp_path: Path, broken: str) -> None:
     (copy / broken).write_text("raise RuntimeError('planted')\n", encoding="utf-8")
     guard = Guard(copy, tmp_path)
     for answer in (
@@ -189,19 +189,19 @@ def test_a_broken_guard_forbids_nothing_else(copy: Path, tmp_path: Path, broken:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_missing_guard_forbids_every_memory_tool(copy: Path, tmp_path: Path, word: str) -> None:
+def test_a_missing_guard_blocks_every_memory_tool(copy: Path, tmp_path: Path, word: str) -> None:
     shutil.rmtree(copy / "hooks/keepmum_hooks")
     assert Guard(copy, tmp_path).call(f"mcp__other__{word}", text="x").code == 2
 
 
 @pytest.mark.parametrize("pattern", FILES)
-def test_a_missing_guard_forbids_writing_to_every_memory_file(copy: Path, tmp_path: Path, pattern: str) -> None:
+def test_a_missing_guard_blocks_writing_to_every_memory_file(copy: Path, tmp_path: Path, pattern: str) -> None:
     shutil.rmtree(copy / "hooks/keepmum_hooks")
     path = pattern.replace("**", "x").replace("~", "/home/u")
     assert Guard(copy, tmp_path).call("Write", file_path=f"/p/{path}", content="x").code == 2
 
 
-def test_the_whole_of_a_payload_is_taken_however_long(guard: Guard) -> None:
+def test_a_payload_of_any_length_is_read_to_its_end(guard: Guard) -> None:
     process = subprocess.Popen(
         [guard.python, "-I", "-S", str(guard.script), "guard", "--client", "claude-code"],
         stdin=subprocess.PIPE,
@@ -211,20 +211,22 @@ def test_the_whole_of_a_payload_is_taken_however_long(guard: Guard) -> None:
     assert process.stdin is not None
     assert process.stdout is not None
     with process, process.stdin, process.stdout:
-        process.stdin.write(guard.payload("mcp__memory__add", text="x" * (12 << 20)))  # raises when nobody reads on
+        process.stdin.write(
+            guard.payload("mcp__memory__add", text="x" * (12 << 20))
+        )  # raises when the guard stops reading
         process.stdin.close()
         assert Answer(0, process.stdout.read().decode(), "").reason
         assert process.wait(LIMIT) == 0
 
 
-def test_a_missing_guard_forbids_writing_to_memories(copy: Path, tmp_path: Path) -> None:
+def test_a_missing_guard_says_that_it_could_not_check(copy: Path, tmp_path: Path) -> None:
     shutil.rmtree(copy / "hooks/keepmum_hooks")
     answer = Guard(copy, tmp_path).call("mcp__memory__add", text=token())
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == ("keepmum: could not check this write to memory, which was not made (ModuleNotFoundError)\n")
 
 
-def test_a_refused_secret_is_nowhere_on_disk(guard: Guard, tmp_path: Path) -> None:
+def test_a_refused_secret_is_not_on_disk(guard: Guard, tmp_path: Path) -> None:
     guard.call("mcp__memory__add", text=token())
     guard.call("Write", file_path="CLAUDE.md", content=token())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""Hooks as clients start them: real processes, on every interpreter of this machine, with every fault."""
+"""Hooks as clients start them: real processes, on every interpreter of this machine, with all kinds of faults."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pytest
 from interpreters import VERSIONS, wanted
 from keepmum_hooks import places
 
-LIMIT = 30  # seconds; a hook takes some milliseconds
+LIMIT = 30  # seconds; a hook takes milliseconds
 SESSION = "c7f0fbca-a509-4a37-bece-ba09cc355bad"
 CLAUDE = {"AI_AGENT": "claude-code_2-1-329_harness", "CLAUDE_CODE_SESSION_ATTENDED": "1"}
 
 
 class Answer(NamedTuple):
-    """What a hook left its client with."""
+    """What a hook returned to its client."""
 
     code: int
     out: bytes
@@ -34,7 +34,7 @@ SILENCE = Answer(0, b"", b"")
 
 
 class Hooks:
-    """The hooks of one copy of the plugin, with a home of their own."""
+    """The hooks of one copy of the plugin, with their own home."""
 
     def __init__(self, plugin: Path, folder: Path, python: str = sys.executable) -> None:
         self.script = plugin / "hooks" / "run.py"
@@ -92,7 +92,7 @@ def context_of(answer: Answer) -> str:
 
 @pytest.fixture(params=VERSIONS)
 def any_hooks(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Hooks:
-    """The hooks on one of the supported versions."""
+    """The hooks on one of the supported Python versions."""
     return Hooks(root, tmp_path, wanted(request.param))
 
 
@@ -108,12 +108,12 @@ def test_a_briefing_is_given_on_every_version(any_hooks: Hooks) -> None:
 
 
 def test_the_project_switches_off_on_every_version(any_hooks: Hooks) -> None:
-    any_hooks.brief("- told")
+    any_hooks.brief("- known")
     (any_hooks.project / ".keepmum.toml").write_text('# ours\nproject = "p"\nenabled = false\n', encoding="utf-8")
     assert any_hooks.start() == SILENCE
 
 
-def test_the_private_scanner_serves_on_every_version(any_hooks: Hooks) -> None:
+def test_the_private_json_module_works_on_every_version(any_hooks: Hooks) -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(any_hooks.script.parent)!r}); from keepmum_hooks import payload;"
         'value = payload._parse_quickly(\'{"a": [1, 2.5, null, "x"]}\');'
@@ -136,25 +136,25 @@ def test_a_hook_imports_little_on_every_version(any_hooks: Hooks) -> None:
     assert not unwanted & set(done.stdout.split())
 
 
-# -- who is answered -------------------------------------------------------------------------------------------------
+# -- which runs answer -----------------------------------------------------------------------------------------------
 
 
-def test_an_older_client_gets_the_answer_that_it_knows(hooks: Hooks) -> None:
+def test_an_older_client_gets_an_answer_that_it_accepts(hooks: Hooks) -> None:
     answer = hooks.stop(AI_AGENT="claude-code_2-1-100_harness", KEEPMUM_CAPTURE_EVERY="1")
     assert json.loads(answer.out)["decision"] == "block"
 
 
-def test_an_unattended_run_is_counted_in_silence(hooks: Hooks) -> None:
+def test_an_unattended_run_is_counted_without_an_answer(hooks: Hooks) -> None:
     answers = [hooks.stop(f"p{n}", CLAUDE_CODE_SESSION_ATTENDED="0") for n in range(1, 6)]
     assert answers == [SILENCE] * 5
     assert hooks.turns().count(b"\nU ") == 5
 
 
-def test_a_client_that_we_do_not_know_is_left_alone(hooks: Hooks) -> None:
+def test_an_unknown_client_gets_no_answer(hooks: Hooks) -> None:
     assert hooks.run("stop", "--client", "nobody", stdin=hooks.payload("Stop"), KEEPMUM_CAPTURE_EVERY="1") == SILENCE
 
 
-def test_a_continuation_in_another_clients_words_is_left_alone(hooks: Hooks) -> None:
+def test_a_continuation_of_another_client_gets_no_answer(hooks: Hooks) -> None:
     payload = hooks.payload("Stop", cursor_version="2.0", loop_count=1)
     assert hooks.run("stop", "--client", "claude-code", stdin=payload, KEEPMUM_CAPTURE_EVERY="1") == SILENCE
 
@@ -164,17 +164,17 @@ def test_a_hook_leaves_a_heartbeat(hooks: Hooks) -> None:
     assert Path(places.heartbeat_file(str(hooks.home), "claude-code", "stop")).exists()
 
 
-@pytest.mark.parametrize("place", ["environment", "session", "project", "user"])
-def test_off_is_off_wherever_it_is_said(hooks: Hooks, place: str) -> None:
-    hooks.brief("- told")
+@pytest.mark.parametrize("source", ["environment", "session", "project", "user"])
+def test_off_means_off_from_every_source(hooks: Hooks, source: str) -> None:
+    hooks.brief("- known")
     changes = {"KEEPMUM_CAPTURE_EVERY": "1"}
-    if place == "environment":
+    if source == "environment":
         changes["KEEPMUM_ENABLED"] = "0"
-    elif place == "session":
+    elif source == "session":
         marker = Path(places.off_marker(str(hooks.home), SESSION))
         marker.parent.mkdir(parents=True)
         marker.touch()
-    elif place == "project":
+    elif source == "project":
         (hooks.project / ".keepmum.toml").write_text("enabled = false\n", encoding="utf-8")
     else:
         (hooks.home / "config.toml").write_text("enabled = false\n", encoding="utf-8")
@@ -183,7 +183,7 @@ def test_off_is_off_wherever_it_is_said(hooks: Hooks, place: str) -> None:
     assert sorted(str(path) for path in hooks.home.glob("state/**/*")) == before
 
 
-# -- what is left on disk --------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_hook_changes_nothing_in_the_plugin(root: Path, tmp_path: Path) -> None:
@@ -198,12 +198,12 @@ def test_a_hook_changes_nothing_in_the_plugin(root: Path, tmp_path: Path) -> Non
     assert {str(path): path.stat().st_mtime_ns for path in plugin.rglob("*")} == before
 
 
-def test_bytecode_is_kept_in_the_home(hooks: Hooks) -> None:
+def test_bytecode_is_cached_in_the_home(hooks: Hooks) -> None:
     hooks.stop()
     assert list((hooks.home / "cache" / "pycache").rglob("keepmum_hooks/main.*.pyc"))
 
 
-def test_half_written_bytecode_costs_one_run_and_no_more(hooks: Hooks) -> None:
+def test_truncated_bytecode_fails_one_run_only(hooks: Hooks) -> None:
     hooks.stop("p1")
     for file in (hooks.home / "cache" / "pycache").rglob("*.pyc"):
         os.truncate(file, file.stat().st_size // 2)
@@ -220,15 +220,18 @@ def test_half_written_bytecode_costs_one_run_and_no_more(hooks: Hooks) -> None:
         pytest.param({"KEEPMUM_HOME": "~/.elsewhere"}, id="with a tilde"),
     ],
 )
-def test_the_launcher_and_the_package_agree_on_the_home(hooks: Hooks, changes: dict[str, str | None]) -> None:
+def test_run_py_and_the_package_agree_on_the_home(hooks: Hooks, changes: dict[str, str | None]) -> None:
     hooks.stop(**changes)
     home = places.home({name: value for name, value in {**hooks.environ, **changes}.items() if value is not None})
     assert home is not None
     assert sorted(os.listdir(home)) == ["cache", "state"]
+    (bytecode,) = Path(home, "cache", "pycache").rglob("keepmum_hooks/main.*.pyc")
+    os.truncate(bytecode, bytecode.stat().st_size // 2)
+    assert hooks.stop(**changes).err == b"keepmum: a hook gave up (EOFError)\n"  # run.py found it there
 
 
-def test_all_state_is_for_the_user_alone(hooks: Hooks) -> None:
-    hooks.brief("- told")
+def test_all_state_is_private(hooks: Hooks) -> None:
+    hooks.brief("- known")
     shutil.rmtree(hooks.home)
     hooks.start()
     hooks.stop()
@@ -237,7 +240,7 @@ def test_all_state_is_for_the_user_alone(hooks: Hooks) -> None:
     assert modes == {0o700, 0o600}
 
 
-def test_a_home_below_folders_that_are_not_there_is_made_for_the_user_alone(hooks: Hooks) -> None:
+def test_missing_parents_of_the_home_are_created_private(hooks: Hooks) -> None:
     deep = hooks.home / "a" / "b"
     for prompt in ("one", "two"):
         hooks.stop(prompt, KEEPMUM_HOME=str(deep))
@@ -248,8 +251,8 @@ def test_a_home_below_folders_that_are_not_there_is_made_for_the_user_alone(hook
 # -- faults ----------------------------------------------------------------------------------------------------------
 
 
-def harmless(answer: Answer) -> bool:
-    """Whether the client can go on as if there were no hook."""
+def is_harmless(answer: Answer) -> bool:
+    """Whether the client continues as without a hook."""
     return answer.code == 0 and answer.out == b"" and b"Traceback" not in answer.err and answer.err.count(b"\n") <= 1
 
 
@@ -257,19 +260,19 @@ def harmless(answer: Answer) -> bool:
 @pytest.mark.parametrize(
     "stdin",
     [
-        pytest.param(b"", id="nothing"),
+        pytest.param(b"", id="empty"),
         pytest.param(b"\x00" * 100, id="NUL"),
         pytest.param(b"\xff\xfe" * 100, id="not UTF-8"),
-        pytest.param(b"{", id="half an object"),
+        pytest.param(b"{", id="a truncated object"),
         pytest.param(b"[1]", id="a list"),
-        pytest.param(b'{"a":' * 200_000, id="deep"),
-        pytest.param(b"[" * 3_000_000, id="deeper"),
+        pytest.param(b'{"a":' * 200_000, id="deeply nested"),
+        pytest.param(b"[" * 3_000_000, id="more deeply nested"),
         pytest.param(b'{"session_id": ' + b"9" * 10_000 + b"}", id="a number of ten thousand digits"),
         pytest.param(b'{"a": "' + b"x" * (11 << 20) + b'"}', id="eleven megabytes"),
     ],
 )
-def test_garbage_is_answered_with_silence(hooks: Hooks, event: str, stdin: bytes) -> None:
-    assert harmless(hooks.run(event, "--client", "claude-code", stdin=stdin))
+def test_garbage_gets_no_answer(hooks: Hooks, event: str, stdin: bytes) -> None:
+    assert is_harmless(hooks.run(event, "--client", "claude-code", stdin=stdin))
 
 
 @pytest.mark.parametrize(
@@ -278,11 +281,11 @@ def test_garbage_is_answered_with_silence(hooks: Hooks, event: str, stdin: bytes
         pytest.param({"session_id": ["x"]}, id="session of the wrong type"),
         pytest.param({"session_id": "../../etc/x\0"}, id="hostile session"),
         pytest.param({"session_id": "x" * 10_000}, id="long session"),
-        pytest.param({"session_id": "\ud800"}, id="session that is no text"),
+        pytest.param({"session_id": "\ud800"}, id="session that is not text"),
         pytest.param({"cwd": "/a\0b"}, id="folder with NUL"),
-        pytest.param({"cwd": "\ud800"}, id="folder that is no text"),
+        pytest.param({"cwd": "\ud800"}, id="folder that is not text"),
         pytest.param({"cwd": 7}, id="folder of the wrong type"),
-        pytest.param({"cwd": "/missing/folder"}, id="folder that is gone"),
+        pytest.param({"cwd": "/missing/folder"}, id="missing folder"),
         pytest.param({"cwd": "/" + "x/" * 5000}, id="long folder"),
         pytest.param({"prompt_id": {"a": 1}}, id="prompt of the wrong type"),
         pytest.param({"background_tasks": [1, {"id": []}, {"id": "a b\n", "type": 7}]}, id="odd tasks"),
@@ -290,23 +293,23 @@ def test_garbage_is_answered_with_silence(hooks: Hooks, event: str, stdin: bytes
     ],
 )
 @pytest.mark.parametrize("event", ["stop", "session-start"])
-def test_fields_of_any_kind_are_answered_with_silence(hooks: Hooks, event: str, fields: dict[str, object]) -> None:
+def test_invalid_fields_get_no_answer(hooks: Hooks, event: str, fields: dict[str, object]) -> None:
     name = {"stop": "Stop", "session-start": "SessionStart"}[event]
     payload = hooks.payload(name, **{"prompt_id": "p", **fields})
-    assert harmless(hooks.run(event, "--client", "claude-code", stdin=payload))
+    assert is_harmless(hooks.run(event, "--client", "claude-code", stdin=payload))
 
 
 @pytest.mark.parametrize(
     "arguments",
     [[], ["stop"], ["guard", "--client", "x"], ["stop", "claude-code", "--client"], ["stop", "--client", ""]],
 )
-def test_a_wrong_command_line_is_answered_with_silence(hooks: Hooks, arguments: list[str]) -> None:
-    assert harmless(hooks.run(*arguments, stdin=hooks.payload("Stop"), KEEPMUM_CAPTURE_EVERY="1")) or arguments[
+def test_a_wrong_command_line_gets_no_answer(hooks: Hooks, arguments: list[str]) -> None:
+    assert is_harmless(hooks.run(*arguments, stdin=hooks.payload("Stop"), KEEPMUM_CAPTURE_EVERY="1")) or arguments[
         -1:
     ] == [""]
 
 
-def test_a_message_about_a_failure_holds_nothing_of_the_payload(hooks: Hooks) -> None:
+def test_an_error_message_contains_nothing_of_the_payload(hooks: Hooks) -> None:
     Path(places.turns_file(str(hooks.home), SESSION)).mkdir(parents=True)
     answer = hooks.stop("canary", KEEPMUM_CAPTURE_EVERY="1")
     assert (answer.code, answer.out) == (0, b"")
@@ -314,9 +317,9 @@ def test_a_message_about_a_failure_holds_nothing_of_the_payload(hooks: Hooks) ->
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "locked"])
-@pytest.mark.parametrize("place", [places.turns_file, places.session_note])
-def test_something_else_in_the_place_of_state_is_answered_with_silence(hooks: Hooks, place: Any, kind: str) -> None:
-    path = Path(place(str(hooks.home), SESSION))
+@pytest.mark.parametrize("path_of", [places.turns_file, places.session_note])
+def test_a_state_file_of_the_wrong_kind_gets_no_answer(hooks: Hooks, path_of: Any, kind: str) -> None:
+    path = Path(path_of(str(hooks.home), SESSION))
     path.parent.mkdir(parents=True)
     if kind == "folder":
         path.mkdir()
@@ -331,40 +334,40 @@ def test_something_else_in_the_place_of_state_is_answered_with_silence(hooks: Ho
         answers = [hooks.stop(), hooks.start()]
     finally:
         path.parent.chmod(0o700)
-    assert all(harmless(answer) for answer in answers)
+    assert all(is_harmless(answer) for answer in answers)
     assert not (hooks.project / "target").exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00" * 50, b"\nT p", b"T x .\n" * 100_000, os.urandom(1000)])
-def test_a_damaged_log_is_no_obstacle(hooks: Hooks, damage: bytes) -> None:
+def test_a_damaged_log_is_skipped(hooks: Hooks, damage: bytes) -> None:
     log = Path(places.turns_file(str(hooks.home), SESSION))
     log.parent.mkdir(parents=True)
     log.write_bytes(damage)
     assert "keepmum:memory" in context_of(hooks.stop(KEEPMUM_CAPTURE_EVERY="1"))
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that nobody can write to")
-def test_a_home_that_cannot_be_written_to_is_answered_with_silence(hooks: Hooks) -> None:
-    assert harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1", KEEPMUM_HOME="/proc/self/keepmum"))
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that nobody can write")
+def test_a_home_that_cannot_be_written_gets_no_answer(hooks: Hooks) -> None:
+    assert is_harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1", KEEPMUM_HOME="/proc/self/keepmum"))
 
 
 @pytest.mark.parametrize("changes", [{"HOME": None, "USERPROFILE": None, "KEEPMUM_HOME": None}, {"KEEPMUM_HOME": "x"}])
-def test_without_a_home_there_is_silence(hooks: Hooks, changes: dict[str, str | None]) -> None:
+def test_without_a_home_there_is_no_answer(hooks: Hooks, changes: dict[str, str | None]) -> None:
     assert hooks.stop(KEEPMUM_CAPTURE_EVERY="1", **changes) == SILENCE
 
 
-def test_a_home_that_depends_on_the_folder_is_not_made_there(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_home_is_not_created(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(hooks.project)
     assert hooks.stop(KEEPMUM_HOME="relative") == SILENCE
     assert not os.listdir(hooks.project)
 
 
-def test_a_home_that_is_a_file_is_answered_with_silence(hooks: Hooks) -> None:
+def test_a_home_that_is_a_file_gets_no_answer(hooks: Hooks) -> None:
     hooks.home.write_text("not a folder", encoding="utf-8")
-    assert harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1"))
+    assert is_harmless(hooks.stop(KEEPMUM_CAPTURE_EVERY="1"))
 
 
-def test_a_full_disk_is_answered_with_silence(hooks: Hooks) -> None:
+def test_a_full_disk_gets_no_answer(hooks: Hooks) -> None:
     limited = f"ulimit -f 0; exec {sys.executable} -I -S {hooks.script} stop --client claude-code"
     done = subprocess.run(
         ["sh", "-c", limited],
@@ -374,10 +377,10 @@ def test_a_full_disk_is_answered_with_silence(hooks: Hooks) -> None:
         timeout=LIMIT,
         check=False,
     )
-    assert harmless(Answer(done.returncode, done.stdout, done.stderr))
+    assert is_harmless(Answer(done.returncode, done.stdout, done.stderr))
 
 
-def test_a_client_that_reads_no_answer_is_no_fault(hooks: Hooks) -> None:
+def test_a_client_that_closes_its_pipe_causes_no_traceback(hooks: Hooks) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     try:
@@ -410,10 +413,10 @@ def test_modules_planted_in_the_working_folder_are_not_run(hooks: Hooks) -> None
     assert "keepmum:memory" in context_of(Answer(done.returncode, done.stdout, done.stderr))
 
 
-# -- many at once ----------------------------------------------------------------------------------------------------
+# -- concurrency -----------------------------------------------------------------------------------------------------
 
 
-def test_forty_hooks_at_once_count_forty_and_remind_eight_times(hooks: Hooks) -> None:
+def test_40_concurrent_hooks_count_40_turns_and_prompt_8_times(hooks: Hooks) -> None:
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda n: hooks.stop(f"p{n}"), range(40)))
     assert hooks.turns().count(b"\nT ") == 40
@@ -421,14 +424,14 @@ def test_forty_hooks_at_once_count_forty_and_remind_eight_times(hooks: Hooks) ->
 
 
 @pytest.mark.heavy
-def test_four_hundred_hooks_at_once_count_four_hundred_and_remind_eighty_times(hooks: Hooks) -> None:
+def test_400_concurrent_hooks_count_400_turns_and_prompt_80_times(hooks: Hooks) -> None:
     with ThreadPoolExecutor(32) as pool:
         answers = list(pool.map(lambda n: hooks.stop(f"p{n}"), range(400)))
     assert hooks.turns().count(b"\nT ") == 400
     assert sum(answer != SILENCE for answer in answers) == 80
 
 
-def test_hooks_registered_twice_remind_once(hooks: Hooks) -> None:
+def test_hooks_registered_twice_prompt_once(hooks: Hooks) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda n: hooks.stop(f"p{n // 2}"), range(20)))
     assert sum(answer != SILENCE for answer in answers) == 2

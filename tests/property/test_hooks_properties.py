@@ -1,4 +1,4 @@
-"""What holds for the hooks whatever arrives: TOML as tomllib reads it, JSON as json reads it, turns counted once."""
+"""Properties of the hooks for any input: TOML as tomllib reads it, JSON as json reads it, turns counted once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FILES = st.builds(
 
 
 def flat(table: dict[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
-    """Every value of a parsed document by its full path; empty tables vanish, as they say nothing."""
+    """Every value of a parsed document by its full path; empty tables have no values and are left out."""
     found: dict[tuple[str, ...], object] = {}
     for key, value in table.items():
         found.update(flat(value, (*above, key)) if isinstance(value, dict) else {(*above, key): value})
@@ -48,12 +48,12 @@ def flat(table: dict[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, 
 
 
 @given(_FILES)
-def test_what_is_known_of_a_file_is_what_tomllib_reads(text: str) -> None:
+def test_known_values_are_those_that_tomllib_reads(text: str) -> None:
     lines = toml_lines.read(text)
     try:
         document = flat(tomllib.loads(text))
     except tomllib.TOMLDecodeError:
-        return  # no TOML: what can be read is read, and nothing is promised
+        return  # not TOML: nothing is promised about the values
     for path in {*document, *lines.values}:
         if lines.knows(path):
             found = lines.values.get(path)
@@ -61,8 +61,8 @@ def test_what_is_known_of_a_file_is_what_tomllib_reads(text: str) -> None:
 
 
 _KNOWN = ["true", "7", '"s"', "['a', 'b']", "[\n 'a', # ]\n]"]
-_STEPPED_OVER = ["1.5", '"""\nx = 1\n"""', "{ a = 1 }", "[1, [2]]"]
-_PAIRS = st.tuples(st.sampled_from("abcd"), st.sampled_from(_KNOWN + _STEPPED_OVER))
+_SKIPPED = ["1.5", '"""\nx = 1\n"""', "{ a = 1 }", "[1, [2]]"]
+_PAIRS = st.tuples(st.sampled_from("abcd"), st.sampled_from(_KNOWN + _SKIPPED))
 
 
 @given(st.lists(_PAIRS, unique_by=lambda pair: pair[0]))
@@ -82,7 +82,7 @@ _JSON = st.recursive(
 
 
 def expected(raw: bytes) -> object:
-    """The object that json reads, or None."""
+    """The object that json parses, or None."""
     try:
         value = json.loads(raw.removeprefix(b"\xef\xbb\xbf").decode())
     except (ValueError, RecursionError):
@@ -91,26 +91,26 @@ def expected(raw: bytes) -> object:
 
 
 @given(st.dictionaries(st.text(), _JSON))
-def test_any_object_is_read_as_json_reads_it(content: dict[str, object]) -> None:
+def test_any_object_is_parsed_as_by_json(content: dict[str, object]) -> None:
     raw = json.dumps(content).encode()
-    assert repr(payload.parse(raw)) == repr(expected(raw))  # repr, since NaN is not equal to itself
+    assert repr(payload.parse(raw)) == repr(expected(raw))  # repr, because NaN does not equal itself
 
 
 @given(st.binary())
-def test_any_bytes_are_read_as_json_reads_them(raw: bytes) -> None:
+def test_any_bytes_are_parsed_as_by_json(raw: bytes) -> None:
     assert payload.parse(raw) == expected(raw)
 
 
 @given(st.dictionaries(st.text(), _JSON), st.integers(min_value=0), st.binary(max_size=3))
-def test_a_damaged_object_is_read_as_json_reads_it(content: dict[str, object], at: int, noise: bytes) -> None:
+def test_a_damaged_object_is_parsed_as_by_json(content: dict[str, object], at: int, garbage: bytes) -> None:
     raw = json.dumps(content).encode()
     cut = at % len(raw)
-    damaged = raw[:cut] + noise + raw[cut + len(noise) :]
+    damaged = raw[:cut] + garbage + raw[cut + len(garbage) :]
     assert repr(payload.parse(damaged)) == repr(expected(damaged))
 
 
 @given(st.text())
-def test_any_text_is_quoted_as_json_quotes_it(text: str) -> None:
+def test_any_text_is_quoted_as_by_json(text: str) -> None:
     assert payload.quote(text) == json.dumps(text)
 
 
@@ -121,7 +121,7 @@ _TASKS = st.lists(st.dictionaries(st.sampled_from(["id", "type", "status"]), _JS
 
 
 @given(st.dictionaries(st.sampled_from(_FIELDS), _JSON | _TASKS), st.text())
-def test_fields_of_any_type_make_an_event_or_none(fields: dict[str, Any], agent: str) -> None:
+def test_fields_of_any_type_give_an_event_or_none(fields: dict[str, Any], agent: str) -> None:
     event = claude_code.read(STOP, {"hook_event_name": "Stop", **fields}, {"AI_AGENT": agent})
     if event is not None:
         assert turns.record(event, silent=False).startswith(b"\nT ")
@@ -141,15 +141,15 @@ _STOPPED = json.dumps(
 
 
 @given(st.integers(0, len(_STOPPED)), st.integers(0, 6), st.binary(max_size=6))
-def test_a_damaged_payload_is_answered_with_json_or_nothing(at: int, lost: int, noise: bytes) -> None:
-    damaged = _STOPPED[:at] + noise + _STOPPED[at + lost :]
+def test_a_damaged_payload_is_answered_with_json_or_nothing(at: int, lost: int, garbage: bytes) -> None:
+    damaged = _STOPPED[:at] + garbage + _STOPPED[at + lost :]
     with tempfile.TemporaryDirectory() as home:
         environ = {"KEEPMUM_HOME": home, "KEEPMUM_CAPTURE_EVERY": "1"}
         try:
-            said = main.answer(STOP, "claude-code", damaged, environ)
-        except ValueError:  # a NUL in a path, a folder that is no text: the launcher ends such a run in silence
+            output = main.answer(STOP, "claude-code", damaged, environ)
+        except ValueError:  # a NUL in a path, a folder that is not text: run.py ends such a run without output
             return
-    assert not said or json.loads(said)["decision"] == "block"
+    assert not output or json.loads(output)["decision"] == "block"
 
 
 # -- the guard -------------------------------------------------------------------------------------------------------
@@ -160,8 +160,8 @@ _SECRETS = (
 )
 
 
-def _place(secret: str, inside: object, path: list[str | int]) -> object:
-    """The secret as a text in a structure that leads to it by names and numbers."""
+def _nest(secret: str, inside: object, path: list[str | int]) -> object:
+    """The secret in a text at this path of names and indices."""
     value: object = f"{inside} {secret}\n{inside}"
     for step in reversed(path):
         value = {step: value} if isinstance(step, str) else [inside] * step + [value]
@@ -169,27 +169,27 @@ def _place(secret: str, inside: object, path: list[str | int]) -> object:
 
 
 @given(_SECRETS, st.text(max_size=20), st.lists(st.text(max_size=8) | st.integers(0, 3), max_size=5), st.booleans())
-def test_a_key_anywhere_in_a_memory_tools_input_is_refused_and_never_told(
+def test_a_key_anywhere_in_a_memory_tools_input_is_refused_and_not_shown(
     secret: str,
     inside: str,
     path: list[str | int],
-    nested: bool,  # noqa: FBT001 - hypothesis calls it
+    nested: bool,  # noqa: FBT001 - Hypothesis passes it
 ) -> None:
-    value = _place(secret, inside, path)
-    given_input = {"data": json.dumps(value) if nested else value}
+    value = _nest(secret, inside, path)
+    tool_input = {"data": json.dumps(value) if nested else value}
     call = {"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "mcp__memory__add"}
-    said = guard.answer("claude-code", json.dumps({**call, "tool_input": given_input}).encode(), {})
-    reason = json.loads(said)["hookSpecificOutput"]["permissionDecisionReason"]
+    output = guard.answer("claude-code", json.dumps({**call, "tool_input": tool_input}).encode(), {})
+    reason = json.loads(output)["hookSpecificOutput"]["permissionDecisionReason"]
     assert "github" in reason
     assert not any(secret[at : at + 5] in reason for at in range(len(secret) - 4))
 
 
 @given(st.dictionaries(st.sampled_from(["tool_name", "tool_input", "cwd", "session_id"]), _JSON), _JSON)
-def test_a_call_of_any_shape_is_answered_with_a_denial_or_nothing(fields: dict[str, Any], given_input: object) -> None:
+def test_a_call_of_any_form_is_denied_or_allowed(fields: dict[str, Any], tool_input: object) -> None:
     for tool in ("mcp__memory__add", "Write", "Bash", "Read"):
-        call = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given_input, **fields}
-        said = guard.answer("claude-code", json.dumps(call).encode(), {})
-        assert not said or json.loads(said)["hookSpecificOutput"]["permissionDecision"] == "deny"
+        call = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": tool_input, **fields}
+        output = guard.answer("claude-code", json.dumps(call).encode(), {})
+        assert not output or json.loads(output)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
@@ -206,17 +206,17 @@ def recorded(prompt: str, tasks: tuple[str, ...] = ()) -> bytes:
 
 
 @given(st.lists(_IDS, max_size=40), st.integers(1, 7))
-def test_each_prompt_counts_once_in_whatever_order_stops_are_told(prompts: list[str], every: int) -> None:
+def test_each_prompt_counts_once_in_any_order_of_stops(prompts: list[str], every: int) -> None:
     records = [recorded(prompt) for prompt in prompts]
-    reminders = sum(is_due(records[:n], every) for n in range(1, len(records) + 1))
-    assert reminders == len(set(prompts)) // every
+    prompted = sum(is_due(records[:n], every) for n in range(1, len(records) + 1))
+    assert prompted == len(set(prompts)) // every
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 7))
-def test_a_reminder_that_waits_is_neither_lost_nor_doubled(busy: list[bool], every: int) -> None:
+def test_a_deferred_prompt_is_given_exactly_once(busy: list[bool], every: int) -> None:
     records = [recorded(f"p{n}", ("task",) if is_busy else ()) for n, is_busy in enumerate(busy)]
-    reminded = [n for n in range(len(records)) if is_due(records[: n + 1], every)]
-    assert not any(busy[n] for n in reminded)
+    prompted = [n for n in range(len(records)) if is_due(records[: n + 1], every)]
+    assert not any(busy[n] for n in prompted)
     counted = waiting = 0
     model = []
     for n, is_busy in enumerate(busy):
@@ -227,18 +227,18 @@ def test_a_reminder_that_waits_is_neither_lost_nor_doubled(busy: list[bool], eve
         if waiting and not is_busy:
             model.append(n)
             waiting = False
-    assert reminded == model
+    assert prompted == model
 
 
 @given(st.binary(max_size=200), st.integers(1, 7))
-def test_a_damaged_log_is_read_without_fail(damage: bytes, every: int) -> None:
+def test_a_damaged_log_raises_nothing(damage: bytes, every: int) -> None:
     assert turns.replay(damage + recorded("p"), every)[0] in {True, False}
 
 
 @given(st.binary(max_size=60).filter(lambda cut: not cut.endswith(b" .")))
-def test_a_torn_record_does_not_swallow_the_next(torn: bytes) -> None:
-    assume(b" ." not in torn)
-    assert turns.replay(torn + recorded("p"), 1)[0]
+def test_a_truncated_record_does_not_hide_the_next(truncated: bytes) -> None:
+    assume(b" ." not in truncated)
+    assert turns.replay(truncated + recorded("p"), 1)[0]
 
 
 _STOPS = st.lists(
@@ -259,7 +259,7 @@ _STOPS = st.lists(
 
 @given(_STOPS, st.lists(st.integers(0, 60), max_size=8), st.integers(1, 6), st.integers(1, 6))
 def test_checkpoints_change_no_answer(records: list[bytes], late: list[int], every: int, other: int) -> None:
-    """However many readers add one, and however late: what a checkpoint says is what its prefix says."""
+    """A checkpoint is equivalent to the records before it, for any number of readers that append one at any time."""
     plain = log = b""
     waiting: list[tuple[int, bytes]] = []
     for n, record in enumerate(records):
@@ -268,7 +268,9 @@ def test_checkpoints_change_no_answer(records: list[bytes], late: list[int], eve
         for interval in (every, other):
             with patch.object(turns, "_MANY", 3):
                 due, checkpoint = turns.replay(log, interval)
-            if turns._fields(record[1:]):  # who reads has written a whole record last; of none the answer means nothing
+            if turns._fields(
+                record[1:]
+            ):  # a run reads after it appended a complete record; without one the result has no meaning
                 assert due == turns.replay(plain, interval)[0]
             waiting += [(n + delay, checkpoint) for delay in [0, *late]]
         log += b"".join(checkpoint for due_at, checkpoint in waiting if due_at == n)
@@ -278,7 +280,7 @@ def test_checkpoints_change_no_answer(records: list[bytes], late: list[int], eve
 
 
 @given(st.text())
-def test_no_id_leaves_its_folder(session: str) -> None:
+def test_no_session_id_escapes_its_folder(session: str) -> None:
     path = places.turns_file("/h", session)
     assert os.path.normpath(path) == path
     assert os.path.dirname(path) == places.sessions_folder("/h")
@@ -292,6 +294,6 @@ def test_two_ids_never_share_a_file(one: str, other: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", ".", "..", ""]), max_size=8))
-def test_the_real_path_of_any_spelling_is_that_of_os(parts: list[str]) -> None:
+def test_the_real_path_of_any_path_is_that_of_os(parts: list[str]) -> None:
     path = "/" + "/".join(parts)
     assert system.real_path(path) == os.path.realpath(path)
