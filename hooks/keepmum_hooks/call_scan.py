@@ -8,7 +8,7 @@ Key and allowlist are those of `keepmum allow`. They are read only after somethi
 
 from __future__ import annotations
 
-from keepmum_hooks import files, module_cache
+from keepmum_hooks import files
 from keepmum_hooks.payload import loads
 from keepmum_hooks.system import calls
 
@@ -41,8 +41,6 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
 
     Raises: whatever the scanner raises, and ImportError when it cannot be loaded.
     """
-    if home is not None:
-        module_cache.load(home)
     scan = AllowlistScanner(home)
     findings: dict[str, None] = {}
     fingerprints: dict[str, None] = {}

@@ -116,6 +116,10 @@ def _judge(client: clients.Client, name: str, content: Mapping[str, Any], enviro
 def _objection(call: event.ToolCall, home: str | None) -> str:
     """Why the call must not be made, or ""."""
     try:
+        if home is not None:
+            from keepmum_hooks import module_cache
+
+            module_cache.load(home)
         from keepmum_hooks.call_scan import find_secrets
 
         findings, fingerprints = find_secrets(call, home)
