@@ -1,11 +1,11 @@
-"""Cursor's hook executor by its rules: which hooks run, how, and what becomes of their answers.
+"""A reimplementation of Cursor's hook executor: which hooks run, how, and how their answers are merged.
 
     cursor = Executor(plugin, workspace, environ)
     cursor.run("preToolUse", tool_name="Write", tool_input={...}).permission
 
-The rules are those that the real executor showed when it was run (`@cursor/sdk` 1.0.32), which no licence lets anyone
-ship: all matching hooks of all plugins run at once through a shell, with the payload on standard input; their answers
-are merged, a denial before all else; what a hook does wrong counts as it does there.
+The rules were observed in the real executor (`@cursor/sdk` 1.0.32), whose licence forbids shipping it: all matching
+hooks of all plugins run at once through a shell, with the payload on standard input; their answers are merged, and a
+denial wins; failures of a hook have the effect that they have there.
 
 Source for what may be configured: https://cursor.com/docs/agent/hooks, read 2026-11-21.
 """
@@ -41,33 +41,33 @@ _ORDER = {"deny": 2, "ask": 1, "allow": 0}
 
 
 class BadConfig(Exception):
-    """Why the client refuses a hooks file as a whole."""
+    """The client refuses the whole hooks file, for this reason."""
 
 
 @dataclass
 class Merged:
-    """What the client makes of all answers together."""
+    """The merged answers of all hooks."""
 
     permission: str = "allow"
     messages: list[str] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     followup: str = ""
     answers: list[Json | None] = field(default_factory=list)
-    """Each hook's own answer; None where it gave none that could be read."""
+    """Each hook's own answer; None when it gave none or an unreadable one."""
 
     @property
     def reason(self) -> str:
-        """What the agent is told of a denial."""
+        """The text that the agent gets with a denial."""
         return _BETWEEN.join(self.messages)
 
     @property
     def context(self) -> str:
-        """What is put before the agent."""
+        """The text that is added to the agent's context."""
         return _BETWEEN.join(self.contexts)
 
 
 class Executor:
-    """The client with some plugins, in one workspace."""
+    """The executor of a client with these plugins, in one workspace."""
 
     def __init__(self, plugins: Sequence[Path], workspace: Path, environ: Mapping[str, str]) -> None:
         self._plugins = [(plugin, load(plugin)) for plugin in plugins]
@@ -75,7 +75,7 @@ class Executor:
         self._environ = dict(environ)
         self.generation = "gen-0"
         self.roots = [str(workspace)]
-        self.mark = b""  # what a shell puts before the payload: PowerShell a byte-order mark
+        self.mark = b""  # what the shell puts before the payload: a byte-order mark in PowerShell
 
     def run(self, event: str, **fields: object) -> Merged:
         """The merged answer of every matching hook to one event."""
@@ -98,7 +98,7 @@ class Executor:
         return merged
 
     def turn(self, number: int) -> list[str]:
-        """One turn of the user to its end: the followups that were sent, each of which began a turn of the agent."""
+        """Run a user's turn to its end; returns the followup messages, each of which starts an agent turn."""
         sent: list[str] = []
         while True:
             self.generation = f"gen-{number}.{len(sent)}"
@@ -150,7 +150,7 @@ class Executor:
 
 
 def load(plugin: Path) -> Json:
-    """The hooks of the plugin in that folder.
+    """The hooks configuration of the plugin in this folder.
 
     Raises: BadConfig when the client refuses them.
     """
@@ -190,7 +190,7 @@ def _subject(event: str, payload: Json) -> str:
 
 
 def _matches(matcher: str | None, subject: str) -> bool:
-    """Whether the pattern is found anywhere; one that is no pattern matches all."""
+    """Whether the pattern occurs in the subject; an invalid pattern matches everything."""
     try:
         return matcher is None or re.search(matcher, subject) is not None
     except re.error:
@@ -198,7 +198,7 @@ def _matches(matcher: str | None, subject: str) -> bool:
 
 
 def _merge(merged: Merged, event: str, entry: Json, code: int, out: str, err: str) -> None:  # noqa: PLR0917 - an outcome by its parts
-    """Put one hook's outcome into what is made of all."""
+    """Merge one hook's outcome into `merged`."""
     closed = bool(entry.get("failClosed")) and event in _ASKING
     answer = _last_object(out)
     merged.answers.append(answer)
@@ -233,7 +233,7 @@ def _take(merged: Merged, event: str, answer: Json) -> None:
 
 
 def _last_object(out: str) -> Json | None:
-    """The JSON object at the end of what was printed; a login shell may have said something before."""
+    """The JSON object at the end of the output; a login shell may print something before it."""
     text = out.strip()
     start = text.find("{")
     while start >= 0:

@@ -1,4 +1,4 @@
-"""A dialect's tools as a client's call reaches them, in a project of the test's own."""
+"""Calls of a dialect's tools, with arguments checked as for a client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Caller", "Open", "opened", "opening"]
 
 
 class Caller:
-    """One agent's calls; answers that are JSON come parsed from `json`."""
+    """Calls tools for one agent."""
 
     def __init__(self, dialect: str, handlers: Handlers, context: Context) -> None:
         self._tools = {tool.name: tool for tool in DIALECTS[dialect][0].tools}
@@ -23,11 +23,11 @@ class Caller:
         self.context = context
 
     def text(self, name: str, **arguments: object) -> str:
-        """What a tool says."""
+        """The text that a tool returns."""
         return self.handlers.call(name, check(self._tools[name].parameters, arguments), self.context)
 
     def json(self, name: str, **arguments: object) -> Any:
-        """What a tool says, parsed."""
+        """The JSON that a tool returns, parsed."""
         return json.loads(self.text(name, **arguments))
 
 
@@ -36,14 +36,14 @@ Open = Callable[..., Caller]
 
 @contextlib.contextmanager
 def opening(dialect: str) -> Iterator[Open]:
-    """A function that opens the tools of a dialect for an agent, as often as one likes."""
+    """A function that opens the tools of a dialect for an agent; it may be called several times."""
     with contextlib.ExitStack() as stack:
         yield lambda agent="claude-code": stack.enter_context(opened(dialect, agent))
 
 
 @contextlib.contextmanager
 def opened(dialect: str, agent: str = "claude-code") -> Iterator[Caller]:
-    """The tools of a dialect in the working folder, for one agent."""
+    """The tools of a dialect for one agent, in the working directory."""
     context = Context(agent=agent)
     handlers = DIALECTS[dialect][1](context)
     with contextlib.closing(handlers):

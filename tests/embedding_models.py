@@ -1,4 +1,4 @@
-"""Models for tests: the real one, fetched once for a clone into `.cache/models`, and a tiny one made on the spot."""
+"""Models for tests: the real one, fetched once per clone into `.cache/models`, and a tiny one with random weights."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _WORDS = "[PAD] [UNK] [CLS] [SEP] deploy ##ment of the staging service a cat sat
 
 
 class Unavailable(Exception):
-    """Why the real model cannot be had here."""
+    """The real model is not available, for this reason."""
 
 
 def published(cache: Path) -> Path:
-    """The folder of the published files, fetched as a user's are when this clone does not have them yet.
+    """The folder with the published files of the real model; fetches them, as for a user, when they are missing.
 
-    Raises: Unavailable when they cannot be had.
+    Raises: Unavailable when they cannot be fetched.
     """
     folder = cache / MINILM.name
     cache.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def published(cache: Path) -> Path:
 
 
 def installed(cache: Path, source: Path) -> Path:
-    """The folder of the installed files."""
+    """The folder with the installed files of the real model; converts the published ones when they are missing."""
     folder = cache / MINILM.space
     if not MINILM.is_whole(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def installed(cache: Path, source: Path) -> Path:
 
 
 class Tiny:
-    """A model of random weights with the architecture of the real one, published and installed."""
+    """A model with the architecture of the real one and random weights, in its published and its installed form."""
 
     def __init__(self, folder: Path) -> None:
         self.published = folder / "published"
@@ -81,7 +81,7 @@ class Tiny:
 
 
 def write_safetensors(path: Path, tensors: dict[str, NDArray[np.float32]]) -> None:
-    """Put tensors into a file."""
+    """Write tensors as a safetensors file."""
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
     for name, values in tensors.items():

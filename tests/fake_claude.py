@@ -1,4 +1,4 @@
-"""Claude Code as the installer sees it: its plugin commands, and what they write into its settings."""
+"""A fake Claude Code for the installer: its plugin commands, and what they write into its settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DONE = Outcome(0, out="✔ done")
 
 @dataclass
 class FakeClaude(FakeClient):
-    """A client that knows no plugin yet; `program` and `settings` are real files in the test's folder."""
+    """A client without plugins; `program` and `settings` are real files."""
 
     settings: str
     version: str = "2.1.329 (Claude Code)"
@@ -74,7 +74,7 @@ class FakeClaude(FakeClient):
         return _DONE
 
     def _write(self, key: str, value: Json) -> None:
-        """Writes the whole file anew, in a layout and an order of its own, as the client does."""
+        """Rewrite the whole file, in its own layout and order, as the client does."""
         settings: Json = {}
         if os.path.exists(self.settings):
             with open(self.settings, encoding="utf-8") as file:
@@ -86,7 +86,7 @@ class FakeClaude(FakeClient):
 
 
 def machine_with(claude: FakeClaude, home: str, cwd: str) -> Machine:
-    """A machine that has the fake client on PATH, and everything else in the test's folders."""
+    """A machine with the fake client on PATH; all of its folders are below those given."""
     path = os.pathsep.join([os.path.dirname(claude.program), os.path.join(home, ".local", "bin")])
     keepmum, config = os.path.join(home, ".keepmum"), os.path.join(home, ".config")
     return Machine(home, keepmum, cwd, config, {"PATH": path}, claude.run)

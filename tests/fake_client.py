@@ -1,4 +1,4 @@
-"""A client on the command line as the installer sees it: what it is called with, and what it answers."""
+"""The base of fake command-line clients: records the calls of the installer, and answers them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["FakeClient"]
 
 @dataclass
 class FakeClient:
-    """A client whose `program` is a real file in the test's folder; its commands are those of the class below it."""
+    """A client whose `program` is a real file; subclasses define its commands."""
 
     program: str
     python: Outcome = field(default_factory=lambda: Outcome(0, out="3.11\n"), kw_only=True)
     called: list[tuple[str, ...]] = field(default_factory=list, kw_only=True)
     broken: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
-    """What a command answers instead, by its first words."""
+    """Outcomes that replace those of a command, by the first words of it."""
 
     def run(self, argv: Sequence[str], seconds: float) -> Outcome:
-        """Answers as the client would."""
+        """The client's outcome for a command."""
         assert seconds > 0, "a command without a time limit"
         if argv[0] != self.program:
             return self.python if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
@@ -38,13 +38,13 @@ class FakeClient:
 
     @property
     def changes(self) -> list[str]:
-        """The commands that changed something, without those that only look."""
+        """The commands that changed something, without those that only read."""
         return [" ".join(words) for words in self.called if "--json" not in words and words != ("--version",)]
 
     def _commands(self) -> Mapping[str, Callable[..., Outcome]]:
-        """What answers a command, by its first words."""
+        """The function that runs a command, by the first words of it."""
         raise NotImplementedError
 
     def _unknown(self, word: str) -> Outcome:
-        """What it says of a command that it does not have."""
+        """The outcome of an unknown command."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Codex as the installer sees it: its plugin commands, what they write, and what `app-server` says of hooks."""
+"""A fake Codex for the installer: its plugin commands, what they write, and the hooks that `app-server` lists."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SERVER = """\
 #!{python} -IS
 import json, sys
 for line in sys.stdin:
-    asked = json.loads(line)
-    result = {{"data": [{{"hooks": {hooks!r}}}]}} if asked["method"] == "hooks/list" else {{}}
-    print(json.dumps({{"id": asked["id"], "result": result}}), flush=True)
+    request = json.loads(line)
+    result = {{"data": [{{"hooks": {hooks!r}}}]}} if request["method"] == "hooks/list" else {{}}
+    print(json.dumps({{"id": request["id"], "result": result}}), flush=True)
 """
 
 
 @dataclass
 class FakeCodex(FakeClient):
-    """A client that knows no plugin yet; `program` and `home` are real, in the test's folder."""
+    """A client without plugins; `program` and `home` are a real file and folder."""
 
     home: str
     version: str = "codex-cli 0.169.0"
@@ -44,7 +44,7 @@ class FakeCodex(FakeClient):
         return os.path.join(self.home, "config.toml")
 
     def judge_hooks(self, **trust: str) -> None:
-        """Let `app-server` say so of our hooks, by event."""
+        """Make `app-server` report this trust status for our hooks, by event."""
         hooks = [
             {"key": f"keepmum@keepmum:hooks/codex.json:{event}:0:0", "pluginId": "keepmum@keepmum", "trustStatus": word}
             for event, word in trust.items()
@@ -115,7 +115,7 @@ class FakeCodex(FakeClient):
 
 
 def machine_with_codex(codex: FakeCodex, home: str, cwd: str) -> Machine:
-    """A machine that has the fake client on PATH, and everything else in the test's folders."""
+    """A machine with the fake client on PATH; all of its folders are below those given."""
     path = os.path.dirname(codex.program)
     keepmum, config = os.path.join(home, ".keepmum"), os.path.join(home, ".config")
     return Machine(home, keepmum, cwd, config, {"PATH": path}, codex.run)

@@ -1,4 +1,4 @@
-"""The gate, asked in Python values."""
+"""The guard's gate, called with Python values instead of JSON lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Gate"]
 
 
 class Gate:
-    """Judges what is written as Python values."""
+    """Judges messages that are given as Python values."""
 
     def judge(self, message: object) -> Verdict:
         return judge(self.line(message))
@@ -21,7 +21,7 @@ class Gate:
         return self.judge({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params, **members})
 
     def refusal(self, arguments: object) -> str:
-        """The words of a refusal, which has to come."""
+        """The text of the refusal; fails when the call is not refused."""
         verdict = self.call(arguments)
         assert verdict.forward == b""
         assert isinstance(verdict.answer, dict)

@@ -1,4 +1,4 @@
-"""The guard as a process, in front of a server that a test writes in a few lines."""
+"""The guard as a process, in front of a small server that the test defines."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def guarded(*command: str, options: Sequence[str] = ()) -> list[str]:
-    """The command that puts the guard in front of another."""
+    """The command that starts the guard in front of a server's command."""
     return [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "guard", *options, "--", *command]
 
 
 def script(code: str) -> list[str]:
-    """A server in Python."""
+    """The command of a server with this Python code."""
     return [sys.executable, "-I", "-S", "-c", f"import os, signal, sys, time\n{code}"]
 
 
 def environment(home: Path) -> dict[str, str]:
-    """An environment that leads nowhere but home."""
+    """An environment in which all state is below `home`."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     return {**kept, "HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum")}
 
@@ -33,7 +33,7 @@ def environment(home: Path) -> dict[str, str]:
 def run(
     command: Sequence[str], data: bytes, home: Path, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
-    """How the command ended behind the guard, and what it said, when it was sent data and the end of input."""
+    """The outcome of a server behind the guard that gets `data` and then the end of input."""
     return subprocess.run(
         guarded(*command, options=options),
         input=data,

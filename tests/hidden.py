@@ -1,4 +1,4 @@
-"""What must stay hidden, asserted without showing it: a failing `assert secret not in text` prints both."""
+"""An assertion that a secret does not occur, which does not print it: `assert secret not in text` would print both."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 
 
 def assert_hidden(secret: str | bytes, *places: object) -> None:
-    """Fail when `secret` stands in one of `places`: texts, bytes, or anything else by its `repr`.
+    """Fail when `secret` occurs in one of `places`: texts, bytes, or the `repr` of any other value.
 
-    The failure names the place by its number and the secret by its length, and shows neither.
+    The failure gives the number of the place and the length of the secret, and shows neither.
     """
     __tracebackhide__ = True
     wanted = secret if isinstance(secret, bytes) else secret.encode("utf-8", "surrogatepass")
-    assert wanted, "an empty text stands everywhere"
+    assert wanted, "an empty text occurs in every text"
     shown = [str(number) for number, place in enumerate(places, 1) if wanted in _bytes(place)]
     if shown:
         pytest.fail(

@@ -1,4 +1,4 @@
-"""Settings files as somebody may have written them: by hand, by a program, on any system, or not at all."""
+"""Hypothesis strategies for JSON settings files in every layout that people and programs write."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ KEYS = st.one_of(st.sampled_from(["extra", "keepmum", "on", "keepmum@keepmum", "
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
 )
-# Spellings that no Python value is written as; the first is longer than Python converts.
+# Spellings that json.dumps never produces; the first has more digits than Python converts.
 ODD_NUMBERS = st.sampled_from(["1" + "0" * 5000, "-0", "1E+2", "0.10"])
 SCALAR_TEXTS = st.one_of(SCALARS.map(json.dumps), ODD_NUMBERS)
 
 
 @st.composite
 def _texts(draw: st.DrawFn, depth: int = 3, kind: str = "") -> str:
-    """The text of a JSON value with every freedom of layout that the grammar leaves."""
+    """The text of a JSON value in any layout that the grammar allows."""
     kind = kind or (draw(st.sampled_from(["scalar", "array", "object", "object"])) if depth else "scalar")
     if kind == "scalar":
         return draw(SCALAR_TEXTS)
@@ -37,7 +37,7 @@ def _texts(draw: st.DrawFn, depth: int = 3, kind: str = "") -> str:
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """The text of a settings file whose root, if there is one, is an object."""
+    """The text of a settings file: empty, or with an object at its root."""
     mark = draw(st.sampled_from(["", "\ufeff"]))
     if draw(st.integers(0, 9)) == 0:
         return mark + draw(SPACE)

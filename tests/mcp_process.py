@@ -1,4 +1,4 @@
-"""An MCP server as a process, and a client's end of its pipes. Every wait has a limit."""
+"""An MCP server as a process, and the client's side of its pipes. Every wait has a limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Json = dict[str, object]
 
 
 class ServerProcess:
-    """A running server. As a context manager it is ended in any case."""
+    """A running server; a context manager that kills it at the end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -43,7 +43,7 @@ class ServerProcess:
             thread.join(LIMIT)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            with contextlib.suppress(BrokenPipeError):  # the server went before it had read all
+            with contextlib.suppress(BrokenPipeError):  # the server ended before it had read everything
                 stream.close()
 
     def send(self, message: object) -> None:
@@ -51,7 +51,7 @@ class ServerProcess:
         self.send_bytes(json.dumps(message).encode() + b"\n")
 
     def send_bytes(self, data: bytes) -> None:
-        """Write bytes as they are."""
+        """Write raw bytes."""
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
@@ -69,14 +69,14 @@ class ServerProcess:
         return message
 
     def ask(self, method: str, params: object = None, request_id: object = 1) -> Json:
-        """The answer to a request; what comes before it is passed over."""
+        """The answer to a request; messages that arrive before it are dropped."""
         self.send(request(method, params, request_id))
         while (message := self.receive()).get("id") != request_id or "method" in message:
             continue
         return message
 
     def greet(self, protocol: str = "2025-11-25", capabilities: object = None) -> Json:
-        """Make the handshake; returns the answer to `initialize`."""
+        """Perform the handshake; returns the answer to `initialize`."""
         answer = self.ask(
             "initialize",
             {
@@ -94,12 +94,12 @@ class ServerProcess:
         return self.ask("tools/call", {"name": tool, "arguments": arguments}, request_id)
 
     def close_input(self) -> None:
-        """Let the server see the end of its input."""
+        """Close the server's input."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
     def rest(self) -> list[Json]:
-        """All messages up to the end of the output."""
+        """All messages until the server closes its output."""
         messages = []
         while True:
             try:
@@ -108,11 +108,11 @@ class ServerProcess:
                 return messages
 
     def end(self) -> int:
-        """The exit status."""
+        """Wait for the server to end; returns its exit status."""
         return self.process.wait(LIMIT)
 
     def errors(self) -> str:
-        """What the server wrote to standard error; to be asked after the end."""
+        """What the server wrote to standard error; call it after the server has ended."""
         self._threads[1].join(LIMIT)
         return b"".join(self._errors).decode()
 
@@ -128,6 +128,6 @@ class ServerProcess:
 
 
 def request(method: str, params: object = None, request_id: object = 1) -> Json:
-    """A request, as it is sent."""
+    """A JSON-RPC request."""
     message: Json = {"jsonrpc": "2.0", "id": request_id, "method": method}
     return message if params is None else {**message, "params": params}

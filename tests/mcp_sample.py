@@ -1,8 +1,8 @@
-"""A small MCP server for the tests of the loop: a surface with one of each, and handlers that can be told to misbehave.
+"""A small MCP server for the tests of the stdio loop: one of each kind, and handlers that can misbehave on request.
 
 Run as a script it serves over standard input and output. Settings, from the environment:
-SAMPLE_GATE is a FIFO that opening the handlers waits on; SAMPLE_TRACE a file that is told what happened, a line each;
-SAMPLE_GRACE the seconds from the end of input to the forced end.
+SAMPLE_GATE names a FIFO that opening the handlers waits on; SAMPLE_TRACE a file to which events are appended, one per
+line; SAMPLE_GRACE the seconds from the end of input to the forced end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
+if __name__ == "__main__":  # `-I -S` puts nothing of ours on the path
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugin"))
 
 from keepmum.core.errors import KeepmumError, NotFound
@@ -47,7 +47,7 @@ SURFACE = Surface(
 
 
 class SampleHandlers:
-    """Handlers that remember what was done to them in `seen`."""
+    """Handlers that record their calls in `seen`."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -90,7 +90,7 @@ class SampleHandlers:
         raise SystemExit(SECRET_WORDS)
 
     def _chatter(self, _text: str, _: Context) -> str:
-        print("a stray line")  # noqa: T201 - that it goes astray is the point
+        print("a stray line")  # noqa: T201 - the loop must keep stray output off the protocol
         os.write(1, b"stray bytes\n")
         child = "import os; os.write(1, b'from a child\\n'); print(len(os.read(0, 1000)))"
         status = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-I", "-S", "-c", child])
@@ -119,7 +119,7 @@ class SampleHandlers:
 
 
 def open_sample(_: Context) -> SampleHandlers:
-    """Handlers, once the gate is open."""
+    """The handlers; waits until the gate is open."""
     gate = os.environ.get("SAMPLE_GATE")
     if gate:
         _line_from(gate)
@@ -132,7 +132,7 @@ def _line_from(fifo: str) -> str:
 
 
 def main() -> int:
-    """Serve; returns the exit status."""
+    """Serve over standard input and output; returns the exit status."""
     from keepmum.mcp import stdio
 
     stdio.GRACE = float(os.environ.get("SAMPLE_GRACE", stdio.GRACE))

@@ -1,4 +1,4 @@
-"""The model's forward pass in 32-bit floats, written down from its paper: what every faster form is held against."""
+"""A reference forward pass of the model in 32-bit floats, written from its paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float32])
 
 
 def forward(tensors: Mapping[str, Tensor], pieces: Sequence[int]) -> Tensor:
-    """The vector of a text, given by its word pieces."""
+    """The vector of a text that is given as word-piece ids."""
     x = (
         tensors["embeddings.word_embeddings.weight"][list(pieces)]
         + tensors["embeddings.position_embeddings.weight"][: len(pieces)]

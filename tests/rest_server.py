@@ -1,6 +1,6 @@
-"""A server of the first API, or of the second, for tests, from what is known of real ones, without a network.
+"""A fake memory server for tests, with the first or the second API, which behaves as real ones were observed to.
 
-Tests put it behind pytest-httpserver (`behind`), and let it fail by `faults`.
+`behind` connects it to pytest-httpserver; `fault` and `late_fault` make it fail.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PATH = re.compile(r"/api/v1/memories/([^/]+)(/audit)?")
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back: status, JSON or raw bytes, and headers of its own."""
+    """A response: status, a body as JSON value or raw bytes, and additional headers."""
 
     status: int
     body: Any = field(default_factory=dict)
@@ -40,23 +40,23 @@ Fault = Callable[[Request], Answer | None]
 
 
 class FakeServer:
-    """Memories in a dictionary, behind keys that are for some projects or for all."""
+    """Memories in a dictionary; each key gives access to some projects or to all."""
 
     def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None, *, newest: int = 1) -> None:
-        self.newest = newest  # the newest API that it speaks
+        self.newest = newest  # the newest API version that it supports
         self.ready = True  # its model is loaded
-        self.secret = ""  # what its own filter takes for one
-        self._tokens: dict[str, str] = {}  # what was created by each
+        self.secret = ""  # the text that its own filter refuses
+        self._tokens: dict[str, str] = {}  # id of the memory that a request with this idempotency key created
         self.keys: dict[str, Sequence[str] | None] = {KEY: ALL} if keys is None else dict(keys)
         self.memories: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
         self.requests: list[Request] = []
-        self.fault: Fault = lambda _: None  # what answers instead of the server, before it did anything
-        self.late_fault: Fault = lambda _: None  # what answers instead of the server, after it did everything
+        self.fault: Fault = lambda _: None  # answers instead of the server, before the request has any effect
+        self.late_fault: Fault = lambda _: None  # answers instead of the server, after the request has taken effect
         self._lock = threading.Lock()
 
     def handle(self, request: Request) -> Response:
-        """The answer to one request."""
+        """The response to one request."""
         with self._lock:
             request.get_data()
             self.requests.append(request)
@@ -71,11 +71,11 @@ class FakeServer:
         return Response(raw, status=answer.status, headers=headers)
 
     def put(self, text: str, title: str = "a title", project: str = "alpha", **fields: Any) -> str:
-        """Id of a memory that somebody else wrote."""
+        """Add a memory that another user wrote; returns its id."""
         return str(self._create({"text": text, "title": title, "project": project, **fields}, "somebody")["id"])
 
     def asked(self, method: str = "", path: str = "") -> list[Request]:
-        """The requests so far, of one method and beginning of a path."""
+        """The requests so far, optionally those with this method and this beginning of the path."""
         return [one for one in self.requests if method in {"", one.method} and one.path.startswith(path)]
 
     # -- routes
@@ -232,24 +232,24 @@ class FakeServer:
 
 
 class Hosts:
-    """Many servers behind one address: each request goes to the one that has its key."""
+    """Several servers behind one address: a request goes to the server that has its key."""
 
     def __init__(self) -> None:
         self._servers: dict[str, FakeServer] = {}
 
     def server(self, key: str) -> FakeServer:
-        """The server with this key, made when it is new."""
+        """The server with this key; created at the first use."""
         newest = 2 if key.startswith("second-") else 1
         return self._servers.setdefault(key, FakeServer({key: ALL}, newest=newest))
 
     def handle(self, request: Request) -> Response:
-        """The answer of the server that is meant."""
+        """The response of the server with the request's key."""
         return self.server(request.headers.get("Authorization", "").removeprefix("Bearer ")).handle(request)
 
 
 @functools.cache
 def shared_hosts() -> tuple[str, Hosts]:
-    """An address for the whole run, and what is behind it; made when it is first asked for."""
+    """An address that stays open for the whole run, and the servers behind it."""
     listening = HTTPServer(threaded=True)
     listening.start()
     atexit.register(listening.stop)
@@ -259,7 +259,7 @@ def shared_hosts() -> tuple[str, Hosts]:
 
 
 def _whole(answer: Answer, memories: Mapping[str, Mapping[str, Any]]) -> Answer:
-    """An answer of the second API: with the whole memory, where one was given."""
+    """The response in the form of the second API: with the whole memory, where one was stored."""
     items = answer.body.get("data", ()) if answer.status == 200 else ()
     for item in items:
         if memories[item["id"]]["memory"] is not None:
@@ -268,7 +268,7 @@ def _whole(answer: Answer, memories: Mapping[str, Mapping[str, Any]]) -> Answer:
 
 
 def behind(httpserver: HTTPServer, server: FakeServer) -> str:
-    """The origin under which `server` now answers."""
+    """Connect `server` to pytest-httpserver; returns its origin."""
     httpserver.expect_request(re.compile(".*")).respond_with_handler(server.handle)
     return httpserver.url_for("").rstrip("/")
 

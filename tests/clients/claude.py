@@ -1,4 +1,4 @@
-"""The real Claude Code, in a home of its own, talking to a mock model and to nobody else."""
+"""The real Claude Code in a separate home, connected to a mock model only."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import pyte
 
 __all__ = ["LIMIT", "Claude", "Conversation", "Terminal"]
 
-_ENDING = 3.0  # seconds that a client on a busy machine takes to go once it was told to
+_TERMINATION = 3.0  # seconds that a client on a busy machine takes to terminate
 LIMIT = 60  # seconds for one step of the client, which takes about one
-_KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client wants one; nobody checks it
+_KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client requires one; the mock model does not check it
 
 Json = dict[str, Any]
 
 
 class Claude:
-    """One user's client: a home, settings, an empty environment, and the model it talks to."""
+    """A user's client: home, settings, a minimal environment, and the model's address."""
 
     def __init__(self, program: Path, home: Path, model_url: str, **environ: str) -> None:
         self.program = program
@@ -49,7 +49,7 @@ class Claude:
         }
 
     def run(self, *arguments: str, folder: Path, stdin: str = "") -> str:
-        """What the client prints; it must succeed."""
+        """Run the client; returns its output. The client must succeed."""
         done = subprocess.run(
             [str(self.program), *arguments],
             cwd=folder,
@@ -69,17 +69,17 @@ class Claude:
         self.run("plugin", "install", "keepmum@keepmum", folder=folder)
 
     def plugins(self, folder: Path) -> list[Json]:
-        """What the client says of its plugins."""
+        """The plugins that the client lists."""
         listed: list[Json] = json.loads(self.run("plugin", "list", "--json", folder=folder))
         return listed
 
     def ask(self, prompt: str, *options: str, folder: Path) -> str:
-        """The printed answer of a run without a person: `claude -p`."""
+        """The answer of a non-interactive run: `claude -p`."""
         return self.run("-p", prompt, *_MAY_USE_MEMORY, *options, folder=folder).strip()
 
     @contextmanager
     def conversation(self, folder: Path) -> Iterator[Conversation]:
-        """One long session over the stream protocol."""
+        """A session over the stream protocol."""
         command = [str(self.program), "-p", "--input-format", "stream-json", "--output-format", "stream-json"]
         process = subprocess.Popen(
             [*command, "--verbose", *_MAY_USE_MEMORY],
@@ -102,7 +102,7 @@ class Claude:
 
     @contextmanager
     def terminal(self, folder: Path) -> Iterator[Terminal]:
-        """The interactive program in a terminal, past its first questions, with the folder trusted."""
+        """The interactive program in a terminal, after onboarding, with the folder trusted."""
         state = {
             "hasCompletedOnboarding": True,
             "theme": "dark",
@@ -115,7 +115,7 @@ class Claude:
         child = pexpect.spawn(
             str(self.program), [], cwd=str(folder), env=self.environ, dimensions=(45, 120), encoding="utf-8"
         )
-        child.ptyproc.delayafterterminate = _ENDING
+        child.ptyproc.delayafterterminate = _TERMINATION
         try:
             yield Terminal(child)
         finally:
@@ -126,7 +126,7 @@ _MAY_USE_MEMORY = ("--allowedTools", "mcp__plugin_keepmum_memory__*")
 
 
 class Conversation:
-    """A session that is spoken to line by line."""
+    """A session with one JSON message per line."""
 
     def __init__(self, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self.messages: list[Json] = []
@@ -135,14 +135,14 @@ class Conversation:
         self._buffer = b""
 
     def say(self, text: str) -> str:
-        """The result of the turn that `text` begins."""
+        """Send a user message; returns the result of its turn."""
         message = {"type": "user", "message": {"role": "user", "content": text}}
         self._stdin.write(json.dumps(message).encode() + b"\n")
         self._stdin.flush()
         return self.result()
 
     def result(self) -> str:
-        """The result of the next turn to end; one may begin without the user, when a task reports back."""
+        """The result of the next turn to end; a background task that reports back starts one without the user."""
         for message in self._incoming():
             self.messages.append(message)
             if message.get("type") == "result":
@@ -168,7 +168,7 @@ class Conversation:
 
 
 class Terminal:
-    """A screen and its keyboard."""
+    """A terminal's screen and keyboard."""
 
     def __init__(self, child: pexpect.spawn[str]) -> None:
         self._child = child
@@ -177,11 +177,11 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What the screen shows."""
+        """The text on the screen."""
         return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
 
     def wait_for(self, text: str, count: int = 1) -> None:
-        """Return when the screen shows `text` so many times."""
+        """Wait until the screen shows `text` at least `count` times."""
         deadline = time.monotonic() + LIMIT
         while self.text.count(text) < count:
             assert time.monotonic() < deadline, f"{text!r} did not come up within {LIMIT} s:\n{self.text}"
@@ -191,18 +191,18 @@ class Terminal:
                 continue
 
     def wait_until_ready(self) -> None:
-        """Return when the client asks for input."""
+        """Wait until the client asks for input."""
         self.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}")
 
     def type(self, text: str) -> None:
-        """Write a line and send it off once it stands in the prompt."""
+        """Type a line, and press return once the prompt shows it."""
         self._child.send(text)
         self.wait_for(text)
         self._child.send("\r")
 
 
 def _tools(home: Path) -> Path:
-    """A folder with the `python3` that runs these tests, since the system's may be too old for the server."""
+    """A folder with the `python3` that runs these tests: the system's may be too old for the server."""
     folder = home / "bin"
     folder.mkdir()
     (folder / "python3").symlink_to(os.path.realpath(sys.executable))

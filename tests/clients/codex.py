@@ -1,4 +1,4 @@
-"""The real Codex, in a home of its own, talking to a mock model and to nobody else."""
+"""The real Codex in a separate home, connected to a mock model only."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = ["DEFERRING", "LIMIT", "PLUGIN", "POINTER", "Codex", "CodexModel", "Co
 
 LIMIT = 60  # seconds for one step of the client, which takes about one
 PLUGIN = "keepmum@keepmum"
-POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"  # before a prompt, and before what is chosen
+POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"  # before the prompt, and before the selected item
 DEFERRING = "gpt-5.5-codex"  # a model for which the client lists no tools of servers, and which may patch files
 
 Json = dict[str, Any]
 
 
 class CodexModel(Model):
-    """A scripted model that remembers what each request added."""
+    """A scripted model that can tell what each request added."""
 
     def __init__(self) -> None:
         super().__init__(Responses(), [])
 
     def news(self, number: int) -> str:
-        """What the client added to the request since the model last said or did something."""
+        """The items that the client added to the request after the model's last output, as JSON."""
         items: list[Json] = self.requests[number]["input"]
         own = [at for at, item in enumerate(items) if item.get("role") == "assistant" or "call_id" in item]
         own = [at for at in own if not str(items[at].get("type")).endswith("_output")]
@@ -45,7 +45,7 @@ class CodexModel(Model):
 
 
 class Codex:
-    """One user's client: a home, settings, an empty environment, and the model it talks to."""
+    """A user's client: home, settings, a minimal environment, and the model's address."""
 
     def __init__(self, program: Path, home: Path, model_url: str, **environ: str) -> None:
         self.program = program
@@ -65,8 +65,8 @@ class Codex:
             "HOME": str(home),
             "LANG": "C.UTF-8",
             "TERM": "dumb",
-            "TRIAL_KEY": "nobody checks it",
-            # The client looks for news of its own when it starts; here it reaches nobody.
+            "TRIAL_KEY": "not checked",
+            # The client looks for updates when it starts; here it cannot reach any server.
             "GIT_ALLOW_PROTOCOL": "none",
             "NO_PROXY": "127.0.0.1",
             **dead,
@@ -74,20 +74,20 @@ class Codex:
         }
 
     def run(self, *arguments: str, folder: Path) -> str:
-        """What the client prints; it must succeed."""
+        """Run the client; returns its output. The client must succeed."""
         return self._run([str(self.program), *arguments], folder)
 
     def keepmum(self, root: Path, *arguments: str, folder: Path, expected: int = 0) -> str:
-        """What the `keepmum` command of the bundle at root prints."""
+        """Run the `keepmum` command of the bundle at root; returns its output."""
         command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *arguments]
         return self._run(command, folder, expected)
 
     def installer(self, root: Path, *arguments: str, folder: Path) -> str:
-        """What the installer of the bundle at root prints."""
+        """Run the installer of the bundle at root; returns its output."""
         return self._run(["sh", str(root / "installers" / "install.sh"), *arguments], folder)
 
     def take(self, root: Path, *, folder: Path) -> None:
-        """Install the plugin by the client's own commands, from the files that the installer hands over."""
+        """Install the plugin with the client's own commands, from the files that the installer stages."""
         place = self.home / "handed-over"
         for name, text in manifests.plugin_files(read(str(root)), str(root)).items():
             path = place / name
@@ -97,7 +97,7 @@ class Codex:
         self.run("plugin", "add", PLUGIN, folder=folder)
 
     def ask(self, prompt: str, *options: str, folder: Path, resume: bool = False) -> str:
-        """The answer of a run without a person, `codex exec`, with hooks that nobody reviewed."""
+        """The answer of a non-interactive run, `codex exec`, with hooks that have not been reviewed."""
         last = self.home / "last.txt"
         begin = ["exec", "resume", "--last"] if resume else ["exec"]
         trust = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
@@ -112,7 +112,7 @@ class Codex:
 
     @contextmanager
     def conversation(self, folder: Path) -> Iterator[Conversation]:
-        """A session with a person, as an editor has it: `codex app-server`."""
+        """An interactive session, as an editor starts it: `codex app-server`."""
         child = subprocess.Popen(
             [str(self.program), "app-server"],
             cwd=folder,
@@ -130,7 +130,7 @@ class Codex:
 
     @contextmanager
     def terminal(self, folder: Path) -> Iterator[Screen]:
-        """The interactive program in a terminal, without the server that it would leave running behind it."""
+        """The interactive program in a terminal, without the daemon that it would leave running."""
         environ = {**self.environ, "TERM": "xterm-256color"}
         child = pexpect.spawn(
             str(self.program),
@@ -161,14 +161,14 @@ class Codex:
 
 
 class Screen(Terminal):
-    """A terminal whose keys are pressed one by one, since the client takes many at once for a paste."""
+    """A terminal in which keys are pressed one by one: the client takes many at once for a paste."""
 
     def press(self, key: str) -> None:
         """Press one key."""
         self._child.send(key)
 
     def type(self, text: str) -> None:
-        """Write a line and send it off once it stands in the prompt."""
+        """Type a line, and press return once the prompt shows it."""
         for end in range(1, len(text) + 1):
             self.press(text[end - 1])
             self.wait_for(f"{POINTER} {text[:end]}")
@@ -176,7 +176,7 @@ class Screen(Terminal):
 
 
 _CONFIG = """\
-# what the user wrote
+# written by the user
 model = "trial"  # unknown to the client, which therefore lists every tool
 model_provider = "trial"
 check_for_update_on_startup = false
@@ -190,7 +190,7 @@ env_key = "TRIAL_KEY"
 
 
 class Conversation:
-    """A session that is spoken to in JSON-RPC, line by line."""
+    """A session over JSON-RPC, one message per line."""
 
     def __init__(self, child: subprocess.Popen[str], folder: Path) -> None:
         self._child = child
@@ -201,18 +201,18 @@ class Conversation:
         self._send({"method": "initialized"})
 
     def trust_hooks(self) -> None:
-        """Say yes to every hook, as a user does after a review."""
+        """Trust every hook, as a user does after a review."""
         state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in self.hooks()}
         edit = {"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}
         self.call("config/batchWrite", {"edits": [edit], "reloadUserConfig": True})
 
     def hooks(self) -> list[Json]:
-        """What the client says of hooks here."""
+        """The hooks that the client lists for the folder."""
         listed: list[Json] = self.call("hooks/list", {"cwds": [self._folder]})["data"][0]["hooks"]
         return listed
 
     def say(self, text: str) -> None:
-        """Return when the turn that `text` begins is over."""
+        """Send a user message, and wait until its turn is completed."""
         if not self._thread:
             options = {"cwd": self._folder, "approvalPolicy": "on-request", "sandbox": "danger-full-access"}
             self._thread = self.call("thread/start", options)["thread"]["id"]
@@ -234,16 +234,16 @@ class Conversation:
         self._child.stdin.write(json.dumps(message) + "\n")
         self._child.stdin.flush()
 
-    def _until(self, is_it: Callable[[Json], bool]) -> Json:
-        """The first message that is it; what comes before is dropped."""
+    def _until(self, matches: Callable[[Json], bool]) -> Json:
+        """The first message that matches; messages before it are dropped."""
         assert self._child.stdout is not None
         clock = threading.Timer(LIMIT, self._child.kill)
         clock.start()
         try:
             for line in self._child.stdout:
                 message: Json = json.loads(line)
-                if is_it(message):
+                if matches(message):
                     return message
         finally:
             clock.cancel()
-        raise AssertionError(f"the client ended, or said nothing of it within {LIMIT} s")
+        raise AssertionError(f"the client ended, or sent no such message within {LIMIT} s")

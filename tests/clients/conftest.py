@@ -1,4 +1,4 @@
-"""A copy of the product, the real client, and a model to talk to."""
+"""The real clients, a copy of the product, and a mock model."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ import pytest
 from clients import npm
 from clients.claude import Claude
 from clients.mock_model import MockModel
-from clients.spoken import from_chat
+from clients.request_formats import from_chat
 from keepmum_installers.live.chat import Chat
 
 
 @pytest.fixture(scope="session")
 def claude_program(root: Path) -> Path:
-    """The real Claude Code; the test is skipped, with the reason, where it cannot be had."""
+    """The real Claude Code; skips the test, with the reason, when it is not available."""
     return _of_npm(root, "@anthropic-ai/claude-code", npm.CLAUDE_CODE, "@anthropic-ai/claude-code-*/claude")
 
 
 @pytest.fixture(scope="session")
 def codex_program(root: Path) -> Path:
-    """The real Codex; skipped likewise."""
+    """The real Codex, or a skip."""
     return _of_npm(root, "@openai/codex", npm.CODEX, "@openai/codex-*/vendor/*/bin/codex")
 
 
 @pytest.fixture(scope="session")
 def copilot_program(root: Path) -> Path:
-    """The real Copilot CLI; skipped likewise."""
+    """The real Copilot CLI, or a skip."""
     return _of_npm(root, "@github/copilot", npm.COPILOT_CLI, "@github/copilot-*/copilot")
 
 
 @pytest.fixture(scope="session")
 def gemini_program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real Gemini CLI, which is a script for node; skipped likewise."""
+    """The real Gemini CLI, a node script, or a skip."""
     node = _node()
     script = _of_npm(root, "@google/gemini-cli", npm.GEMINI_CLI, "@google/gemini-cli/bundle/gemini.js")
     program = tmp_path_factory.mktemp("gemini") / "gemini"
@@ -48,13 +48,13 @@ def gemini_program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="session")
 def opencode_program(root: Path) -> Path:
-    """The real OpenCode; skipped likewise."""
+    """The real OpenCode, or a skip."""
     return _of_npm(root, "opencode-ai", npm.OPENCODE, "opencode-*/bin/opencode")
 
 
 @pytest.fixture(scope="session")
 def server_memory(root: Path) -> list[str]:
-    """The command of the official memory server, which is a script for node; skipped likewise."""
+    """The command of the official memory server, a node script, or a skip."""
     name = "@modelcontextprotocol/server-memory"
     return [_node(), str(_of_npm(root, name, npm.SERVER_MEMORY, f"{name}/dist/index.js"))]
 
@@ -69,13 +69,13 @@ def _of_npm(root: Path, package: str, version: str, program: str) -> Path:
 def _node() -> str:
     node = shutil.which("node")
     if node is None:
-        pytest.skip("node is not on this machine, and the program runs on it")
+        pytest.skip("node is not on this machine, and the program requires it")
     return node
 
 
 @pytest.fixture
 def product(root: Path, tmp_path: Path) -> Path:
-    """A copy of the repository's files: what a user gets, without what git ignores."""
+    """A copy of the repository's files, without those that git ignores."""
     copy = tmp_path / "product"
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=30, check=True)
@@ -109,12 +109,12 @@ def chat() -> Iterator[MockModel]:
 
 @pytest.fixture
 def newcomer(claude_program: Path, model: MockModel, tmp_path: Path) -> Claude:
-    """A user who has the client and not yet the plugin."""
+    """A user with the client and without the plugin."""
     return Claude(claude_program, tmp_path / "user", model.url)
 
 
 @pytest.fixture
 def user(newcomer: Claude, product: Path, project: Path) -> Claude:
-    """A user who installed the plugin from a folder."""
+    """A user with the plugin, installed from a folder."""
     newcomer.install(product, folder=project)
     return newcomer

@@ -1,4 +1,4 @@
-"""A git repository over HTTP on loopback, to be cloned and no more.
+"""A git repository over HTTP on loopback; supports cloning only.
 
 Source: https://git.github.io/htmldocs/gitprotocol-http.html, read 2026-11-21.
 """
@@ -22,7 +22,7 @@ _SERVICE = "git-upload-pack"
 
 @contextmanager
 def served(repository: Path) -> Iterator[str]:
-    """The address under which the repository can be cloned while the context lasts."""
+    """The address from which the repository can be cloned while the context is open."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(repository))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -48,7 +48,7 @@ def _upload_pack(repository: Path, protocol: str, *options: str, request: bytes 
 def _handler(repository: Path) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Say nothing."""
+            """Log nothing."""
 
         def do_GET(self) -> None:
             if not self.path.endswith(f"/info/refs?service={_SERVICE}"):

@@ -1,4 +1,4 @@
-"""A model that says what a test told it to: the Messages API on loopback, scripted, remembering each request.
+"""A scripted model on loopback that speaks the Messages API and records each request.
 
 with MockModel() as model:
     model.will(Say("hello"), Call("Read", {"file_path": "/x"}), Say("done"))
@@ -28,18 +28,18 @@ _LIMIT = 60  # seconds
 
 @dataclass(frozen=True)
 class Request:
-    """What a client asked of the model."""
+    """A request from a client to the model."""
 
     body: Json
 
     @property
     def text(self) -> str:
-        """The whole request as one text, to search in."""
+        """The whole request as one text, for searching."""
         return json.dumps(self.body, ensure_ascii=False)
 
     @property
     def news(self) -> str:
-        """What the client added last: the text of the messages after the model's last answer."""
+        """The text that the client added last: the messages after the model's last answer."""
         return "\n".join(_texts(self._new_messages()))
 
     @property
@@ -48,7 +48,7 @@ class Request:
         return {tool["name"]: tool for tool in self.body.get("tools") or []}
 
     def errors(self) -> list[str]:
-        """The texts of the tool results, among the news, that report a failure."""
+        """The texts of those tool results in the new messages that report a failure."""
         return [
             "\n".join(_texts([{"content": block.get("content")}]))
             for message in self._new_messages()
@@ -58,8 +58,8 @@ class Request:
 
     def _new_messages(self) -> list[Json]:
         messages: list[Json] = self.body.get("messages") or []
-        spoken = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
-        return messages[spoken[-1] + 1 :] if spoken else messages
+        answers = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+        return messages[answers[-1] + 1 :] if answers else messages
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class _Rule:
 class MockModel:
     """A scripted model; a context manager that listens while it is open."""
 
-    def __init__(self, wire: ModelApi | None = None, spoken: Callable[[Json], Json] = dict) -> None:
-        """Speak as the client expects; `spoken` puts a request into the form of the Messages API."""
+    def __init__(self, wire: ModelApi | None = None, to_messages: Callable[[Json], Json] = dict) -> None:
+        """Use the given wire format; `to_messages` converts its requests to the form of the Messages API."""
         self.wire = wire or Messages()
-        self._spoken = spoken
-        self.requests: list[Request] = []  # of the conversation and of subagents, in the order of arrival
+        self._to_messages = to_messages
+        self.requests: list[Request] = []  # those of the conversation and of subagents, in order of arrival
         self._replies: deque[Reply] = deque()
         self._rules: list[_Rule] = []
         self._lock = threading.Lock()
@@ -85,25 +85,25 @@ class MockModel:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The base URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def will(self, *replies: Reply) -> None:
-        """Answer the next requests so, one after the other; then with "done"."""
+        """Use these replies for the next requests, in order; after them the model answers "done"."""
         with self._lock:
             self._replies.extend(replies)
 
     def whenever(self, text: str, reply: Reply, *, after: threading.Event | None = None) -> None:
-        """Answer a request with `text` among its news so, once, whatever is next in the script.
+        """Use this reply once, for the first request whose new messages contain `text`, before the script.
 
-        With `after`, the answer is held back until that happens.
+        With `after`, the reply waits for that event.
         """
         with self._lock:
             self._rules.append(_Rule(text, reply, after))
 
     def answer(self, body: Json) -> Reply:
-        """The reply to a request, which is remembered; a client's own errands (titles, quotas) carry no tools."""
-        request = Request(self._spoken(body))
+        """The reply to a request, which is recorded; a client's auxiliary requests (titles, quotas) have no tools."""
+        request = Request(self._to_messages(body))
         if not request.tools:
             return Say("ok")
         with self._lock:
@@ -113,11 +113,11 @@ class MockModel:
                 return self._replies.popleft() if self._replies else Say("done")
             self._rules.remove(rule)
         if rule.after is not None:
-            assert rule.after.wait(_LIMIT), "nobody let the model answer"
+            assert rule.after.wait(_LIMIT), "the event that the reply waits for did not happen"
         return rule.reply
 
     def asked(self, text: str) -> list[Request]:
-        """The requests that have `text` among their news."""
+        """The requests whose new messages contain `text`."""
         with self._lock:
             return [request for request in self.requests if text in request.news]
 
@@ -143,7 +143,7 @@ def _blocks(message: Json) -> list[Json]:
 
 
 def _texts(messages: list[Json]) -> Iterator[str]:
-    """Every text in the messages, those in tool results included."""
+    """Every text in the messages, including those in tool results."""
     for message in messages:
         for block in _blocks(message):
             if block.get("type") == "text":
@@ -157,7 +157,7 @@ def _handler(model: MockModel) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Say nothing: the requests are remembered."""
+            """Log nothing: the requests are recorded."""
 
         def do_HEAD(self) -> None:
             self._send("text/plain", b"")

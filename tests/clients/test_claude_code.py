@@ -17,7 +17,7 @@ TOOL = "mcp__plugin_keepmum_memory__"
 
 
 def holding(text: str, *folders: Path) -> list[Path]:
-    """The files below the folders that hold the text, in any spelling that SQLite or JSON would leave as it is."""
+    """The files below the folders that contain the text."""
     return [
         path
         for folder in folders

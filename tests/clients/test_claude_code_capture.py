@@ -21,18 +21,18 @@ EVERY_TURN = {"KEEPMUM_CAPTURE_EVERY": "1", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
 
 @pytest.fixture
 def reminded(user: Claude) -> Claude:
-    """A user who wants reminders in runs without a person, too."""
+    """A user who also gets reminders in non-interactive runs."""
     user.environ["KEEPMUM_CAPTURE_UNATTENDED"] = "1"
     return user
 
 
 def reminders(model: MockModel) -> list[Request]:
-    """The requests in which the reminder is new to the model."""
+    """The requests whose new messages contain the reminder."""
     return model.asked(CAPTURE_PROMPT)
 
 
 def reminded_after(model: MockModel) -> list[int]:
-    """The turns, by the number in the user's "turn N", after which the model was reminded."""
+    """The turns, by the number in the user's "turn N", that a reminder followed."""
     turns: list[int] = []
     turn = 0
     for request in model.requests:
@@ -119,7 +119,7 @@ def test_a_background_agents_stop_is_no_turn(reminded: Claude, model: MockModel,
     with reminded.conversation(project) as session:
         session.say("turn 1")
         session.say("turn 2")
-        session.result()  # the agent's message, which nobody typed
+        session.result()  # of the turn that the agent's message started
         for turn in range(3, 7):
             session.say(f"turn {turn}")
     assert model.asked("task-notification")

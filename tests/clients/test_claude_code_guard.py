@@ -1,4 +1,4 @@
-"""The guard in the real Claude Code: in front of another memory server, of memory files, and of nothing else."""
+"""The guard in the real Claude Code checks writes to another memory server and to memory files, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hidden import assert_hidden
 pytestmark = pytest.mark.clients
 
 ENTITIES = "mcp__memory__create_entities"
-FREELY = "--dangerously-skip-permissions"  # no rule of permissions forbids anything: whoever does is the guard
+FREELY = "--dangerously-skip-permissions"  # no permission rule forbids anything, so a denial comes from the guard
 SOURCE = "def connect() -> None:\n    return\n"
 
 
 class Agent:
-    """An agent that may do everything, in a project with a memory file and beside another memory server."""
+    """An agent with all permissions, in a project with a memory file, and with another memory server."""
 
     def __init__(self, user: Claude, model: MockModel, project: Path, folder: Path) -> None:
         self.model = model
@@ -31,7 +31,7 @@ class Agent:
         self.memory_file = project / "CLAUDE.md"
         self.memory_file.write_text("# Rules\n", encoding="utf-8")
         self._user = user
-        self._user.environ["IS_SANDBOX"] = "1"  # or the client refuses to run freely as root
+        self._user.environ["IS_SANDBOX"] = "1"  # otherwise the client refuses these permissions to root
         script = folder / "server.py"
         script.write_text(SERVER, encoding="utf-8")
         self._servers = folder / "servers.json"
@@ -39,19 +39,19 @@ class Agent:
         self.has_server("python3", *self.server_arguments)
 
     def has_server(self, command: str, *arguments: str, **environ: str) -> None:
-        """From now on, another memory server is started so."""
+        """Set the command of the other memory server."""
         server = {"command": command, "args": arguments, "env": environ}
         self._servers.write_text(json.dumps({"mcpServers": {"memory": server}}), encoding="utf-8")
 
     def does(self, *calls: Call) -> list[Request]:
-        """What the model is told after each of the calls."""
+        """The model's request after each of the calls."""
         before = len(self.model.requests) + 1
         self.model.will(*calls)
         self._user.ask("go on", FREELY, "--mcp-config", str(self._servers), folder=self.project)
         return self.model.requests[before:]
 
     def is_refused(self, *calls: Call) -> str:
-        """The reason that the model is given for the last of the calls, which has to be refused."""
+        """The reason in the refusal of the last call, which must be refused."""
         (reason,) = self.does(*calls)[-1].errors()
         assert_hidden(token()[:8], reason)
         return reason

@@ -17,12 +17,12 @@ from clients.mock_model import Call, MockModel, Say
 pytestmark = pytest.mark.clients
 
 REMEMBER = "mcp__plugin_keepmum_memory__remember"
-MOST_TURNS = 100  # of a mock model, some ten seconds in all
+MOST_TURNS = 100  # of a mock model: about ten seconds in all
 MINE = ("-c", "user.name=Test", "-c", "user.email=test@localhost")
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says."""
+    """The output of git."""
     command = ["git", *MINE, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=True, text=True).stdout
 
@@ -34,7 +34,7 @@ def commit_all(folder: Path) -> None:
 
 
 def run_installer(user: Claude, product: Path, *options: str, folder: Path) -> None:
-    """What a user does by the commands that the README names, without packages; the client is on PATH."""
+    """Run the installer as the README says, without packages; the client is on PATH."""
     subprocess.run(
         ["sh", str(product / "installers" / "install.sh"), *options, "--no-runtime"],
         cwd=folder,
@@ -46,7 +46,7 @@ def run_installer(user: Claude, product: Path, *options: str, folder: Path) -> N
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder, but for the client's own mark that a copy is in use."""
+    """Every file below the folder, except the client's own marks that a copy is in use."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -116,7 +116,7 @@ def test_git_installs_a_copy_that_runs_alone(newcomer: Claude, model: MockModel,
 
 
 class Team:
-    """One who sets the plugin up for everybody in a project, and one who clones that project."""
+    """A user who sets the plugin up for a project, and a second one who clones that project."""
 
     def __init__(self, first: Claude, second: Claude, product: Path, project: Path) -> None:
         self.first = first
@@ -126,7 +126,7 @@ class Team:
         self.clone = project.parent / "clone"
 
     def set_up(self, source: str) -> None:
-        """What the first does, by the command that the README names; the second trusts what they cloned."""
+        """The first user runs the installer for the project; the second clones and trusts it."""
         run_installer(self.first, self.product, "--scope", "project", "--source", source, folder=self.project)
         commit_all(self.project)
         git(self.project.parent, "clone", "--quiet", str(self.project), str(self.clone))
@@ -134,13 +134,13 @@ class Team:
         (self.second.config / ".claude.json").write_text(json.dumps(state), encoding="utf-8")
 
     def settings(self) -> object:
-        """What the clone tells the client."""
+        """The client settings in the clone."""
         return json.loads((self.clone / ".claude" / "settings.json").read_text(encoding="utf-8"))
 
     def work_until_the_marketplace_is_known(self) -> None:
-        """Let the second go on with one session until the client has fetched, behind it, what the project names.
+        """Keep one session of the second user going until the client has fetched the project's marketplace.
 
-        The mock model answers at once, so a single short run would end before the fetching does.
+        The mock model answers at once, so a single short run would end before the download.
         """
         registry = self.second.config / "plugins" / "known_marketplaces.json"
         with self.second.conversation(self.clone) as session:

@@ -36,13 +36,13 @@ def model() -> Iterator[CodexModel]:
 
 @pytest.fixture
 def newcomer(codex_program: Path, model: CodexModel, tmp_path: Path) -> Codex:
-    """A user who has the client and not yet the plugin."""
+    """A user with the client and without the plugin."""
     return Codex(codex_program, tmp_path / "user", model.url)
 
 
 @pytest.fixture
 def user(newcomer: Codex, root: Path, project: Path) -> Codex:
-    """A user who has the plugin."""
+    """A user with the plugin."""
     newcomer.take(root, folder=project)
     return newcomer
 
@@ -128,7 +128,7 @@ def test_a_long_briefing_in_any_script_arrives_whole_and_is_written_nowhere_else
     user.ask("hello", folder=project)
     arrived = model.texts()[0]
     assert lines[0] in arrived
-    assert lines[300] in arrived  # what the hook itself cuts lies beyond
+    assert lines[300] in arrived  # the hook cuts later lines
     assert "hook_outputs" not in arrived
 
 
@@ -285,7 +285,7 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
 
 
 def said(user: Codex, root: Path, folder: Path, *, well: bool = False) -> str:
-    """What the doctor says, as one who finds a problem unless all is well."""
+    """The doctor's report; unless `well`, it has to find a problem."""
     return user.keepmum(root, "doctor", folder=folder, expected=0 if well else 1)
 
 
@@ -304,7 +304,7 @@ def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_remi
         terminal.type("hi")
         terminal.wait_for("done", count=2)  # the answer, and what the reminder led to
         assert terminal.text.count("use its memory skill (keepmum:memory)") == 1
-    # The client asks its model for a title meanwhile, so it is not told which request is which.
+    # The client also asks the model for a title, at any time, so the requests have no fixed order.
     assert sum(CAPTURE_PROMPT in model.news(number) for number in range(len(model.requests))) == 1
 
 
@@ -338,7 +338,7 @@ def test_installing_and_removing_leaves_the_home_as_it_was(newcomer: Codex, root
 
 
 def is_the_clients(name: str) -> bool:
-    """Whether the client itself keeps the file for each user: state, logs, skills of its own."""
+    """Whether the file is the client's own: state, logs, built-in skills."""
     top = name.split(os.sep)[1] if name.startswith(".codex") else ""
     own = (".tmp", ".hook-trust", "skills", "installation_id")
     return bool(re.fullmatch(r".*\.sqlite(-\w+)?", top)) or top in own

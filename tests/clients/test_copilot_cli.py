@@ -19,7 +19,7 @@ TOOL = "memory-"
 
 @pytest.fixture
 def newcomer(copilot_program: Path, chat: MockModel, root: Path, tmp_path: Path, project: Path) -> User:
-    """A user who has the client and not yet the plugin. The client unpacks itself into the cache, once for a clone."""
+    """A user with the client and without the plugin. The client unpacks itself into the cache, once per clone."""
     return User(
         [str(copilot_program)],
         tmp_path / "user",
@@ -33,7 +33,7 @@ def newcomer(copilot_program: Path, chat: MockModel, root: Path, tmp_path: Path,
 
 @pytest.fixture
 def user(newcomer: User, product: Path) -> User:
-    """A user who installed the plugin by the client's own commands."""
+    """A user with the plugin, installed with the client's own commands."""
     newcomer.run("plugin", "marketplace", "add", str(product))
     newcomer.run("plugin", "install", "keepmum@keepmum")
     return newcomer
@@ -66,7 +66,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     assert (project / "note.txt").read_text(encoding="utf-8") == "no secret\n"
     kept = [path for path in user.memories.rglob("*") if path.is_file() and token().encode() in path.read_bytes()]
     assert kept == []
-    assert not chat.asked(CAPTURE_PROMPT)  # nobody was there to read an answer after the answer
+    assert not chat.asked(CAPTURE_PROMPT)  # a non-interactive run ends with its answer
     assert (user.memories / "state" / "heartbeat" / "copilot-cli.session-start").exists()
 
     before = len(chat.requests)

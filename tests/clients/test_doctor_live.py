@@ -1,4 +1,4 @@
-"""`keepmum doctor --live` with the real clients: everything that is meant for the model reaches it."""
+"""`keepmum doctor --live` with the real clients: tools, briefing and reminder reach the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.clients
 
 
 def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list[dict[str, Any]]]:
-    """Exit code and findings of the command, run as by a user who has the client on PATH."""
+    """Exit code and findings of the command, for a user with the client on PATH."""
     environ = {"HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum"), "PATH": path, "LANG": "C.UTF-8"}
     command = [sys.executable, "-I", "-S", str(product / "plugin" / "launch.py"), "doctor", "--json", *words]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from clients.mock_model import Call, MockModel, Say
+from clients.request_formats import from_generate
 from clients.samples import DUE, NOTE, token
-from clients.spoken import from_generate
 from clients.user import User
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.live.gemini_cli import GeminiApi
 
 pytestmark = pytest.mark.clients
 
-MODEL = "gemini-2.5-flash"  # a name that is fixed; for "auto" the client asks a model which one to take
+MODEL = "gemini-2.5-flash"  # a fixed name: with "auto" the client asks a model which one to use
 TOOL = "mcp_keepmum_"
 
 
@@ -29,7 +29,7 @@ def generate() -> Iterator[MockModel]:
 
 @pytest.fixture
 def user(gemini_program: Path, generate: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
-    """A user who linked the extension by the client's own command."""
+    """A user who linked the extension with the client's own command."""
     user = User(
         [str(gemini_program)],
         tmp_path / "user",

@@ -1,4 +1,4 @@
-"""The guard in front of the official memory server, asked directly and through the real Claude Code."""
+"""The guard in front of the official memory server, called directly and through the real Claude Code."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HARMLESS = {"name": "deploys", "entityType": "practice", "observations": ["Deplo
 
 @pytest.fixture
 def token() -> str:
-    """What looks like a key of a code host."""
+    """A string in the form of a code host's key."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 def talk(command: list[str], home: Path, *calls: tuple[str, object]) -> list[bytes]:
-    """The lines that a server answers to a handshake and calls, asked one after the other."""
+    """The lines that a server answers to a handshake and to these calls, sent one after the other."""
     variables = {**environment(home), "MEMORY_FILE_PATH": str(home / "graph.json")}
     requests: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": HELLO}]
     requests += [{"id": 1, "method": "tools/list"}]
@@ -126,7 +126,7 @@ def test_claude_code_is_refused_a_write_into_a_foreign_memory(  # noqa: PLR0917 
 
 
 def _keepmum(user: Claude, product: Path, project: Path, action: str) -> None:
-    """Run `keepmum guard` as the user, out of a copy of the product."""
+    """Run `keepmum guard` as the user, from a copy of the product."""
     command = [sys.executable, "-I", "-S", str(product / "plugin" / "launch.py")]
     subprocess.run(
         [*command, "guard", action, "claude-code", "memory", "--scope", "user"],

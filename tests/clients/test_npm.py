@@ -1,4 +1,4 @@
-"""Where a program of npm cannot be had, the tests that want it are told why, and soon."""
+"""When npm cannot provide a program, tests are skipped soon and with the reason."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TOOL = "keepmum_"
 
 @pytest.fixture
 def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
-    """A user with the file that the installer writes, and a model on loopback."""
+    """A user with the file that the installer writes, and a mock model."""
     user = User(
         [str(opencode_program)],
         tmp_path / "user",
@@ -44,7 +44,7 @@ def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path,
     }
     folder = user.home / ".config" / "opencode"
     (folder / "plugins").mkdir(parents=True)
-    # The client fetches types for plugins from npm before it does anything, with a minute of new attempts.
+    # The client first fetches types for plugins from npm, and retries for a minute.
     (user.home / ".npmrc").write_text("offline=true\n", encoding="utf-8")
     (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
     address = (product / "plugin" / "opencode" / "keepmum.js").as_uri()
@@ -83,7 +83,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
 
 
 def turns(user: User) -> int:
-    """How many turns were counted; one that is typed into another is none of its own."""
+    """The number of turns that were counted; a line typed during a turn does not start another."""
     return sum(file.read_bytes().count(b"\nT ") for file in user.memories.glob("state/sessions/*.turns"))
 
 

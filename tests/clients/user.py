@@ -1,4 +1,4 @@
-"""A user of some client on the command line: a home, a project, an environment of their own, and a terminal."""
+"""A user of a command-line client: home, project, environment and terminal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pyte
 
 __all__ = ["LIMIT", "Screen", "User"]
 
-LIMIT = 90  # seconds for one step of a client, which takes some two
-_AGAIN = 3.0  # seconds
+LIMIT = 90  # seconds for one step of a client, which takes about two
+_KEY_INTERVAL = 3.0  # seconds
 
 
 class User:
-    """One user, in a project; `environ` is all that the client gets."""
+    """A user in a project; `environ` is added to a minimal environment."""
 
     def __init__(self, program: Sequence[str], home: Path, project: Path, **environ: str) -> None:
         self.program = list(program)
@@ -29,18 +29,18 @@ class User:
         self.memories = home / ".keepmum"
         tools = home / "bin"
         tools.mkdir(parents=True)
-        (tools / "python3").symlink_to(os.path.realpath(sys.executable))  # the system's may be too old for the server
+        (tools / "python3").symlink_to(os.path.realpath(sys.executable))  # the system's may be too old
         self.environ = {
             "PATH": os.pathsep.join([str(tools), "/usr/bin", "/bin"]),
             "HOME": str(home),
-            "PWD": str(project),  # as every shell has it
+            "PWD": str(project),  # shells set it
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             **environ,
         }
 
     def run(self, *arguments: str) -> str:
-        """What the client prints; it must succeed, and has no terminal."""
+        """Run the client without a terminal; returns its output. The client must succeed."""
         done = subprocess.run(
             [*self.program, *arguments],
             cwd=self.project,
@@ -66,7 +66,7 @@ class User:
             dimensions=(45, 120),
             encoding="utf-8",
         )
-        child.ptyproc.delayafterterminate = _AGAIN  # a client may have its own children to end first
+        child.ptyproc.delayafterterminate = _KEY_INTERVAL  # a client may have children of its own to end
         try:
             yield Screen(child)
         finally:
@@ -96,37 +96,37 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """What the screen shows."""
+        """The text on the screen."""
         return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
 
     def wait_for(self, text: str, *, press: str = "") -> None:
-        """Return when the screen shows the text; every few seconds until then, press keys.
+        """Wait until the screen shows the text; sends the keys `press` every few seconds until then.
 
-        A client that is still busy with what came before may swallow a key.
+        A busy client may drop a key.
         """
         self.wait_until(lambda: text in self.text, repr(text), press=press)
 
-    def wait_until(self, is_so: Callable[[], bool], what: str, *, press: str = "") -> None:
-        """Return when it is so, while the client goes on."""
+    def wait_until(self, condition: Callable[[], bool], what: str, *, press: str = "") -> None:
+        """Wait until the condition holds, while the screen is updated."""
         deadline = time.monotonic() + LIMIT
-        next_press = time.monotonic() + _AGAIN
-        while not is_so():
+        next_press = time.monotonic() + _KEY_INTERVAL
+        while not condition():
             now = time.monotonic()
             assert now < deadline, f"no {what} within {LIMIT} s:\n{self.text}"
             if press and now > next_press:
                 self._child.send(press)
-                next_press = now + _AGAIN
+                next_press = now + _KEY_INTERVAL
             try:
                 self._stream.feed(self._child.read_nonblocking(1 << 16, timeout=0.2))
             except pexpect.TIMEOUT:
                 continue
 
     def press(self, keys: str) -> None:
-        """Send keys as they are."""
+        """Send keys."""
         self._child.send(keys)
 
     def type(self, text: str) -> None:
-        """Write a line and send it off once it stands in the prompt."""
+        """Type a line, and press return once the prompt shows it."""
         self._child.send(text)
         self.wait_for(text)
         self._child.send("\r")

@@ -22,15 +22,6 @@ SETTINGS = '{\n    "theme": "dark",\n    "permissions": {"allow": ["Bash(ls:*)"]
 
 
 @pytest.fixture
-def claude(root: Path) -> Path:
-    """The client from npm, which `.cache/clients` holds once the tests of the clients have run."""
-    found = sorted((root / ".cache" / "clients").glob("claude-code-*/node_modules/@anthropic-ai/claude-code-*/claude"))
-    if not found:
-        pytest.skip("Claude Code is not in .cache/clients; tests/clients fetches it")
-    return found[-1]
-
-
-@pytest.fixture
 def bundle(root: Path, tmp_path: Path) -> Path:
     """A clone as a user has it; ours is full of environments and caches."""
     folder = tmp_path / "clone"
@@ -44,10 +35,10 @@ def bundle(root: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def environ(claude: Path, home: Path, tmp_path: Path) -> dict[str, str]:
+def environ(claude_program: Path, home: Path, tmp_path: Path) -> dict[str, str]:
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "claude").symlink_to(claude)
+    (programs / "claude").symlink_to(claude_program)
     (programs / "python3").symlink_to(sys.executable)
     return {
         "HOME": str(home),

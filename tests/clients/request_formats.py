@@ -1,4 +1,4 @@
-"""Requests to a model in other forms, put into the one of the Messages API, so that tests read all of them alike."""
+"""Conversion of model requests to the form of the Messages API, so that tests read all of them in one form."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def from_generate(body: Json) -> Json:
     """A request of the Gemini API."""
     groups = body.get("tools") or []
     tools = [{"name": tool["name"]} for group in groups for tool in group.get("functionDeclarations") or []]
-    told = {"role": "user", "parts": (body.get("systemInstruction") or {}).get("parts") or []}
-    return {"messages": [_of_generate(message) for message in [told, *(body.get("contents") or [])]], "tools": tools}
+    system = {"role": "user", "parts": (body.get("systemInstruction") or {}).get("parts") or []}
+    return {"messages": [_of_generate(message) for message in [system, *(body.get("contents") or [])]], "tools": tools}
 
 
 def _of_generate(message: Json) -> Json:
