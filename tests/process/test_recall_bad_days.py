@@ -137,10 +137,10 @@ def test_a_bad_answer_leaves_search_to_words_and_says_so(
     keepmum: Keepmum, embeddings: Embeddings, answer: Answer
 ) -> None:
     keepmum("remember", POOL)
-    assert "meaning" in keepmum("recall", "blue pool", "--explain").stdout
+    assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
     embeddings.answer = answer
     done = keepmum("recall", "blue pool", "--explain")
-    assert (done.returncode, POOL in done.stdout, "meaning" in done.stdout) == (0, True, False)
+    assert (done.returncode, POOL in done.stdout, "vector" in done.stdout) == (0, True, False)
     assert done.stderr.startswith("keepmum: lexical only: ")
     assert "no words of this" not in done.stderr
     assert keepmum("remember", OTHER).returncode == 0
@@ -148,13 +148,13 @@ def test_a_bad_answer_leaves_search_to_words_and_says_so(
 
 def test_a_server_that_sends_another_length_has_another_model(keepmum: Keepmum, embeddings: Embeddings) -> None:
     keepmum("remember", POOL)
-    assert "meaning" in keepmum("recall", "blue pool", "--explain").stdout
+    assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
     embeddings.answer = shorter
     done = keepmum("recall", "blue pool", "--explain")
-    assert (done.returncode, POOL in done.stdout, "meaning" in done.stdout) == (0, True, False)
+    assert (done.returncode, POOL in done.stdout, "vector" in done.stdout) == (0, True, False)
     assert "`keepmum reembed` embeds them anew" in done.stderr
     assert keepmum("reembed").returncode == 0
-    assert "meaning" in keepmum("recall", "blue pool", "--explain").stdout
+    assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
 
 
 def test_what_was_kept_on_a_bad_day_is_found_by_its_meaning_on_the_next(
@@ -166,7 +166,7 @@ def test_what_was_kept_on_a_bad_day_is_found_by_its_meaning_on_the_next(
     embeddings.answer = good
     done = keepmum("recall", "blue pool", "--explain")
     assert POOL in done.stdout.partition("\n")[0]
-    assert "meaning 0." in done.stdout.splitlines()[1]
+    assert "vector 0." in done.stdout.splitlines()[1]
 
 
 @pytest.mark.usefixtures("embeddings")

@@ -79,7 +79,7 @@ def test_after_kills_at_any_batch_all_is_embedded_and_little_of_it_twice(store: 
     with keepmum.open_memory(store, FakeEmbedder(model="new")) as memory:
         assert memory.reembed() == 0
         assert memory.notices() == []
-        assert "meaning 1.00" in memory.recall("zebra 7 runs")[0].why
+        assert "vector 1.00" in memory.recall("zebra 7 runs")[0].why
 
 
 def test_progress_counts_what_is_left(store: Path, noted: Path) -> None:
@@ -97,7 +97,7 @@ def test_half_of_one_model_and_half_of_another_are_never_searched_together(
 ) -> None:
     kill_after(1, store, noted)
     with keepmum.open_memory(store, FakeEmbedder(model=model)) as memory:
-        assert all("meaning" not in match.why for match in memory.recall("zebra 7 runs", limit=50))
+        assert all("vector" not in match.why for match in memory.recall("zebra 7 runs", limit=50))
         assert "`keepmum reembed`" in memory.lexical_only
 
 
@@ -109,4 +109,4 @@ def test_a_server_of_the_old_model_embeds_nothing_while_the_store_changes(store:
         process.communicate(timeout=LIMIT)
     assert "a lion sleeps" in noted.read_text(encoding="utf-8").splitlines()
     with keepmum.open_memory(store, FakeEmbedder(model="new")) as memory:
-        assert "meaning 1.00" in memory.recall("a lion sleeps")[0].why
+        assert "vector 1.00" in memory.recall("a lion sleeps")[0].why

@@ -65,5 +65,5 @@ def test_what_the_other_process_kept_is_embedded_by_the_first(told: dict[str, st
     winner, loser = sorted(told, key=lambda model: told[model])
     with keepmum.open_memory(tmp_path / "notes.db", FakeEmbedder(model=winner)) as memory:
         found = memory.recall(f"{loser} keeps number 7", limit=60)
-        assert "meaning 1.00" in found[0].why
+        assert "vector 1.00" in found[0].why
         assert memory.count() == 2 * EACH

@@ -41,7 +41,7 @@ def test_a_time_keeps_its_zone(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "7", "7y", "-7d", "2026-13-01", "0001-01-01", "1" * 40 + "d"])
 def test_what_is_no_time_is_refused_with_what_works(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^older_than: is no time; write 12h, 7d, 2w, today, yesterday or 2026"):
+    with pytest.raises(InvalidInput, match=r"^older_than: is not a time; write 12h, 7d, 2w, today, yesterday or 2026"):
         parse_when("older_than", text, NOW)
 
 

@@ -1,7 +1,7 @@
-"""Which agent it is that a client calls itself: one id for its memories, a title and a colour for people.
+"""Maps the name that an MCP client reports to an agent: the id under which memories are stored, a title and a colour.
 
-A client's name is its own word, differs between versions and products of one maker, and may be anything. What is in
-the table is known under one id; everything else is known under the name that it gave. `KEEPMUM_AGENT` wins over both.
+Clients report any name they like, and the names differ between versions. Names in the table map to one id per agent;
+other names are used as they are. `KEEPMUM_AGENT` overrides both.
 
 Source: initialize requests of Claude Code 2.1.329, Copilot CLI 1.0.102, Gemini CLI 0.61.0, OpenCode 1.18.33 and
 Cursor's agent in `@cursor/sdk` 1.0.32; for the others https://github.com/apify/mcp-client-capabilities and their own
@@ -19,17 +19,17 @@ __all__ = ["AGENTS", "Agent", "identify"]
 
 
 class Agent:
-    """One agent; a value. Not a dataclass, since it is made within the handshake."""
+    """One agent. Not a dataclass, since it is created during the handshake, before `dataclasses` is imported."""
 
     __slots__ = ("colour", "id", "title")
 
-    def __init__(self, id: str, title: str, colour: str) -> None:  # noqa: A002 - the word for it
-        self.id: Final = id  # under which its memories are kept
-        self.title: Final = title  # as its users write it
-        self.colour: Final = colour  # `#rrggbb`, of middle brightness: seen on black and on white
+    def __init__(self, id: str, title: str, colour: str) -> None:  # noqa: A002 - named like the attribute
+        self.id: Final = id  # under which its memories are stored
+        self.title: Final = title  # for people
+        self.colour: Final = colour  # `#rrggbb`, of medium brightness: visible on black and on white
 
 
-# Each agent, and the names that it gave itself, in lower case and with "-" between words.
+# Each agent and the names that it reports, in lower case, words joined by "-".
 _TABLE = (
     (Agent("claude-code", "Claude Code", "#d97757"), ("claude-code",)),
     (Agent("claude-desktop", "Claude", "#c15f3c"), ("claude-ai", "claude-desktop", "claude")),
@@ -55,11 +55,11 @@ _TABLE = (
 
 AGENTS: Mapping[str, Agent] = {agent.id: agent for agent, _ in _TABLE}
 _BY_NAME: Mapping[str, Agent] = {name: agent for agent, names in _TABLE for name in names}
-_COLOURS = ("#5f7d95", "#7d6f95", "#95705f", "#6f9560", "#957a5f", "#5f958b")  # greyed: of agents that we do not know
+_COLOURS = ("#5f7d95", "#7d6f95", "#95705f", "#6f9560", "#957a5f", "#5f958b")  # muted, for unknown agents
 
 
 def identify(name: str) -> Agent:
-    """The agent that goes by the name; one that is not in the table is taken by its word."""
+    """The agent that reports this name; for an unknown name, an agent with this name as its id and title."""
     spelled = "-".join(name.lower().replace("_", " ").replace("-", " ").split())
     known = AGENTS.get(name) or _BY_NAME.get(spelled)
     return known or Agent(name, name, _COLOURS[sum(name.encode("utf-8", "replace")) % len(_COLOURS)])

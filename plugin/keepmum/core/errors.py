@@ -1,30 +1,30 @@
-"""What can go wrong, as one small tree.
+"""The expected errors, as one tree.
 
-KeepmumError                 expected: told to the user in one sentence
-├── InvalidInput             a field is missing, of a wrong type, or past a limit; nothing was stored
-├── NotFound                 no memory goes by that id, prefix or key
-├── Ambiguous                a prefix fits several memories
-├── SecretFound              the text holds a secret; nothing was stored
-├── ScannerFailed            the scanner could not judge; nothing was stored, and nothing is shown
-├── SettingsError            a settings file or variable is wrong
-├── SwitchedOff              the user or the project wants no memory here; nothing was read or stored
-├── ConfirmationNeeded       the call would remove several memories; it lists them and asks first
-├── EmbeddingError           no vector could be made; search goes on by words
+KeepmumError                 the base class; the message is shown to the user
+├── InvalidInput             a field is missing, of a wrong type or over a limit; nothing was stored
+├── NotFound                 no memory has that id, id prefix or key
+├── Ambiguous                an id prefix matches several memories
+├── SecretFound              the text contains a secret; nothing was stored
+├── ScannerFailed            the scanner failed; nothing was stored or shown
+├── SettingsError            a settings file or variable is invalid
+├── SwitchedOff              memory is switched off here; nothing was read or stored
+├── ConfirmationNeeded       the call would remove several memories; it lists them first
+├── EmbeddingError           no vector could be computed; search is lexical
 │   └── ModelMissing         the local model is not installed
 └── StoreError               the store refused or failed
-    ├── StoreReadOnly        it can be read and not written
-    ├── StoreUnavailable     a server cannot be reached just now; may be tried again
-    ├── KeyRefused           a server does not take the key; trying again does not help
-    ├── Unsupported          the store cannot do this; the message says what it can
-    └── StoreBusy            another process held it too long; may be tried again
+    ├── StoreReadOnly        the store cannot be written
+    ├── StoreUnavailable     a server cannot be reached; a retry may succeed
+    ├── KeyRefused           a server refuses the key; a retry does not help
+    ├── Unsupported          the store cannot do this; the message says what it can do
+    └── StoreBusy            another process locked it for too long; a retry may succeed
 
-Messages say what happened, where, and what to do next. None of them holds a secret or the text around one.
+Messages say what happened, where, and what to do next. They never contain a secret or the text around one.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # the server imports this before its handshake
+if TYPE_CHECKING:  # imported before the handshake, so `typing` is not
     from collections.abc import Sequence
 
 __all__ = [
@@ -47,16 +47,15 @@ __all__ = [
     "Unsupported",
 ]
 
-
-_ALLOWING = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
+_ALLOW_HINT = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
 
 
 class KeepmumError(Exception):
-    """Something expected went wrong; the message is fit to be shown."""
+    """The base class of expected errors; the message can be shown to the user."""
 
 
 class InvalidInput(KeepmumError):
-    """A field is missing, has the wrong type, or is past its limit."""
+    """A field is missing, of a wrong type or over its limit; nothing was stored."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -65,25 +64,25 @@ class InvalidInput(KeepmumError):
 
 
 class NotFound(KeepmumError):
-    """No memory goes by that id, prefix or key."""
+    """No memory has that id, id prefix or key."""
 
 
 class Ambiguous(KeepmumError):
-    """A prefix fits several memories; the message lists the first of them."""
+    """An id prefix matches several memories; the message lists the first of them."""
 
 
 class SecretFound(KeepmumError):
-    """The text holds what looks like a secret; nothing was stored.
+    """The text contains what looks like a secret; nothing was stored.
 
-    `places` holds one `(field, rule, line)` a finding, never the text; `fingerprints` are what a person who knows
-    that it is no secret can allow it by.
+    `places` has one `(field, rule, line)` per finding, never the text. With `fingerprints` a person can allow findings
+    that are no secrets.
     """
 
     def __init__(self, places: Sequence[tuple[str, str, int]], fingerprints: Sequence[str] = ()) -> None:
         self.places = list(places)
         self.fingerprints = list(fingerprints)
         where = "; ".join(f"{rule} in {field}, line {line}" for field, rule, line in places)
-        known = f" {_ALLOWING} Fingerprint: {', '.join(fingerprints)}." if fingerprints else ""
+        known = f" {_ALLOW_HINT} Fingerprint: {', '.join(fingerprints)}." if fingerprints else ""
         super().__init__(
             f"refused, nothing stored: {where}. Say where the secret is kept (a vault path, a variable's name) "
             f"instead of what it is, and try again.{known}"
@@ -91,21 +90,21 @@ class SecretFound(KeepmumError):
 
 
 class ScannerFailed(KeepmumError):
-    """The scanner could not judge a text; what is not judged is neither kept nor shown."""
+    """The scanner failed; a text that was not scanned is neither stored nor shown."""
 
     def __init__(self) -> None:
         super().__init__("the scanner failed; nothing was stored; run `keepmum doctor`")
 
 
 class SwitchedOff(KeepmumError):
-    """The user or the project wants no memory here; nothing was read or stored."""
+    """The user or the project has switched memory off here; nothing was read or stored."""
 
     def __init__(self, by: str) -> None:
         super().__init__(f"Keepmum is switched off here, by {by}: nothing was read or stored. Do not try again")
 
 
 class SettingsError(KeepmumError):
-    """A settings file or variable is wrong; the message names file, line and what is allowed."""
+    """A settings file or variable is invalid; the message names the file, the line and the allowed values."""
 
 
 class ConfirmationNeeded(KeepmumError):
@@ -113,23 +112,23 @@ class ConfirmationNeeded(KeepmumError):
 
 
 class EmbeddingError(KeepmumError):
-    """No vector could be made; what is kept, and the search by words, is unharmed."""
+    """No vector could be computed; stored memories and lexical search are not affected."""
 
 
 class ModelMissing(EmbeddingError):
-    """The local model is not installed, be it that nobody wanted it; the message says which command fetches it."""
+    """The local model is not installed; the message names the command that installs it."""
 
 
 class StoreError(KeepmumError):
-    """The store refused or failed; what was stored before is unharmed."""
+    """The store refused or failed; what was stored before is intact."""
 
 
 class StoreReadOnly(StoreError):
-    """The store can be read and not written."""
+    """The store can be read but not written."""
 
 
 class StoreUnavailable(StoreError):
-    """A server cannot be reached or cannot serve just now; trying again is safe.
+    """A server cannot be reached or is unable to serve; a retry is safe.
 
     `unsent`: the request did not reach the server; `retry_after`: seconds it asked to wait, 0 when unknown.
     """
@@ -141,12 +140,12 @@ class StoreUnavailable(StoreError):
 
 
 class KeyRefused(StoreError):
-    """A server does not take the key, or not for this project; trying again does not help."""
+    """A server refuses the key, or refuses it for this project; a retry does not help."""
 
 
 class Unsupported(StoreError):
-    """The store cannot do what was asked; the message says what it can."""
+    """The store cannot do this; the message says what it can do."""
 
 
 class StoreBusy(StoreError):
-    """Another process held the store too long; trying again is safe."""
+    """Another process locked the store for too long; a retry is safe."""

@@ -1,6 +1,6 @@
-"""The id of a memory: a UUIDv7, spelled `mem_` and 26 characters of Crockford's base 32 for agents.
+"""Ids of memories: a UUIDv7, which agents see as `mem_` and 26 characters of Crockford's base 32.
 
-Both spellings carry the same 128 bits and sort by time of creation. Sources, read 2026-11-21:
+Both spellings hold the same 128 bits and sort by creation time. Sources, read 2026-11-21:
 RFC 9562 §5.7 (UUIDv7), https://github.com/ulid/spec (alphabet and length).
 """
 
@@ -14,44 +14,44 @@ __all__ = ["PREFIX", "id_range", "new_id", "to_uuid"]
 PREFIX = "mem_"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES = {letter: value for value, letter in enumerate(_ALPHABET)} | {"i": 1, "l": 1, "o": 0}
-_LENGTH = 26  # of base-32 digits, 130 bits for 128
+_LENGTH = 26  # base-32 digits: 130 bits for 128
 _DIGITS = frozenset(_ALPHABET)
 _TO_PYTHON = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
-_HEX = frozenset("0123456789abcdef")
+_HEX_VALUES = {digit: int(digit, 16) for digit in "0123456789abcdef"}
 
 
 def new_id(now_ms: int | None = None) -> str:
-    """A fresh id in the agents' spelling; ids of different milliseconds sort by time."""
+    """A new id in the agents' spelling; ids of different milliseconds sort by time."""
     milliseconds = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     random = int.from_bytes(os.urandom(10), "big")
     value = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | random >> 68 << 64 | 0b10 << 62 | random & (1 << 62) - 1
-    return PREFIX + _spell(value)
+    return PREFIX + _encode(value)
 
 
 def to_uuid(memory_id: str) -> str:
-    """The RFC 9562 spelling of an id, as REST servers want it.
+    """The UUID spelling of an id, which REST servers use.
 
-    Raises: ValueError when `memory_id` is not a whole id.
+    Raises: ValueError when `memory_id` is not a complete id.
     """
     bounds = id_range(memory_id)
     if bounds is None or bounds[0] != bounds[1]:
         raise ValueError("not a whole memory id")
-    digits = f"{_value(bounds[0][len(PREFIX) :]):032x}"
+    digits = f"{_decode(bounds[0][len(PREFIX) :]):032x}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def id_range(text: str) -> tuple[str, str] | None:
-    """First and last id that `text` may stand for: an id, or the beginning of one, in either spelling.
+    """The first and the last id that start with `text`: a complete id or a prefix, in either spelling.
 
-    None when `text` cannot be the beginning of an id. Case and `mem_` do not matter; hyphens mark the UUID spelling.
+    None when no id can start with it. Case and `mem_` do not matter; hyphens indicate the UUID spelling.
     """
     word = text.strip().lower()
     if word.startswith(PREFIX):
         if len(word) == len(PREFIX) + _LENGTH and word[len(PREFIX)] < "8" and _DIGITS.issuperset(word[len(PREFIX) :]):
-            return word, word  # as nearly every id comes
+            return word, word  # the common case
         return _bounds(word[len(PREFIX) :], _VALUES, 5, _LENGTH * 5)
     if "-" in word or len(word) == 32:
-        return _bounds(word.replace("-", ""), {digit: int(digit, 16) for digit in _HEX}, 4, 128)
+        return _bounds(word.replace("-", ""), _HEX_VALUES, 4, 128)
     return _bounds(word, _VALUES, 5, _LENGTH * 5)
 
 
@@ -65,12 +65,12 @@ def _bounds(digits: str, values: dict[str, int], bits: int, width: int) -> tuple
     low <<= missing
     if low >> 128:
         return None
-    return PREFIX + _spell(low), PREFIX + _spell(min(low | (1 << missing) - 1, (1 << 128) - 1))
+    return PREFIX + _encode(low), PREFIX + _encode(min(low | (1 << missing) - 1, (1 << 128) - 1))
 
 
-def _value(digits: str) -> int:
+def _decode(digits: str) -> int:
     return int(digits.translate(_TO_PYTHON), 32)
 
 
-def _spell(value: int) -> str:
+def _encode(value: int) -> str:
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(5 * (_LENGTH - 1), -1, -5))

@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0: bytes to messages and back. No state, no I/O of its own.
+"""JSON-RPC 2.0: parses and serialises messages. No state, no I/O.
 
-Source: https://www.jsonrpc.org/specification, read 2026-11-21. MCP narrows it: parameters are objects, ids are
+Source: https://www.jsonrpc.org/specification, read 2026-11-21. MCP is stricter: parameters are objects, ids are
 strings or numbers and never null (https://modelcontextprotocol.io/specification/2025-11-25/basic, read 2026-11-21).
 """
 
@@ -41,24 +41,24 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-RESOURCE_NOT_FOUND = -32002  # MCP's own, from the range that JSON-RPC leaves to servers
+RESOURCE_NOT_FOUND = -32002  # of MCP, in the range that JSON-RPC reserves for servers
 
-MAX_LINE = 4 * 1024 * 1024  # bytes of one message; a memory holds 64 KiB, so what is longer is a mistake
-_CHUNK = 64 * 1024  # the capacity of a pipe on Linux: one read takes what is there
+MAX_LINE = 4 * 1024 * 1024  # bytes per message; a memory has at most 64 KiB, so a longer one is an error
+_CHUNK = 64 * 1024  # bytes; the capacity of a pipe on Linux
 
 
 class RpcError(Exception):
-    """An error as the other side will see it: the message is shown as it is."""
+    """An error response; the other side sees the message."""
 
     def __init__(self, code: int, message: str, *, request_id: RequestId | None = None) -> None:
         super().__init__(message)
         self.code: Final = code
         self.message: Final = message
-        self.request_id: Final = request_id  # of the message that is wrong, where it could be read
+        self.request_id: Final = request_id  # of the invalid message; None when it could not be read
 
 
 class Request:
-    """A message that wants an answer."""
+    """A message that expects a response."""
 
     __slots__ = ("id", "method", "params")
 
@@ -69,7 +69,7 @@ class Request:
 
 
 class Notification:
-    """A message that wants none. Parameters that are not an object count as absent, as nobody could be told."""
+    """A message without a response. Params that are not an object count as absent, as no error can be returned."""
 
     __slots__ = ("method", "params")
 
@@ -79,7 +79,7 @@ class Notification:
 
 
 class Response:
-    """The answer to a request of ours; the result is None when the other side answered with an error."""
+    """The response to a request of ours; the result is None when it is an error."""
 
     __slots__ = ("id", "result")
 
@@ -89,31 +89,31 @@ class Response:
 
 
 def lines(read: Callable[[int], bytes], limit: int = MAX_LINE) -> Iterator[bytes | None]:
-    r"""Each line of a stream without its `\n`, the last one also when nothing ends it.
+    r"""The lines of a stream without `\n`, including a last one that is not terminated.
 
-    In place of a line of more than `limit` bytes comes None; its bytes are dropped as they arrive.
+    A line of more than `limit` bytes yields None; its bytes are dropped as they arrive.
     """
-    kept: list[bytes] = []
+    parts: list[bytes] = []
     size = 0
     while chunk := read(_CHUNK):
-        *ended, rest = chunk.split(b"\n")
-        for part in ended:
-            size += len(part)
-            yield b"".join([*kept, part]) if size <= limit else None
-            kept, size = [], 0
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            size += len(end)
+            yield b"".join([*parts, end]) if size <= limit else None
+            parts, size = [], 0
         size += len(rest)
         if size <= limit:
-            kept.append(rest)
+            parts.append(rest)
         else:
-            kept = []
+            parts = []
     if size:
-        yield b"".join(kept) if size <= limit else None
+        yield b"".join(parts) if size <= limit else None
 
 
 def decode(line: bytes) -> object:
     """The JSON value of a line.
 
-    Raises: RpcError (parse error) for all that is not JSON in UTF-8: the words of the text are not repeated.
+    Raises: RpcError (parse error) when the line is not JSON in UTF-8; the message does not quote the line.
     """
     try:
         return _DECODER.decode(line.decode())
@@ -123,23 +123,23 @@ def decode(line: bytes) -> object:
         problem = f"not JSON at character {error.pos}"
     except RecursionError:
         problem = "nested too deeply"
-    except ValueError:  # NaN and the infinities, and integers of more digits than Python converts
+    except ValueError:  # NaN, infinities, and integers with more digits than Python converts
         problem = "a number that JSON cannot carry"
     raise RpcError(PARSE_ERROR, f"parse error: {problem}")
 
 
 def encode(message: object) -> bytes:
-    """One line of pure ASCII, so that neither a lone surrogate nor the other side's encoding can break it.
+    """The message as one line of ASCII, which lone surrogates and the other side's encoding cannot break.
 
-    Raises: ValueError for NaN and the infinities.
+    Raises: ValueError for NaN and infinities.
     """
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
 def parse(message: object) -> Request | Notification | Response:
-    """What a decoded message is.
+    """The decoded message as a request, notification or response.
 
-    Raises: RpcError, with the id where there is a usable one, when it is none of the three.
+    Raises: RpcError when it is none of them; with the id if that is valid.
     """
     if not isinstance(message, dict):
         raise RpcError(INVALID_REQUEST, "invalid request: a message is a JSON object")
@@ -164,19 +164,19 @@ def parse(message: object) -> Request | Notification | Response:
 
 
 def result(request_id: RequestId, value: Mapping[str, object]) -> Json:
-    """The answer to a request that went well."""
+    """The response to a successful request."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 
 
 def failure(request_id: RequestId | None, error: RpcError) -> Json:
-    """The answer to a request that went wrong; the id is None where none could be read."""
+    """The response to a failed request; the id is None when it could not be read."""
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": error.code, "message": error.message}}
 
 
 def _usable_id(value: object) -> RequestId | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
-    if isinstance(value, float) and value - value != 0:  # 1e999 is JSON and becomes an infinity, which is not
+    if isinstance(value, float) and value - value != 0:  # 1e999 is valid JSON but becomes infinity
         return None
     return value
 
@@ -185,4 +185,4 @@ def _refuse_constant(_: str) -> NoReturn:
     raise ValueError
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # NaN, Infinity, -Infinity: Python's, not JSON's
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # Python accepts NaN and Infinity, JSON does not

@@ -1,4 +1,4 @@
-"""Patterns of keys, in which `*` stands for anything, dots included: `project.*` is every key below `project`."""
+"""Patterns for keys; `*` matches any characters, including dots, so `project.*` matches every key below `project`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["matches", "to_glob"]
 
 
 def matches(key: str | None, pattern: str) -> bool:
-    """Whether a key fits a pattern; what has no key fits none."""
+    """Whether a key matches a pattern; None matches none."""
     return key is not None and re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key, re.DOTALL) is not None
 
 
 def to_glob(pattern: str) -> str:
-    """The pattern as SQLite's GLOB takes it, where `?` and `[` would mean something of their own."""
+    """The pattern for SQLite's GLOB, with `?` and `[` escaped."""
     return re.sub(r"[?\[]", lambda found: f"[{found[0]}]", pattern)

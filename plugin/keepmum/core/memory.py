@@ -1,6 +1,6 @@
-"""The values that pass between the parts of the core: no I/O, no clock.
+"""The values of the memory model. All are immutable; `dataclasses.replace` makes a changed copy.
 
-Times are whole milliseconds since 1970 in UTC. A value is never changed, only replaced (`dataclasses.replace`).
+Times are integers: milliseconds since 1970, UTC.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LASTING_KINDS: tuple[Kind, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one memory may hold; `text` and `data` in bytes of UTF-8, the rest in characters."""
+    """The limits of one memory's fields: `text` and `data` in bytes of UTF-8, the others in characters or items."""
 
     text: int = 64 * 1024
     data: int = 64 * 1024
@@ -73,26 +73,26 @@ class Limits:
     tags: int = 20
     tag: int = 100
     query: int = 1_000
-    name: int = 200  # of an agent, a project, a session, a user
+    name: int = 200  # of an agent, project, session or user
 
 
 LIMITS = Limits()
 
 
 def default_tier(kind: Kind) -> Tier:
-    """The tier a memory of this kind lives in unless told otherwise: mid fades, long does not."""
+    """The default tier of a kind: "mid" fades with time, "long" does not."""
     return "long" if kind in LASTING_KINDS else "mid"
 
 
 def space_of(scope: Scope, project: str | None, session: str | None, user: str | None) -> str:
-    """The space in which a key is unique: memories of two spaces never replace each other."""
+    """The namespace in which a key is unique; an equal key in another space is another memory."""
     owner = {"global": "", "session": session, "project": project, "shared": project}[scope]
     return "\x1f".join((scope, owner or "", user or ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing worth remembering, with where it came from and how it has been used."""
+    """One memory: its text, its provenance and its use."""
 
     id: str
     text: str
@@ -128,23 +128,23 @@ class Memory:
 
     @property
     def space(self) -> str:
-        """The space in which this memory's key is unique."""
+        """The namespace in which this memory's key is unique."""
         return space_of(self.scope, self.project, self.session, self.user)
 
     def is_visible(self, now: int) -> bool:
-        """Whether a plain recall may show it at `now`: active, and not past its time to live."""
+        """Whether a search may return it at `now`: active and not expired."""
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories a read looks at; every leg of a search applies the same one."""
+    """The memories that a read considers; lexical and vector search apply the same filter."""
 
     now: int
     project: str | None = None
     session: str | None = None
     user: str | None = None
-    everywhere: bool = False  # every project, not this one and the global space alone
+    everywhere: bool = False  # all projects, not only this one and the global space
     scopes: tuple[Scope, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
@@ -153,21 +153,21 @@ class Filter:
     since: int | None = None
     until: int | None = None
     statuses: tuple[Status, ...] = ("active",)
-    keys: str | None = None  # a pattern that the key must fit (`keepmum.core.keys`)
+    keys: str | None = None  # a pattern that the key must match (`keepmum.core.keys`)
     tier: Tier | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory that fits a query. `score` orders the matches of one query and means nothing beyond it."""
+    """A memory that matches a query. Scores are comparable only within one query."""
 
     memory: Memory
     score: float
-    why: str  # which leg found it, for `explain`
+    why: str  # lexical score, cosine, ranks and prior, for `explain`
 
 
 class Candidate(NamedTuple):
-    """A memory that may fit a query: what its place among the others depends on, and nothing else of it."""
+    """A memory that may match a query, reduced to the fields that ranking needs."""
 
     id: str
     kind: Kind
@@ -178,39 +178,39 @@ class Candidate(NamedTuple):
     updated_at: int
     accessed_at: int | None
     access_count: int
-    lexical: float = 0.0  # how well its words fit, greater is better; 0 where none does
-    cosine: float | None = None  # the cosine between its meaning and the query's; None where it is not known
+    lexical: float = 0.0  # relevance from lexical search, greater is better; 0 when no term matches
+    cosine: float | None = None  # of its vector and the query's; None when it has no vector
 
     @classmethod
     def lexical_only(cls, memory: Memory, score: float) -> Candidate:
-        """A memory that was found by its words alone."""
+        """A candidate found by lexical search, without a vector."""
         return cls._make([*(getattr(memory, name) for name in cls._fields[:-2]), score, None])
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """A text as a point in the space of one model."""
+    """The vector of a text, made by one model."""
 
     model: str
-    vector: bytes  # of length 1, in half precision: 2 bytes a dimension, little-endian
+    vector: bytes  # of length 1, in half precision: 2 bytes per dimension, little-endian
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step of a transaction: `before` None creates, `after` None purges, both replace.
+    """One step of a transaction: create (`before` is None), purge (`after` is None) or replace.
 
-    A store refuses the whole transaction when what it holds is no longer `before`.
+    The store refuses the whole transaction when its current memory differs from `before`.
     """
 
     before: Memory | None
     after: Memory | None
-    embedding: Embedding | None = None  # of what `after` says, where it is known by now
-    past: tuple[Revision, ...] = ()  # what a memory that is created was before, in another store; latest first
+    embedding: Embedding | None = None  # of `after`, when already computed
+    past: tuple[Revision, ...] = ()  # the history of a created memory that comes from another store, latest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Who did what, when, to which memory, and why; it holds no memory text."""
+    """One entry of the activity log: who did what to which memory, and when. It contains no memory text."""
 
     at: int
     agent: str
@@ -223,7 +223,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a memory was before one change, and who changed it."""
+    """The state of a memory before one change, and who made the change."""
 
     memory: str
     revision: int

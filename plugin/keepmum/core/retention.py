@@ -1,7 +1,7 @@
-"""How memories fade: pure functions of how often and how lately a memory was loaded.
+"""Forgetting: how much of a memory is left, from how often and how recently it was loaded. Pure functions.
 
-Forgetting never hides what is asked for: in a ranking the curve weighs at most a tenth (`prior`); it decides alone
-only which memories become tombstones.
+Fading never hides a result: in a ranking it changes the score by at most a tenth (`prior`). On its own it decides only
+which memories become tombstones.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _WEEKLY_LOSS = 0.1
 
 
 def stability(access_count: int) -> float:
-    """How much slower a memory fades for having been loaded `access_count` times; 1.0 for never."""
+    """The factor by which loading a memory `access_count` times lengthens its half-life; 1.0 for zero."""
     return 1.0 + math.log1p(access_count)
 
 
 def retention(memory: Memory | Candidate, now: int) -> float:
-    """The share of a memory that is left at `now`, from 1.0 down to 0.0; the long tier does not fade."""
+    """The share of a memory that is left at `now`, from 1.0 down to 0.0; always 1.0 in the long tier."""
     if memory.tier == "long":
         return 1.0
     days = _idle_days(memory, now)
@@ -33,18 +33,18 @@ def retention(memory: Memory | Candidate, now: int) -> float:
 
 
 def linear_importance(memory: Memory, now: int) -> float:
-    """Importance under the `linear` policy: a tenth less for every whole week without a load, below 0.1 it archives."""
+    """The importance under the `linear` policy: a tenth less for each whole week without a load."""
     if memory.tier == "long":
         return memory.importance
     return memory.importance * (1.0 - _WEEKLY_LOSS) ** int(_idle_days(memory, now) // 7)
 
 
 def prior(memory: Memory | Candidate, now: int) -> float:
-    """The factor that fading may put on a relevance score: 0.9 to 1.0."""
+    """The factor for fading in a ranking: 0.9 to 1.0."""
     return 1.0 - _PRIOR_WEIGHT * (1.0 - retention(memory, now))
 
 
 def _idle_days(memory: Memory | Candidate, now: int) -> float:
-    """Days since last load or change, never negative: a clock that was set back makes no memory younger than new."""
+    """Days since the last load or change; 0 when the clock was set back."""
     last = max(memory.accessed_at or 0, memory.updated_at)
     return max(0, now - last) / DAY_MS

@@ -1,11 +1,11 @@
-"""A memory as JSON for exports, imports and the history, and back."""
+"""Converts a memory to JSON values and back, for exports, imports and the history."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from keepmum.core import ids, validation
 from keepmum.core.errors import InvalidInput
@@ -13,56 +13,57 @@ from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, JsonValu
 
 __all__ = ["CHOICES", "TEXTS", "is_link", "parse", "texts", "to_json"]
 
+_Value = TypeVar("_Value", str, int, float)
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
 CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
-TEXTS = (  # the fields that may hold text, and so a secret
+TEXTS = (  # the fields that may contain text, and so a secret
     "title", "text", "why", "key", "tags", "data", "git", "source",
     "agent", "project", "session", "user", "created_by", "updated_by", "origin", "supersedes", "superseded_by",
 )  # fmt: skip
 _LINKS = frozenset({"id", "supersedes", "superseded_by"})
-_NEEDED = ("id", "text", "title", "created_at", "updated_at")
+_REQUIRED = ("id", "text", "title", "created_at", "updated_at")
 _LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
-_LATEST = 253_402_300_799_999  # the last millisecond of the year 9999; counts stay below it as well
+_MAX_INTEGER = 253_402_300_799_999  # the last millisecond of the year 9999; also the limit of counts
 
 
 def to_json(memory: Memory) -> dict[str, JsonValue]:
-    """Every field of a memory; `parse` gives the same memory back."""
+    """All fields of a memory; `parse` is the inverse."""
     return {name: getattr(memory, name) for name in _FIELDS}
 
 
 def texts(memory: Memory) -> dict[str, JsonValue]:
-    """The fields of a memory that may hold text, and so a secret."""
+    """The fields of a memory that may contain text, and so a secret."""
     values = {name: getattr(memory, name) for name in TEXTS}
     return {name: value for name, value in values.items() if not is_link(name, value)}
 
 
 def is_link(name: str, value: JsonValue) -> bool:
-    """Whether a field holds the id of a memory, as it should, and so no secret."""
+    """Whether a field holds a valid memory id, which is no secret."""
     bounds = ids.id_range(value) if name in _LINKS and isinstance(value, str) else None
     return bounds is not None and bounds[0] == bounds[1]
 
 
 def parse(values: Mapping[str, JsonValue]) -> Memory:
-    """The memory that `to_json` made these values of; fields that are missing have their defaults.
+    """The memory from the values that `to_json` returns; missing fields have their defaults.
 
-    Raises: InvalidInput naming the first field that is missing, of a wrong type or past its limit.
+    Raises: InvalidInput for the first field that is missing, of a wrong type or over its limit.
     """
     unknown = [name for name in values if name not in _FIELDS]
     if unknown:
-        raise InvalidInput("fields", f"{len(unknown)} of them are of no memory; known are {', '.join(_FIELDS)}")
-    for name in _NEEDED:
+        raise InvalidInput("fields", f"{len(unknown)} are unknown; a memory has {', '.join(_FIELDS)}")
+    for name in _REQUIRED:
         if values.get(name) is None:
             raise InvalidInput(name, "is missing")
     given: dict[str, Any] = {name: _CHECKS[name](value) for name, value in values.items() if value is not None}
-    given = {name: value for name, value in given.items() if value != "" or name in _NEEDED}
+    given = {name: value for name, value in given.items() if value != "" or name in _REQUIRED}
     bounds = ids.id_range(given["id"])
     if bounds is None or bounds[0] != bounds[1]:
         raise InvalidInput("id", "is not a memory id")
     return Memory(**{**given, "id": bounds[0], "title": given["title"] or validation.title_of(given["text"])})
 
 
-def _of_type(name: str, value: JsonValue, *wanted: type) -> Any:
-    """`value`, when it is of one of these types.
+def _of_type(name: str, value: JsonValue, *wanted: type[_Value]) -> _Value:
+    """`value` if it has one of the types.
 
     Raises: InvalidInput.
     """
@@ -76,9 +77,9 @@ def _line(name: str, value: JsonValue) -> str:
 
 
 def _count(name: str, value: JsonValue) -> int:
-    number: int = _of_type(name, value, int)
-    if not 0 <= number <= _LATEST:
-        raise InvalidInput(name, f"lies between 0 and {_LATEST}")
+    number = _of_type(name, value, int)
+    if not 0 <= number <= _MAX_INTEGER:
+        raise InvalidInput(name, f"must be between 0 and {_MAX_INTEGER}")
     return number
 
 
@@ -114,7 +115,7 @@ def _data(_: str, value: JsonValue) -> JsonValue:
     return validation.clean_data(value)
 
 
-# What makes of the value of a field the one that is kept, by the field's type where nothing else is said.
+# Checks and cleans the value of a field: by field name, or else by the field's type.
 _BY_TYPE: Mapping[str, Callable[[str, JsonValue], object]] = {"str": _line, "int": _count, "float": _share}
 _CHECKS: Mapping[str, Callable[[JsonValue], object]] = {
     name: functools.partial(check, name)

@@ -1,4 +1,4 @@
-"""What to do about two memories that say nearly the same: pure functions of their words and the cosine between them."""
+"""Compares two similar memories: do they repeat or contradict each other? Pure functions of their text and cosine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from keepmum.core.ranking import terms
 
 __all__ = ["NEAR", "REPORTED", "SAME", "Advice", "Similar", "compare"]
 
-REPORTED = 0.80  # the cosine from which two memories are worth a look beside each other
-NEAR = 0.85  # the cosine from which they say nearly the same
-SAME = 0.97  # the cosine from which a search shows the better one alone
+# Thresholds for the cosine.
+REPORTED = 0.80  # the two are reported as similar
+NEAR = 0.85  # they say nearly the same
+SAME = 0.97  # a search returns only the better one
 Advice = Literal["skip", "supersede", "merge", "keep both"]
 
 _NEGATION = re.compile(
@@ -22,49 +23,46 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_SHARED = 0.5  # of the words of the shorter text: so many in common make it a text about the same thing
-_SWAPPED = 3  # words: as many may stand on either side where one thing was put in another's place
+_SHARED_TERMS = 0.5  # of the shorter text; with fewer in common, the texts have different subjects
+_MAX_REPLACED = 3  # terms on either side when one thing was replaced by another
 
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A memory that says nearly what another one says."""
+    """A stored memory that is similar to a new one."""
 
     memory: Memory
     cosine: float
-    advice: Advice  # what to do with the new one of the two
-    contradicts: bool  # whether the two seem to say the opposite of the same thing
+    advice: Advice  # for the new memory
+    contradicts: bool  # whether the two seem to state opposites about the same subject
 
 
 def compare(new: Memory, old: Memory, cosine: float) -> Similar:
-    """What to do with `new`, beside `old`: skip it, let it supersede, merge the two, or keep both."""
-    ours, theirs = frozenset(terms(_said(new), limit=None)), frozenset(terms(_said(old), limit=None))
-    contradicts = _contradict(_said(new), _said(old), ours, theirs)
+    """The comparison of `new` with `old`, with advice: skip it, let it supersede, merge the two, or keep both."""
+    new_text, old_text = f"{new.title}\n{new.text}", f"{old.title}\n{old.text}"
+    new_terms, old_terms = frozenset(terms(new_text, limit=None)), frozenset(terms(old_text, limit=None))
+    contradicts = _contradict(new_text, old_text, new_terms, old_terms)
     advice: Advice = "merge"
-    if contradicts or (cosine >= NEAR and theirs < ours):
+    if contradicts or (cosine >= NEAR and old_terms < new_terms):
         advice = "supersede"
-    elif cosine >= NEAR and ours <= theirs:
+    elif cosine >= NEAR and new_terms <= old_terms:
         advice = "skip"
     elif cosine < NEAR:
         advice = "keep both"
     return Similar(old, cosine, advice, contradicts)
 
 
-def _said(memory: Memory) -> str:
-    return f"{memory.title}\n{memory.text}"
+def _contradict(new: str, old: str, new_terms: frozenset[str], old_terms: frozenset[str]) -> bool:
+    """Whether two texts share most terms but differ in a negation, a number, or one thing replaced by another.
 
-
-def _contradict(new: str, old: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether two texts share most of their words and differ in a negation, a number, or one thing for another.
-
-    A hint for a person or an agent to look at, no judgement: meaning alone cannot tell a change from a contradiction,
-    and two texts of opposite meaning have nearly the same vector.
+    A hint for a person or an agent, not a verdict: texts of opposite meaning have nearly the same vector, so the cosine
+    cannot tell a change from a contradiction.
     """
-    if len(ours & theirs) < _SHARED * min(len(ours), len(theirs)):
+    if len(new_terms & old_terms) < _SHARED_TERMS * min(len(new_terms), len(old_terms)):
         return False
     if bool(_NEGATION.search(new)) != bool(_NEGATION.search(old)):
         return True
-    numbers = [frozenset(_NUMBER.findall(text)) for text in (new, old)]
-    if all(numbers) and not numbers[0] & numbers[1]:
+    new_numbers, old_numbers = (frozenset(_NUMBER.findall(text)) for text in (new, old))
+    if new_numbers and old_numbers and not new_numbers & old_numbers:
         return True
-    return 1 <= len(ours - theirs) <= _SWAPPED and 1 <= len(theirs - ours) <= _SWAPPED
+    return 1 <= len(new_terms - old_terms) <= _MAX_REPLACED and 1 <= len(old_terms - new_terms) <= _MAX_REPLACED

@@ -1,4 +1,4 @@
-"""What is done to a write before anything is kept: clean the text, hold it to the limits, refuse secrets."""
+"""Checks a write before it is stored: cleans its text, enforces the limits and refuses secrets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAX_TTL_SECONDS = 100 * 366 * 86_400
 
 
 class Fields(TypedDict, total=False):
-    """What a write may say of a memory besides its text; what it does not say stays as it is."""
+    """The optional fields of a write; a missing field or None leaves the memory's value as it is."""
 
     title: str | None
     key: str | None
@@ -50,7 +50,7 @@ class Fields(TypedDict, total=False):
     importance: float | None
     confidence: float | None
     ttl_seconds: float | None
-    endless: bool | None  # whether it expires no longer
+    endless: bool | None  # True removes the expiry
     data: JsonValue
     source: str | None
     session: str | None
@@ -81,43 +81,43 @@ class Draft:
     endless: bool = False
 
 
-# Characters that a reader does not see and that carry hidden instructions or reorder what is shown: the tag block,
-# bidirectional overrides and isolates, the byte-order mark, and control characters other than tab and line feed.
-# Joiners and direction marks stay: scripts need them.
-_UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01-\x08\x0b-\x1f\x7f-\x9f]")
-_PLAIN = re.compile(r"[\t\n -~]*")  # as most texts are: nothing to normalise, nothing unseen
+# Invisible characters that can hide instructions or reorder the displayed text: the tag block, bidirectional overrides
+# and isolates, the byte-order mark, and control characters other than tab and line feed.
+# Joiners and direction marks are kept: scripts need them.
+_INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01-\x08\x0b-\x1f\x7f-\x9f]")
+_PLAIN = re.compile(r"[\t\n -~]*")  # the common case: nothing to normalise or remove
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
 _MAX_DEPTH = 32
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Finding(Protocol):
-    """One suspected secret by place, as the scanner reports it."""
+    """One suspected secret by its position, as the scanner reports it."""
 
     @property
     def rule(self) -> str:
-        """Which kind of secret."""
+        """The id of the rule, such as github.token."""
 
     @property
     def start(self) -> int:
-        """Where it begins, in characters."""
+        """The index of its first character."""
 
     @property
     def end(self) -> int:
-        """Where it ends, in characters."""
+        """The index after its last character."""
 
     @property
     def fingerprint(self) -> str:
-        """What it is known by where it may be allowed; empty where that cannot be."""
+        """The fingerprint by which a person can allow it; empty when there is none."""
 
 
 Scan = Callable[[str], Sequence[Finding]]
 
 
 def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line: bool = False) -> str:
-    """`value` as it is kept: NFC, without unseen characters, without blanks at its ends.
+    """`value` as stored: NFC, without invisible characters and without white space at its ends.
 
-    Raises: InvalidInput naming the field when it cannot be kept, or is longer than `limit` characters (or bytes).
+    Raises: InvalidInput for the field `name` when the value is invalid or longer than `limit` characters (or bytes).
     """
     printable = value.isascii() and value.isprintable()
     text = value.strip() if printable or _PLAIN.fullmatch(value) else _normalised(name, value)
@@ -126,7 +126,7 @@ def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line
     size = len(text) if text.isascii() or not in_bytes else len(text.encode())
     if size > limit:
         unit = "bytes" if in_bytes else "characters"
-        advice = "keep one concept a memory" if name == "text" else "shorten it"
+        advice = "store one concept per memory" if name == "text" else "shorten it"
         raise InvalidInput(name, f"has {size:,} {unit}, the limit is {limit:,}; {advice}")
     return text
 
@@ -139,24 +139,24 @@ def _normalised(name: str, value: str) -> str:
     except UnicodeEncodeError:
         raise InvalidInput(name, "contains half of a surrogate pair; send valid Unicode") from None
     text = unicodedata.normalize("NFC", value).replace("\r\n", "\n").replace("\r", "\n")
-    return _UNSEEN.sub("", _ZERO_WIDTH_SPACES.sub(" ", text)).strip()
+    return _INVISIBLE.sub("", _ZERO_WIDTH_SPACES.sub(" ", text)).strip()
 
 
 def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:
-    """`value`, when it is one of those allowed.
+    """`value` if it is allowed.
 
-    Raises: InvalidInput that lists them.
+    Raises: InvalidInput with the allowed values.
     """
     for choice in allowed:
         if choice == value:
             return choice
-    raise InvalidInput(name, f"is none of those allowed: {', '.join(allowed)}")
+    raise InvalidInput(name, f"is none of the allowed values: {', '.join(allowed)}")
 
 
 def draft(text: str, fields: Fields) -> Draft:
     """The text and the fields of a write, cleaned and checked.
 
-    Raises: InvalidInput naming the first field that is missing, of a wrong value, or past its limit.
+    Raises: InvalidInput for the first field that is invalid or over its limit.
     """
     given: dict[str, Any] = {"text": clean_text(text)}
     for name, check in _CHECKS.items():
@@ -167,15 +167,15 @@ def draft(text: str, fields: Fields) -> Draft:
 
 
 def revise(base: Memory, draft: Draft) -> Memory:
-    """`base` with the text and the fields of a write; a field that was not given stays."""
+    """`base` with the text and the fields of a write; other fields stay, except a title made from the old text."""
     kind = draft.kind or base.kind
-    named_itself = base.title not in {"", title_of(base.text)}
+    has_own_title = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
-        "title": base.title if named_itself else title_of(draft.text),
+        "title": base.title if has_own_title else title_of(draft.text),
         "tier": base.tier if kind == base.kind else default_tier(kind),
         "expires_at": base.expires_at,
     }
-    values |= {name: value for name in _KEPT if (value := getattr(draft, name)) is not None}
+    values |= {name: value for name in _STORED if (value := getattr(draft, name)) is not None}
     if draft.ttl_seconds is not None:
         values["expires_at"] = base.updated_at + int(draft.ttl_seconds * 1000)
     elif draft.endless:
@@ -184,30 +184,30 @@ def revise(base: Memory, draft: Draft) -> Memory:
 
 
 def clean_text(text: str) -> str:
-    """The text of a memory as it is kept.
+    """The text of a memory as stored.
 
     Raises: InvalidInput when it is empty or too long.
     """
     cleaned = clean("text", text, LIMITS.text, in_bytes=True)
     if not cleaned:
-        raise InvalidInput("text", "is empty; say what is to be remembered")
+        raise InvalidInput("text", "is empty; give the text to remember")
     return cleaned
 
 
 def fraction(name: str, value: float) -> float:
     """A number from 0 to 1.
 
-    Raises: InvalidInput for any other, NaN among them.
+    Raises: InvalidInput for any other number, including NaN.
     """
     if not 0.0 <= value <= 1.0:
-        raise InvalidInput(name, f"is {value}, it lies between 0 and 1")
+        raise InvalidInput(name, f"is {value}, it must be between 0 and 1")
     return float(value)
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags in lower case, each once, in the order given.
+    """Tags in lower case, without duplicates, in the given order.
 
-    Raises: InvalidInput when there are too many, or one is too long.
+    Raises: InvalidInput when there are too many or one is too long.
     """
     cleaned = (clean("tags", tag, LIMITS.tag, one_line=True).lower() for tag in tags)
     unique = tuple(dict.fromkeys(tag for tag in cleaned if tag))
@@ -217,9 +217,9 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def clean_data(value: JsonValue) -> JsonValue:
-    """JSON data as it is kept: the same, with every string in it cleaned.
+    """JSON data as stored: every string in it is cleaned.
 
-    Raises: InvalidInput when it is too large, too deep, or not JSON.
+    Raises: InvalidInput when it is too large, nested too deeply, or not JSON.
     """
     cleaned = _cleaned(value, _MAX_DEPTH)
     size = len(_as_json(cleaned).encode())
@@ -229,7 +229,7 @@ def clean_data(value: JsonValue) -> JsonValue:
 
 
 def title_of(text: str) -> str:
-    """The title of a text that came without one: its first line that is not blank, cut at a word; never empty."""
+    """The default title of a text: its first line that is not blank, cut at a word; never empty."""
     lines = (" ".join(line.split()).strip(" #*->") for line in text.splitlines())
     line = next(filter(None, lines), "untitled")
     if len(line) <= LIMITS.title:
@@ -238,9 +238,9 @@ def title_of(text: str) -> str:
 
 
 def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
-    """Nothing, when no string in `fields` holds a secret; keys of JSON data count as strings too.
+    """Check that no string in `fields` contains a secret; keys of JSON data are checked too.
 
-    Raises: SecretFound naming every finding by field, rule, line and fingerprint; ScannerFailed.
+    Raises: SecretFound with field, rule, line and fingerprint of every finding; ScannerFailed.
     """
     found = [
         ((name, finding.rule, line), finding.fingerprint)
@@ -253,7 +253,7 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
 
 
 def locate_secrets(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int, str]]:
-    """Each finding in a field, its line (from 1 on), and the text it found: for who takes that out, never to be shown.
+    """The findings in a field, each with its line (from 1) and the secret itself, for redaction; never show it.
 
     Raises: ScannerFailed.
     """
@@ -263,27 +263,26 @@ def locate_secrets(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int,
 
 
 def scan_text(text: str, scan: Scan) -> Sequence[Finding]:
-    """What `scan` finds in `text`.
+    """The findings in `text`.
 
-    Raises: ScannerFailed for whatever it raises; the cause is not told on, since it may quote the text.
+    Raises: ScannerFailed when `scan` raises anything; without the cause, which may quote the text.
     """
     try:
         return scan(text)
-    except Exception:  # noqa: BLE001 - a text that could not be judged is taken for a secret, whatever the reason
+    except Exception:  # noqa: BLE001 - whatever the reason, an unscanned text is treated as a secret
         raise ScannerFailed from None
 
 
 def scannable_texts(value: JsonValue) -> Iterator[str]:
-    """The text of a field; JSON data as `name: value` lines, so that a name can tell what its value is.
+    """The texts of a field to be scanned; JSON data as `name: value` lines, so that the name is context for the value.
 
-    A name of what is no single value stands on no such line. It is a text of its own, so that it tells nothing of what
-    happens to stand below it.
+    The names of objects and lists are separate texts, so that they are no context for unrelated lines.
     """
     if isinstance(value, str):
         yield value
     elif value is not None:
         yield "\n".join(_lines(value, ""))
-        yield from dict.fromkeys(_names(value))
+        yield from dict.fromkeys(_container_names(value))
 
 
 def _positive(value: float) -> float:
@@ -303,16 +302,16 @@ def _lines(value: JsonValue, name: str) -> Iterator[str]:
         yield f"{name}: {value}" if name else str(value)
 
 
-def _names(value: JsonValue) -> Iterator[str]:
-    """The names of objects and lists, however deep."""
+def _container_names(value: JsonValue) -> Iterator[str]:
+    """The names of objects and lists at any depth."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             if isinstance(item, (Mapping, Sequence)) and not isinstance(item, str):
                 yield name
-                yield from _names(item)
+                yield from _container_names(item)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for item in value:
-            yield from _names(item)
+            yield from _container_names(item)
 
 
 def _cleaned(value: JsonValue, depth: int) -> JsonValue:
@@ -325,7 +324,7 @@ def _cleaned(value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, Sequence):
         return [_cleaned(item, depth - 1) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInput("data", "holds a number that JSON cannot carry (NaN or infinity)")
+        raise InvalidInput("data", "contains a number that JSON cannot represent (NaN or infinity)")
     return value
 
 
@@ -333,7 +332,7 @@ def _line(name: str, limit: int) -> Callable[[str], str | None]:
     return lambda value: clean(name, value, limit, one_line=True) or None
 
 
-# How each field of a write is cleaned, in the order in which errors are reported. None is "not given".
+# How each field of a write is checked and cleaned, in the order in which errors are reported. None means "not given".
 _CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type that `Fields` gives
     "kind": lambda value: one_of("kind", value, KINDS),
     "tier": lambda value: one_of("tier", value, TIERS),
@@ -352,4 +351,4 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type t
     "ttl_seconds": _positive,
     "endless": bool,
 }
-_KEPT = ("text", *(name for name in _CHECKS if name not in {"ttl_seconds", "endless"}))
+_STORED = ("text", *(name for name in _CHECKS if name not in {"ttl_seconds", "endless"}))

@@ -1,4 +1,4 @@
-"""Points in time as people and agents write them."""
+"""Parses points in time as people and agents write them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def parse_when(name: str, text: str, now_ms: int) -> int:
     """Milliseconds since 1970 for a point in time.
 
-    `30m`, `12h`, `7d`, `2w` are ago; `today` and `yesterday` begin at local midnight; else an ISO 8601 date or time.
+    `30m`, `12h`, `7d` and `2w` mean "ago"; `today` and `yesterday` start at local midnight; otherwise an ISO 8601 date
+    or time.
 
-    Raises: InvalidInput naming the field `name` and the spellings that work.
+    Raises: InvalidInput for the field `name`, with examples.
     """
     word = text.strip().lower()
     now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone()
@@ -33,4 +34,4 @@ def parse_when(name: str, text: str, now_ms: int) -> int:
             moment = moment if moment.tzinfo else moment.astimezone()
         return int(moment.timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
-        raise InvalidInput(name, "is no time; write 12h, 7d, 2w, today, yesterday or 2026-01-31") from None
+        raise InvalidInput(name, "is not a time; write 12h, 7d, 2w, today, yesterday or 2026-01-31") from None

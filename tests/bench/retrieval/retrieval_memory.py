@@ -36,7 +36,7 @@ __all__ = ["rows"]
 SIZE, TEN, QUESTIONS = 100_000, 10, 20
 FREE = 20.0  # MiB of each server that do not count
 LIMIT = 300.0  # seconds
-_BY_MEANING = re.compile(r"meaning \d")  # in what explains a match
+_BY_MEANING = re.compile(r"vector \d")  # in what explains a match
 
 
 def rows(size: int, *, maps: bool) -> Iterator[Row]:

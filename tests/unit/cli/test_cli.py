@@ -86,7 +86,7 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         ),
         pytest.param(("remember", "x", "--importance", "3"), "importance", id="importance past its limit"),
         pytest.param(("recall", "--limit", "none"), "a whole number, 1 or more", id="a limit that is no number"),
-        pytest.param(("recall", "--since", "never"), "--since: is no time", id="a time that is none"),
+        pytest.param(("recall", "--since", "never"), "--since: is not a time", id="an invalid time"),
         pytest.param(("load", "nothing"), "no memory has this key", id="an unknown key"),
         pytest.param(("forget",), "name a memory", id="nothing to forget"),
         pytest.param(("forget", "--undo"), "--undo needs the ids", id="nothing to bring back"),

@@ -1,4 +1,4 @@
-"""Which agent goes by which name."""
+"""The agents and the names that clients report."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from keepmum.core.agents import AGENTS, identify
     ("name", "agent"),
     [
         pytest.param("claude-code", "claude-code", id="its own id"),
-        pytest.param("codex-mcp-client", "codex", id="a name of the protocol's library"),
+        pytest.param("codex-mcp-client", "codex", id="the name of a protocol library"),
         pytest.param("cursor-vscode", "cursor", id="the editor"),
         pytest.param("Cursor", "cursor", id="its agent on the command line"),
-        pytest.param("Visual Studio Code", "vscode", id="with blanks"),
-        pytest.param("Visual-Studio-Code", "vscode", id="as it was once spelt"),
-        pytest.param("Visual Studio Code - Insiders", "vscode", id="the version of the impatient"),
+        pytest.param("Visual Studio Code", "vscode", id="with spaces"),
+        pytest.param("Visual-Studio-Code", "vscode", id="an earlier spelling"),
+        pytest.param("Visual Studio Code - Insiders", "vscode", id="the Insiders version"),
         pytest.param("gemini-cli-mcp-client", "gemini-cli", id="Gemini CLI"),
         pytest.param("ChatGPT", "chatgpt", id="in capitals"),
         pytest.param("Q-DEV-CLI", "amazon-q", id="all in capitals"),
     ],
 )
-def test_a_known_name_leads_to_its_agent(name: str, agent: str) -> None:
+def test_a_known_name_maps_to_its_agent(name: str, agent: str) -> None:
     assert identify(name).id == agent
 
 
 @pytest.mark.parametrize("name", ["my own client", "Keeper", "", "unknown", "\ud800"])
-def test_an_unknown_name_is_kept_as_it_is(name: str) -> None:
+def test_an_unknown_name_is_used_as_it_is(name: str) -> None:
     agent = identify(name)
     assert (agent.id, agent.title) == (name, name)
 
@@ -39,7 +39,7 @@ def test_an_unknown_name_always_has_the_same_colour() -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-def test_an_agent_is_known_by_its_id_and_has_a_colour_of_its_own(agent: object) -> None:
+def test_an_agent_has_a_valid_id_and_a_unique_colour(agent: object) -> None:
     assert isinstance(agent, type(identify("cursor")))
     assert identify(agent.id) is agent
     assert re.fullmatch("#[0-9a-f]{6}", agent.colour)
@@ -48,8 +48,8 @@ def test_an_agent_is_known_by_its_id_and_has_a_colour_of_its_own(agent: object) 
 
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-def test_a_colour_can_be_seen_on_black_and_on_white(agent: object) -> None:
-    """By the contrast of WCAG 2.2, at which a dot can be told from what is around it: 3 to 1."""
+def test_a_colour_is_visible_on_black_and_on_white(agent: object) -> None:
+    """The contrast that WCAG 2.2 asks of graphical objects: 3 to 1."""
     assert isinstance(agent, type(identify("cursor")))
     parts = [int(agent.colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)

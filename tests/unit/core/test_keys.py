@@ -1,4 +1,4 @@
-"""Patterns of keys: one meaning in Python and in SQLite."""
+"""Patterns for keys match the same in Python and in SQLite."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ CASES = [
 
 
 @pytest.mark.parametrize(("pattern", "key", "expected"), CASES)
-def test_only_a_star_stands_for_anything(pattern: str, key: str, *, expected: bool) -> None:
+def test_only_a_star_is_a_wildcard(pattern: str, key: str, *, expected: bool) -> None:
     assert keys.matches(key, pattern) is expected
 
 
 @pytest.mark.parametrize(("pattern", "key", "expected"), CASES)
-def test_sqlite_understands_the_same(pattern: str, key: str, *, expected: bool) -> None:
+def test_sqlite_matches_the_same_keys(pattern: str, key: str, *, expected: bool) -> None:
     db = sqlite3.connect(":memory:")
     found = db.execute("SELECT ? GLOB ?", (key, keys.to_glob(pattern))).fetchone()[0]
     db.close()
     assert bool(found) is expected
 
 
-def test_what_has_no_key_fits_no_pattern() -> None:
+def test_no_key_matches_no_pattern() -> None:
     assert not keys.matches(None, "*")

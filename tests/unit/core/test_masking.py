@@ -1,4 +1,4 @@
-"""What an older version, another tool or a hand put into the store is shown without its secrets."""
+"""Secrets that an older version, another tool or an edit put into the store are masked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keepmum.service import MemoryService, ServiceOptions
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
-# Put together here, so that no file of the repository holds anything of a secret's shape.
+# Assembled here, so that no file in the repository contains a secret-shaped string.
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
 )
@@ -36,9 +36,9 @@ def shown(one: Memory) -> Memory:
 
 
 def plant(service: MemoryService, column: str = "text", secret: str = f"deploy with {SECRET} now") -> str:
-    """A memory that holds a secret, as if an older scanner had let it through; its id."""
+    """Store a memory with a secret, as if an older scanner had missed it; returns its id."""
     kept = service.remember("a title\n\nan ordinary value", key="known", kind="decision").memory
-    database: Any = service.store._db  # type: ignore[attr-defined] # past the one door
+    database: Any = service.store._db  # type: ignore[attr-defined] # bypasses the service
     database.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (secret, kept.id))
     return kept.id
 
@@ -69,7 +69,7 @@ def test_a_secret_is_masked_in_structured_fields(values: dict[str, Any]) -> None
     assert pieces(repr(shown(memory(**values)))) == []
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_the_text_around_a_secret_is_kept() -> None:
     masked = shown(memory(text=f"deploy with {SECRET} now", data={"to": "blue", "with": SECRET}))
     assert masked.text.startswith("deploy with [")
     assert masked.text.endswith(" removed] now")
@@ -77,17 +77,17 @@ def test_what_stands_around_a_secret_stays() -> None:
     assert masked.data["to"] == "blue"
 
 
-def test_a_secret_that_is_cut_off_in_a_title_is_masked_there_too() -> None:
+def test_a_secret_that_is_cut_off_in_a_title_is_masked() -> None:
     assert pieces(repr(shown(memory(text=f"deploy with {SECRET}", title=f"deploy with {SECRET[:14]}…")))) == []
 
 
-def test_a_second_mention_that_gives_no_reason_is_masked_too() -> None:
+def test_a_second_mention_without_context_is_masked() -> None:
     password = "blau" + "Wal9!see"
     masked = shown(memory(text=f"password: {password}", why=f"{password} was chosen"))
     assert_hidden(password, repr(masked))
 
 
-def test_a_memory_without_secrets_is_shown_as_it_is() -> None:
+def test_a_memory_without_secrets_is_not_changed() -> None:
     one = memory(data={"a": [1, 2.5, None, True, "b"]}, tags=("x",), supersedes="mem_" + "1" * 26)
     assert shown(one) is one
 
@@ -111,15 +111,15 @@ def test_a_memory_is_scanned_once() -> None:
     assert len(calls) == done
 
 
-def test_an_edit_by_hand_is_seen_though_it_counts_no_revision() -> None:
+def test_an_edit_without_a_new_revision_is_scanned() -> None:
     masker = Masker(scan, lambda *_: None)
     masker.memory(memory(text="ordinary"))
     assert pieces(masker.memory(memory(text=f"deploy {SECRET}")).text) == []
 
 
-def test_places_tell_field_rule_and_line() -> None:
-    _, spots, _ = mask(serialization.to_json(memory(text=f"one\ntwo {SECRET}")), scan)
-    assert [(spot.field, spot.line) for spot in spots] == [("text", 2)]
+def test_locations_have_field_and_line() -> None:
+    _, locations, _ = mask(serialization.to_json(memory(text=f"one\ntwo {SECRET}")), scan)
+    assert [(location.field, location.line) for location in locations] == [("text", 2)]
 
 
 READS: dict[str, Callable[[MemoryService], object]] = {
@@ -142,7 +142,7 @@ READS: dict[str, Callable[[MemoryService], object]] = {
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 @pytest.mark.parametrize("column", ["text", "title", "why", "source"])
-def test_no_answer_holds_the_secret(
+def test_no_read_returns_the_secret(
     service: MemoryService, read: Callable[[MemoryService], object], column: str
 ) -> None:
     plant(service, column)
@@ -156,11 +156,11 @@ def test_masked_places_are_counted_in_the_notices(service: MemoryService) -> Non
     assert service.notices() == ["1 place masked: run `keepmum audit`"]
 
 
-def test_the_log_tells_of_masked_memories_by_rule_and_id(service: MemoryService) -> None:
+def test_masked_memories_are_logged_by_rule_and_id(service: MemoryService) -> None:
     planted = plant(service)
     service.load([planted])
-    told = [event for event in service.activity() if event.action == "masked"]
-    assert [(event.memory, event.detail) for event in told] == [(planted, "where it is shown: github.token")]
+    logged = [event for event in service.activity() if event.action == "masked"]
+    assert [(event.memory, event.detail) for event in logged] == [(planted, "where it is shown: github.token")]
 
 
 def test_a_briefing_on_disk_is_masked(service: MemoryService, keepmum_home: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_briefing_on_disk_is_masked(service: MemoryService, keepmum_home: Path
     assert "removed]" in file.read_text(encoding="utf-8")
 
 
-def test_what_is_masked_can_be_shown_and_exported(service: MemoryService) -> None:
+def test_a_masked_memory_can_be_shown_and_exported(service: MemoryService) -> None:
     plant(service, "data", json.dumps({"token": SECRET}))
     (one,) = service.load(["known"])
     assert "removed]" in json.dumps(serialization.to_json(one))
@@ -183,7 +183,7 @@ def failing(text: str) -> Sequence[validation.Finding]:
     raise KeyError(text)
 
 
-def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_scanner_refuses_writes(open_memory: OpenService, monkeypatch: pytest.MonkeyPatch) -> None:
     service = open_memory()
     monkeypatch.setattr(service, "context", replace(service.context, scan=failing))
     with pytest.raises(ScannerFailed) as refusal:
@@ -193,7 +193,7 @@ def test_a_scanner_that_fails_refuses_the_write(open_memory: OpenService, monkey
     assert service.recall() == []
 
 
-def test_a_scanner_that_fails_withholds_what_is_kept(service: MemoryService) -> None:
+def test_a_failing_scanner_withholds_stored_texts(service: MemoryService) -> None:
     service.remember("an ordinary value", key="known")
     broken = MemoryService(service.store, failing, ServiceOptions(place=service.place))
     (one,) = broken.load([service.find("known").id])
@@ -203,7 +203,7 @@ def test_a_scanner_that_fails_withholds_what_is_kept(service: MemoryService) -> 
 
 
 @pytest.mark.parametrize("read", ["resume", "brief", "recall", "activity"])
-def test_a_scanner_that_fails_withholds_in_every_read(service: MemoryService, read: str) -> None:
+def test_a_failing_scanner_withholds_texts_in_every_read(service: MemoryService, read: str) -> None:
     service.remember("an ordinary value", key="known", kind="decision")
     broken = MemoryService(service.store, failing, ServiceOptions(place=service.place))
     assert "ordinary" not in repr(getattr(broken, read)())

@@ -1,4 +1,4 @@
-"""The curve by which memories fade, and how little it may weigh where something is asked for."""
+"""The forgetting curve, and its small effect on a ranking."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keepmum.core.retention import (
 
 
 def after(days: float, *, access_count: int = 0, accessed_at: int | None = None) -> float:
-    """What is left of a fading memory, so many days after it was made."""
+    """The retention of a fading memory some days after its creation."""
     memory = a_memory(tier="mid", access_count=access_count, accessed_at=accessed_at)
     return retention(memory, NOW + int(days * DAY_MS))
 
@@ -36,11 +36,11 @@ def test_a_memory_becomes_a_tombstone_after(loads: int, days: float) -> None:
     assert after(days - 0.1, access_count=loads) > TOMBSTONE_BELOW > after(days + 0.1, access_count=loads)
 
 
-def test_a_load_starts_the_curve_anew() -> None:
+def test_a_load_restarts_the_curve() -> None:
     assert after(27, accessed_at=NOW + 27 * DAY_MS) == 1.0
 
 
-def test_a_clock_that_was_set_back_makes_nothing_younger_than_new() -> None:
+def test_a_clock_that_was_set_back_does_not_exceed_one() -> None:
     assert after(-400) == 1.0
 
 
@@ -49,17 +49,17 @@ def test_the_long_tier_does_not_fade() -> None:
 
 
 @pytest.mark.parametrize("days", [0, 1, 27, 180, 36_500])
-def test_fading_weighs_at_most_a_tenth_in_a_ranking(days: int) -> None:
+def test_fading_changes_a_score_by_at_most_a_tenth(days: int) -> None:
     assert 0.9 <= prior(a_memory(tier="mid"), NOW + days * DAY_MS) <= 1.0
 
 
 @pytest.mark.parametrize(("days", "left"), [(0, 1.0), (6.9, 1.0), (7, 0.9), (14, 0.81), (70, 0.9**10)])
-def test_the_linear_policy_takes_a_tenth_a_week(days: float, left: float) -> None:
+def test_the_linear_policy_loses_a_tenth_per_week(days: float, left: float) -> None:
     memory = a_memory(tier="mid", importance=1.0)
     assert math.isclose(linear_importance(memory, NOW + int(days * DAY_MS)), left)
 
 
-def test_the_linear_policy_leaves_the_long_tier_alone() -> None:
+def test_the_linear_policy_does_not_change_the_long_tier() -> None:
     assert linear_importance(a_memory(tier="long"), NOW + 999 * DAY_MS) == 0.5
 
 
@@ -68,6 +68,6 @@ def test_every_kind_has_a_tier(kind: str) -> None:
     assert default_tier(kind) in {"long", "mid"}  # type: ignore[arg-type] # a string of KINDS
 
 
-def test_a_memory_is_visible_until_the_moment_it_expires() -> None:
+def test_a_memory_is_visible_until_it_expires() -> None:
     memory: Memory = a_memory(expires_at=NOW)
     assert (memory.is_visible(NOW - 1), memory.is_visible(NOW)) == (True, False)

@@ -110,7 +110,7 @@ def test_what_was_stored_meanwhile_is_embedded_when_the_server_answers(service: 
     service.remember(ONE)
     go_on.set()
     settled(service)
-    assert "meaning 1.00" in service.recall(ONE)[0].why
+    assert "vector 1.00" in service.recall(ONE)[0].why
 
 
 def test_each_memory_is_sent_once(service: MemoryService, server: Server) -> None:
@@ -133,7 +133,7 @@ def test_what_was_added_while_a_batch_was_under_way_is_embedded_too(service: Mem
     service.remember("a zebra runs")
     go_on.set()
     settled(service)
-    assert "meaning" in service.recall("a zebra runs")[0].why
+    assert "vector" in service.recall("a zebra runs")[0].why
 
 
 @pytest.mark.parametrize("answer", [fault, too_few, no_numbers, nothing_but_nan, other_lengths])
@@ -142,7 +142,7 @@ def test_a_bad_answer_costs_no_memory_and_no_search(service: MemoryService, serv
     assert service.remember(ONE).action == "created"
     settled(service)
     (match,) = service.recall("blue pool")
-    assert "meaning" not in match.why
+    assert "vector" not in match.why
     assert "embedding server" in service.lexical_only
     assert "quoted" not in service.lexical_only
 
@@ -155,7 +155,7 @@ def test_after_a_bad_answer_the_next_good_one_mends_all(service: MemoryService, 
     server.answer = good
     service.recall("anything")  # sees that something is missing
     settled(service)
-    assert "meaning 1.00" in service.recall(ONE)[0].why
+    assert "vector 1.00" in service.recall(ONE)[0].why
     assert (service.lexical_only, service.notices()) == ("", [])
 
 
@@ -167,7 +167,7 @@ def test_a_server_that_hangs_leaves_a_question_to_words(
     monkeypatch.setattr("keepmum.embedding.openai_compatible._TIMEOUT_ONE", 0.2)
     go_on = held(server)
     (match,) = service.recall("blue pool")
-    assert "meaning" not in match.why
+    assert "vector" not in match.why
     assert "did not answer" in service.lexical_only
     go_on.set()
 
@@ -176,4 +176,4 @@ def test_who_waits_has_the_memory_embedded_before_the_answer(open_memory: OpenSe
     service = open_memory(embedder=BackgroundEmbedder(lambda: server.embedder, remote=True), patient=True)
     first = service.remember(ONE).memory
     assert [similar.memory.id for similar in service.remember(OTHER).similar] == [first.id]
-    assert "meaning" in service.recall("blue pool")[0].why
+    assert "vector" in service.recall("blue pool")[0].why

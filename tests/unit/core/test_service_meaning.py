@@ -64,7 +64,7 @@ def test_a_program_remembers_and_recalls_in_two_lines(library: Callable[..., Mem
     )
     (match,) = memory.recall("where do deploys go?", limit=3)
     assert (kept.action, match.memory, match.score > 0) == ("created", kept.memory, True)
-    assert match.why.startswith("words 1.00 (rank 1), meaning ")
+    assert match.why.startswith("lexical 1.00 (rank 1), vector ")
 
 
 def test_without_a_project_a_program_looks_at_all_of_them(library: Callable[..., MemoryService]) -> None:
@@ -93,7 +93,7 @@ def test_a_patient_search_embeds_first_what_was_kept_without_a_model(library: Ca
         library(None).remember(text=f"zebra {number}")
     found = library(FakeEmbedder()).recall("zebra 7", limit=50)
     assert len(found) == 50
-    assert all("meaning" in match.why for match in found)
+    assert all("vector" in match.why for match in found)
 
 
 def test_another_name_is_no_part_of_the_package() -> None:
@@ -115,7 +115,7 @@ def test_a_server_answers_by_words_until_the_model_is_open(open_memory: OpenServ
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     service.warm()
-    assert [match.why for match in service.recall("pool")] == ["words 1.00 (rank 1), prior 1.00"]
+    assert [match.why for match in service.recall("pool")] == ["lexical 1.00 (rank 1), prior 1.00"]
     assert service.lexical_only == "the model for search by meaning is not ready yet"
     may_open.set()
     assert background.wait(PATIENCE) is not None
@@ -127,7 +127,7 @@ def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenSe
     service = open_memory(embedder=opened())
     service.recall("anything")  # sees that something is missing
     assert service.context.embeddings.join(PATIENCE)
-    assert "meaning 1.00" in service.recall("the blue pool")[0].why
+    assert "vector 1.00" in service.recall("the blue pool")[0].why
 
 
 def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: OpenService) -> None:
@@ -135,7 +135,7 @@ def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: Op
     service = open_memory(embedder=BackgroundEmbedder(FakeEmbedder))
     service.warm(wait=True)
     (match,) = service.recall("where do deploys go?")
-    assert "meaning" in match.why
+    assert "vector" in match.why
 
 
 def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: OpenService) -> None:
@@ -150,14 +150,14 @@ def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: 
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     assert background.wait(PATIENCE) is None
-    assert "meaning" not in service.recall("pool")[0].why
+    assert "vector" not in service.recall("pool")[0].why
     assert service.lexical_only == "the model is not installed"
     installed.set()
     service.recall("pool")  # asks whether it is there now
     assert background.wait(PATIENCE) is not None
     service.recall("pool")  # sees that something is missing
     assert service.context.embeddings.join(PATIENCE)
-    assert "meaning 1.00" in service.recall("the blue pool")[0].why
+    assert "vector 1.00" in service.recall("the blue pool")[0].why
     assert service.lexical_only == ""
 
 
@@ -182,7 +182,7 @@ def test_a_store_of_another_model_is_not_searched_by_this_one(open_memory: OpenS
     open_memory(embedder=opened()).remember("the blue pool")
     service = open_memory(embedder=opened(FakeEmbedder(model="other")))
     service.remember("the red pool")
-    assert all("meaning" not in match.why for match in service.recall("pool"))
+    assert all("vector" not in match.why for match in service.recall("pool"))
     (notice,) = service.notices()
     assert "embedded by fake-64" in notice
     assert "`keepmum reembed`" in notice
@@ -197,25 +197,25 @@ def test_embedding_anew_brings_a_store_to_another_model(open_memory: OpenService
     assert service.reembed(lambda done, total: told.append((done, total))) == 40
     assert told == [(8, 40), (16, 40), (24, 40), (32, 40), (40, 40)]
     assert service.notices() == []
-    assert "meaning" in service.recall("zebra 7")[0].why
+    assert "vector" in service.recall("zebra 7")[0].why
     assert service.reembed() == 0
 
 
 def test_who_is_searching_notices_that_another_process_embedded_anew(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     service.remember("the blue pool")
-    assert "meaning" in service.recall("pool")[0].why
+    assert "vector" in service.recall("pool")[0].why
     assert open_memory(embedder=opened(FakeEmbedder(model="other"))).reembed() == 1
-    assert "meaning" not in service.recall("pool")[0].why
+    assert "vector" not in service.recall("pool")[0].why
     assert "embedded by other" in service.lexical_only
 
 
 def test_who_is_searching_embeds_what_another_process_kept_without_a_model(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened(), patient=True)
     service.remember("the blue pool")
-    assert "meaning" in service.recall("pool")[0].why
+    assert "vector" in service.recall("pool")[0].why
     open_memory().remember("the red pool")
-    assert all("meaning" in match.why for match in service.recall("pool"))
+    assert all("vector" in match.why for match in service.recall("pool"))
 
 
 def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenService) -> None:

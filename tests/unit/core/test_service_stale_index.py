@@ -42,7 +42,7 @@ def opened(open_memory: OpenService) -> MemoryService:
 def found(service: MemoryService) -> list[str]:
     """What each text finds first, by its meaning."""
     best = [service.recall(text, limit=1)[0] for text in TEXTS]
-    assert all("meaning 1.00" in match.why for match in best)
+    assert all("vector 1.00" in match.why for match in best)
     return [match.memory.text for match in best]
 
 
@@ -73,11 +73,11 @@ def test_a_copy_that_is_damaged_is_made_anew(
 def test_a_copy_of_before_is_brought_up_to_date(open_memory: OpenService, copy: Path, tmp_path: Path) -> None:
     shutil.copytree(copy, tmp_path / "before")
     opened(open_memory).remember("a lion sleeps")
-    assert "meaning 1.00" in opened(open_memory).recall("a lion sleeps", limit=1)[0].why
+    assert "vector 1.00" in opened(open_memory).recall("a lion sleeps", limit=1)[0].why
     shutil.rmtree(copy)
     shutil.copytree(tmp_path / "before", copy)
     again = opened(open_memory)
-    assert "meaning 1.00" in again.recall("a lion sleeps", limit=1)[0].why
+    assert "vector 1.00" in again.recall("a lion sleeps", limit=1)[0].why
     assert found(again) == TEXTS
 
 

@@ -1,4 +1,4 @@
-"""What is advised of two memories that say nearly the same."""
+"""The advice for two similar memories."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from keepmum.core.similarity import compare
 @pytest.mark.parametrize(
     ("new", "old", "cosine", "advice"),
     [
-        pytest.param("use blue pool", "use the blue pool first", 0.9, "skip", id="the other says all of it"),
-        pytest.param("use the blue pool first", "use blue pool", 0.9, "supersede", id="it says all of the other"),
+        pytest.param("use blue pool", "use the blue pool first", 0.9, "skip", id="the old one contains the new"),
+        pytest.param("use the blue pool first", "use blue pool", 0.9, "supersede", id="the new one contains the old"),
         pytest.param(
             "deploys use the blue pool, ask Ann Lee Kim Joe", "deploys use the blue pool, page Tom Max Ada Eve", 0.9,
-            "merge", id="each says something of its own",
+            "merge", id="each says more",
         ),
-        pytest.param("use blue pool", "use the blue pool first", 0.82, "keep both", id="close, and no more"),
+        pytest.param("use blue pool", "use the blue pool first", 0.82, "keep both", id="only close"),
         pytest.param("never use the blue pool", "use the blue pool", 0.82, "supersede", id="the opposite"),
     ],
 )  # fmt: skip
-def test_the_advice_follows_from_what_each_says(new: str, old: str, cosine: float, advice: str) -> None:
+def test_advice(new: str, old: str, cosine: float, advice: str) -> None:
     assert compare(a_memory(new), a_memory(old), cosine).advice == advice
 
 
@@ -30,11 +30,11 @@ def test_the_advice_follows_from_what_each_says(new: str, old: str, cosine: floa
     [
         pytest.param("we don't use tabs", "we use tabs", True, id="a negation"),
         pytest.param("the limit is 30 requests", "the limit is 50 requests", True, id="another number"),
-        pytest.param("the build runs on Postgres", "the build runs on Oracle", True, id="one for another"),
+        pytest.param("the build runs on Postgres", "the build runs on Oracle", True, id="one thing replaced"),
         pytest.param("the build runs on Postgres 16", "the build runs on Postgres 16", False, id="the same"),
-        pytest.param("the build runs on Postgres", "lunch is not at noon", False, id="about something else"),
-        pytest.param("we use tabs in Go", "we use tabs", False, id="more of the same"),
+        pytest.param("the build runs on Postgres", "lunch is not at noon", False, id="another subject"),
+        pytest.param("we use tabs in Go", "we use tabs", False, id="more detail"),
     ],
 )
-def test_what_seems_to_contradict_is_flagged(new: str, old: str, *, contradicts: bool) -> None:
+def test_contradictions_are_detected(new: str, old: str, *, contradicts: bool) -> None:
     assert compare(a_memory(new), a_memory(old), 0.9).contradicts is contradicts

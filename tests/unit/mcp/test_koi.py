@@ -163,7 +163,7 @@ def test_since_leaves_out_what_is_older(call: Call, project: Path) -> None:
 
 
 def test_a_bad_since_is_an_error(call: Call) -> None:
-    with pytest.raises(InvalidInput, match="is no time"):
+    with pytest.raises(InvalidInput, match="is not a time"):
         call("recall", since="a while ago")
 
 
