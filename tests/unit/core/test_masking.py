@@ -38,7 +38,7 @@ def shown(one: Memory) -> Memory:
 def plant(service: MemoryService, column: str = "text", secret: str = f"deploy with {SECRET} now") -> str:
     """Store a memory with a secret, as if an older scanner had missed it; returns its id."""
     kept = service.remember("a title\n\nan ordinary value", key="known", kind="decision").memory
-    database: Any = service.store._db  # type: ignore[attr-defined] # bypasses the service
+    database: Any = service.store._database._connection  # type: ignore[attr-defined] # bypasses the service
     database.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (secret, kept.id))
     return kept.id
 
