@@ -2,18 +2,18 @@
 
     python3.11 scanner/render_providers.py
 
-A rule of the TOML files states what a provider's key looks like, where that is written, and its own proof:
+A rule describes the keys of a provider, with the source of these facts and test cases:
 
-    id        "provider.kind", the name that a finding carries
-    prefixes  what a key starts with
+    id        "provider.kind", the rule id in a finding
+    prefixes  the first characters of a key
     tail      fewest characters that follow
-    most      most characters that follow; unlimited where it is left out, since keys grow
-    alphabet  what the tail is spelled with: a name of keepmum_scanner.prefixes.ALPHABETS
-    checksum  how the tail proves itself: a name of keepmum_scanner.checksum.CHECKS
-    source    the public page that says so, and `read`, the day it was read
-    hits      texts in which the rule is found; {ghp_} stands for itself and {36*w} for 36 random characters, so that
-              no key-shaped text lies in the repository; letters: see tests/unit/scanner/test_scanner_rules.py
-    misses    texts in which it is not
+    most      most characters that follow; no limit when missing, since keys tend to become longer
+    alphabet  the characters of the tail: a name of keepmum_scanner.prefixes.ALPHABETS
+    checksum  the checksum in the tail: a name of keepmum_scanner.checksum.CHECKS
+    source    the public page with these facts; `read` is the day on which it was read
+    hits      texts in which the rule matches; {ghp_} is literal and {36*w} is 36 random characters, so that the
+              repository contains no key-shaped text; letters: see tests/unit/scanner/key_patterns.py
+    misses    texts in which it does not match
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WIDTH = 110  # characters of an expression on one line
 
 
 def rules() -> list[dict[str, object]]:
-    """Every rule of the TOML files, in the order of file names."""
+    """All rules of the TOML files, in the order of file names."""
     found: list[dict[str, object]] = []
     for name in sorted(os.listdir(PROVIDERS)):
         if name.endswith(".toml"):
@@ -56,7 +56,7 @@ def rules() -> list[dict[str, object]]:
 
 
 def render() -> str:
-    """The Python module that holds the facts of every rule, and the expression for the starts of their prefixes."""
+    """The Python module with all rules, and the expression for the first two characters of their prefixes."""
     groups: dict[str, list[str]] = {}
     pairs = [(prefix, rule) for rule in rules() for prefix in rule["prefixes"]]  # type: ignore[attr-defined] # TOML
     for prefix, rule in sorted(pairs, key=lambda pair: (pair[0][:2], -len(pair[0]), pair[0])):
@@ -69,7 +69,7 @@ def render() -> str:
 
 
 def _starts(groups: Iterable[str]) -> str:
-    """An expression for the first two characters of every prefix."""
+    """An expression for the first two characters of all prefixes, split for the source file."""
     seconds: dict[str, str] = {}
     for first, second in map(tuple, groups):
         seconds[first] = seconds.get(first, "") + re.escape(second)
@@ -79,7 +79,7 @@ def _starts(groups: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """Write the table; 0."""
+    """Write the table; returns 0."""
     with open(TARGET, "w", encoding="utf-8") as table:
         table.write(render())
     return 0

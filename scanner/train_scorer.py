@@ -65,7 +65,7 @@ WEIGHTS = (
 # Minimum length, longest run and surprise in bits of a secret, by its naming.
 _MINIMUM = {UNNAMED: (16, 10, 5.8), NEAR: (16, 8, 5.4), ASSIGNED: (10, 6, 4.8)}
 _LETTERS = 1.1  # more bits that letters, or letters with one number, must have: most are identifiers
-_SWITCHES = {UNNAMED: 4, NEAR: 3, ASSIGNED: 3}  # or so many switches, which words do not have
+_SWITCHES = {UNNAMED: 4, NEAR: 3, ASSIGNED: 3}  # or at least these switches, which words do not have
 _LONG_RUN = 15  # or, when named, letters and digits in one run of this length
 
 

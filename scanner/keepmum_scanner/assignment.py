@@ -117,11 +117,11 @@ def _assigned(context: Context, names: list[CredentialWord]) -> Iterator[Candida
         if suffix and _describes(suffix.lower()):
             continue
         done = max(done, match.end())
-        place = match.start("quoted" if quoted else "bare" if bare else "other")
+        begin = match.start("quoted" if quoted else "bare" if bare else "other")
         value = quoted or trimmed(bare or "")  # group "other" can only be a generated password
         # After a comma is an argument or the next name of a list: only what looks issued counts.
         chosen = kind == CHOSEN and not (separator and separator.endswith(","))
-        chosen = chosen or ("-" in value and context.lower.endswith("bearer ", 0, place))  # "Bearer open-sesame"
+        chosen = chosen or ("-" in value and context.lower.endswith("bearer ", 0, begin))  # "Bearer open-sesame"
         if not chosen:
             value = value.split("&", 1)[0]  # without the next parameter of a link; issued keys contain no "&"
         if adjacent and not (
@@ -130,16 +130,16 @@ def _assigned(context: Context, names: list[CredentialWord]) -> Iterator[Candida
             continue
         others = _OTHER_NAMES.match(value)
         if others:
-            place, value = place + others.end(), value[others.end() :]
+            begin, value = begin + others.end(), value[others.end() :]
         # A separator that ends with a line break may be followed by prose.
         assigned = bool(separator and not separator[-1].isspace()) or (chosen and bool(quoted))
         named = not (short and value.isalpha())  # "first pass: tokenize"
         certain = assigned and named and names_only_credentials(context.lower, start, end)
         plain = (decoded(value) or value) if "%" in value else value  # in a query every symbol is encoded
         is_secret = _is_secret((plain if separator else _as_in_sentence(plain), chosen, certain), judged, context)
-        length = len(value) if is_secret else _generated_length(context, place)
+        length = len(value) if is_secret else _generated_length(context, begin)
         if length:
-            yield ("secret.password" if chosen else "secret.named", place, place + length, EXPLICIT)
+            yield ("secret.password" if chosen else "secret.named", begin, begin + length, EXPLICIT)
 
 
 def _as_in_sentence(value: str) -> str:
@@ -147,10 +147,10 @@ def _as_in_sentence(value: str) -> str:
     return value.lower() if value.istitle() and not value.endswith(_ADJECTIVES) else value
 
 
-def _generated_length(context: Context, place: int) -> int:
-    """Length of the generated password at `place`; 0 when there is none, or no detailed check is left."""
+def _generated_length(context: Context, begin: int) -> int:
+    """Length of the generated password at `begin`; 0 when there is none, or no detailed check is left."""
     context.checks_left -= 1
-    return generated_length(context.text, place) if context.checks_left >= 0 else 0
+    return generated_length(context.text, begin) if context.checks_left >= 0 else 0
 
 
 def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:

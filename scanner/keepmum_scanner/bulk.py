@@ -38,46 +38,46 @@ _KEY_PART = compiled(
 )
 _RANDOM = compiled(f"(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z]){_ALTERNATING_MORE}")
 _SHORT = 16  # characters; a shorter token needs a credential word near it, or both cases and digits
-# Percent signs, an even number of hexadecimal digits, or base64.
+# Percent-encoded text, an even number of hexadecimal digits, or base64.
 _ENCODED = compiled(
     rf"{_BEFORE}(?P<token>{HEXADECIMAL}(?!{CHARACTER})|{BASE64}(?!{CHARACTER})|[A-Za-z0-9_+/.~-]*%{CHARACTER}+)"
 )
 _SLASHES = 2  # of a path
 
 
-def find(context: Context, start: int, explicit: Mapping[int, int], plain: Mapping[int, str]) -> Iterator[Candidate]:
-    """Candidates from `start` on; near a credential word fewer tokens are excluded.
+def find(context: Context, first: int, explicit: Mapping[int, int], plain: Mapping[int, str]) -> Iterator[Candidate]:
+    """Candidates from `first` on; near a credential word fewer tokens are excluded.
 
     Args:
         context: the text.
-        start: where the bulk begins.
+        first: where the bulk begins.
         explicit: the end of each explicit candidate by its start; a token within one is skipped.
         plain: the decoded text of tokens by their start; they are judged by that.
     """
     candidates = 0
     is_near = context.sequential_is_near()
-    for match in context.matches(_TOKEN, start):
+    for match in context.matches(_TOKEN, first):
         begin, end = match.span("token")
         token = match["token"]
-        place = begin - 1
-        if explicit.get(place, 0) >= end - 1:
+        start = begin - 1
+        if explicit.get(start, 0) >= end - 1:
             continue
-        if place in plain:
-            token = plain[place][:LONGEST]
+        if start in plain:
+            token = plain[start][:LONGEST]
             if compiled(_ALTERNATING).search(token) is None:
                 continue
         in_dump = candidates >= DUMP_SIZE  # then the checks that could clear a token are skipped
-        if is_near(place, end):
+        if is_near(start, end):
             is_clear = token.count("/") >= _SLASHES and _KEY_PART.search(token) is None
         elif len(token) < _SHORT:
-            is_clear = _is_no_short_key(token, place, context, in_dump=in_dump)
+            is_clear = _is_no_short_key(token, start, context, in_dump=in_dump)
         else:
-            is_clear = _is_no_key(token, place, context, in_dump=in_dump)
-        if is_clear or (match.string[place] in MARKER_CHARACTERS and context.follows_public_marker(place)):
+            is_clear = _is_no_key(token, start, context, in_dump=in_dump)
+        if is_clear or (match.string[start] in MARKER_CHARACTERS and context.follows_public_marker(start)):
             continue
         if token.isalnum() or not shapes.is_integrity(token):
             candidates += 1
-            yield ("secret.unnamed", place, end - 1, THRESHOLD)
+            yield ("secret.unnamed", start, end - 1, THRESHOLD)
 
 
 def _is_no_short_key(token: str, start: int, context: Context, *, in_dump: bool) -> bool:

@@ -50,7 +50,7 @@ _DIGITS = "0123456789"  # at the end of such a name
 _ID_ENDS = frozenset([*_DIGITS, "n", *(name[-1] for name in _IDS)])  # its last character; "n" as in "token"
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512", "sha-256", "sha-384", "sha-512", "md5")
 # Markers right before a link or a digest, and the dashes before a MIME boundary (a PEM header has five).
-_MARKERS = ("://", "h1:", "-" * 8, *(name + sign for name in _ALGORITHMS for sign in (":", "-", "=", "=:")))
+_MARKERS = ("://", "h1:", "-" * 8, *(name + end for name in _ALGORITHMS for end in (":", "-", "=", "=:")))
 _MARKER_ENDS = frozenset(marker[-2:] for marker in _MARKERS)
 _BASE64_SYMBOLS, _LONGEST_SYMBOLS = frozenset("+/-"), 8
 _BEFORE_DATA = "+/-,"

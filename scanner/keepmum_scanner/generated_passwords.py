@@ -30,6 +30,7 @@ def _kind(character: str) -> str:
 
 
 _KINDS = {code: _kind(chr(code)) for code in range(128)}
+# A translation that removes letters, digits and the punctuation of paths, links, sums and calls.
 _COMMON = dict.fromkeys(code for code in range(128) if chr(code).isalnum() or chr(code) in "._-/:=+,() ")
 _CHANGE = compiled(r"(.)(?!\1|$)")
 

@@ -40,7 +40,7 @@ class Input:
 
 
 def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:
-    """One input for each file; a folder stands for its files, without links, binaries and version control's folders.
+    """One input per file; a folder is replaced by its files, without links, binaries and version control folders.
 
     Inside a git work tree, files that git ignores are skipped unless `ignored` is set.
     """

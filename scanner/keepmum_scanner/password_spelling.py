@@ -23,29 +23,15 @@ _NO_PASSWORD = compiled(
     r".*(?:@v[0-9.]+|%[0-9A-F]{2}|[A-Za-z][-_@]?v?[0-9]+(?:\.[0-9]+)+|@[\w-]+\.[a-z]{2,})[.!?]?$"
 )
 _DATED = compiled(r"[A-Z][a-z]+[_-][0-9]{3,4}[_!-]?")  # "Falcon_2024"
-_NUMBERED = compiled(
-    r"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[-_.](?:[A-Z]?[a-z]+|[A-Z]+))*[-_.]?[0-9]{1,2}"
-)  # "Debian12", "step-2"
+# "Debian12", "step-2".
+_NUMBERED = compiled(r"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[-_.](?:[A-Z]?[a-z]+|[A-Z]+))*[-_.]?[0-9]{1,2}")
 _CHOSEN = compiled(r"[a-z]{4,}[0-9]{3,}")  # "hunter2024"
 _DIGITS = 2  # of a word with letters of both cases
 _CAMEL_WORDS = 3  # of a name; a password has fewer
-# Four words or more, "copper-lantern-rabbit-window", except words that describe a value.
+# Four words or more: "copper-lantern-rabbit-window".
 _PHRASE = compiled(r"[a-z]{3,10}(?:-[a-z]{3,10}){3,7}")
-_DESCRIBING = (
-    "pass",
-    "token",
-    "secret",
-    "key",
-    "auth",
-    "cred",
-    "user",
-    "file",
-    "name",
-    "value",
-    "text",
-    "not-",
-    "-only",
-)
+# Parts of words that describe a value: "not-required", "user-name-only".
+DESCRIPTIVE = tuple("pass token secret key auth cred user file name value text not- -only".split())
 
 
 def looks_like_password(word: str) -> bool:
@@ -59,7 +45,7 @@ def looks_like_password(word: str) -> bool:
 
 def is_passphrase(word: str) -> bool:
     """Whether `word` consists of hyphenated words like a passphrase."""
-    return _PHRASE.fullmatch(word) is not None and not any(one in word for one in _DESCRIBING)
+    return _PHRASE.fullmatch(word) is not None and not any(one in word for one in DESCRIPTIVE)
 
 
 def has_symbol(word: str) -> bool:
@@ -83,5 +69,5 @@ def _is_mixed(word: str) -> bool:
         return digits > 1 or (digits == 1 and not lower)
     digits = sum(map(str.isdigit, shapes.without_sizes(plain)))
     if lower or word.upper() == word:
-        return digits > 0 and _CHOSEN.fullmatch(word) is not None and not word.startswith(_DESCRIBING)
+        return digits > 0 and _CHOSEN.fullmatch(word) is not None and not word.startswith(DESCRIPTIVE)
     return digits >= _DIGITS and shapes.camel_words(word) < _CAMEL_WORDS and _NUMBERED.fullmatch(word) is None

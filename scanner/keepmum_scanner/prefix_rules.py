@@ -25,7 +25,7 @@ def prefixes_of(pair: str) -> tuple[str, ...]:
 
 
 def rules_of(prefix: str) -> tuple[Rule, ...]:
-    """The rules that may apply where `prefix` stands: those whose own prefix it begins with, longest first."""
+    """The rules that may apply to a key that begins with `prefix`, longest prefix first."""
     if prefix not in _rules:
         prefixes_of(prefix[:2])
         if len(prefix) > 2:
@@ -34,6 +34,6 @@ def rules_of(prefix: str) -> tuple[Rule, ...]:
 
 
 def begins_key(text: str, start: int) -> bool:
-    """Whether a provider's prefix stands at `start` in `text`."""
+    """Whether `text` continues with a provider's prefix at `start`."""
     pair = text[start : start + 2]
     return pair in RULES and text.startswith(prefixes_of(pair), start)

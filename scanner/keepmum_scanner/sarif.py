@@ -32,13 +32,13 @@ def document(reports: Sequence[Mapping[str, object]], problems: Sequence[tuple[s
 def _result(report: Mapping[str, object], rules: list[str]) -> dict[str, object]:
     rule = str(report["rule"])
     region = {"startLine": report["line"], "startColumn": report["column"]}
-    place = {"artifactLocation": {"uri": _uri(str(report["file"]))}, "region": region}
+    location = {"artifactLocation": {"uri": _uri(str(report["file"]))}, "region": region}
     return {
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
         "level": "error",
         "message": {"text": f"This looks like a secret ({rule})."},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": location}],
     }
 
 

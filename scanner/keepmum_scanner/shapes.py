@@ -291,9 +291,9 @@ def is_camel(token: str) -> bool:
         return True
     token = plain
     words = _CAMEL_WORD.findall(token)
-    spelled = sum(map(len, words))
-    share = (spelled + 2 * len(_SHORT_CAMEL_WORD.findall(token))) / max(1, sum(map(str.isalpha, token)))
-    if len(words) < 2 or share < (_CAMEL if spelled >= _CAMEL_WORD_LENGTH * len(words) else _CLEAR_CAMEL):
+    covered = sum(map(len, words))
+    share = (covered + 2 * len(_SHORT_CAMEL_WORD.findall(token))) / max(1, sum(map(str.isalpha, token)))
+    if len(words) < 2 or share < (_CAMEL if covered >= _CAMEL_WORD_LENGTH * len(words) else _CLEAR_CAMEL):
         return False
     return surprise("".join(words).lower()) < WORD_BITS  # random letters contain capitals, but no words
 

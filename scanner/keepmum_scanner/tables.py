@@ -83,9 +83,9 @@ def _rows(header: _Header, columns: list[Column], start: int, context: Context) 
         row = text[start:end]
         if len(row) > _WIDEST or not row.strip() or (any(map(str.isalnum, row)) and header.separator not in row):
             break
-        for chosen, place, value in header.values(row, columns):
+        for chosen, column_start, value in header.values(row, columns):
             if is_credential(value, context, chosen=chosen, certain=not chosen) or (not chosen and _is_long_id(value)):
-                begin = start + place
+                begin = start + column_start
                 yield ("secret.password" if chosen else "secret.named", begin, begin + len(value), EXPLICIT)
         start = end + 1
     return start
@@ -112,7 +112,7 @@ class _Header:
 
     def __init__(self, line: str, lower: str) -> None:
         self._lower = lower
-        self.separator = next((sign for sign in _SEPARATORS if sign in line), _ALIGNED)
+        self.separator = next((separator for separator in _SEPARATORS if separator in line), _ALIGNED)
         self._cells = self._split(line)
 
     @property
@@ -133,8 +133,8 @@ class _Header:
                 return
             while column + 1 < len(self._cells) and self._cells[column + 1][0] <= start - begin:
                 column += 1
-            place, cell = self._cells[column]
-            rest = cell[end - begin - place :].strip(_MARKS + _SPACES)
+            left, cell = self._cells[column]
+            rest = cell[end - begin - left :].strip(_MARKS + _SPACES)
             if kind == ISSUED and rest.startswith("s"):
                 continue  # "Tokens" counts the input of a language model
             if (
@@ -149,37 +149,37 @@ class _Header:
         cells = self._split(row) if self.separator else []
         fits = len(cells) == len(self._cells)
         for column, chosen in columns:
-            place, cell = 0, ""
+            left, cell = 0, ""
             if not self.separator:
-                place, cell = self._aligned_cell(row, column)
+                left, cell = self._aligned_cell(row, column)
             elif fits or (self.separator == "|" and len(cells) > column):
-                place, cell = cells[column]
+                left, cell = cells[column]
             offset, value = _bare(cell)
             if value:
-                yield chosen, place + offset, value
+                yield chosen, left + offset, value
 
     def _aligned_cell(self, row: str, column: int) -> Cell:
         """The cell of `row` below the header of `column`."""
-        place = self._cells[column][0]
-        if row[max(place - 1, 0) : place].strip():
-            return place, ""  # within a word
-        cell = row[place:].partition("  ")[0]
-        if column + 1 < len(self._cells) and place + len(cell) > self._cells[column + 1][0]:
+        left = self._cells[column][0]
+        if row[max(left - 1, 0) : left].strip():
+            return left, ""  # within a word
+        cell = row[left:].partition("  ")[0]
+        if column + 1 < len(self._cells) and left + len(cell) > self._cells[column + 1][0]:
             cell = cell.partition(" ")[0]  # the cell reaches into the next column
-        return place, cell
+        return left, cell
 
     def _split(self, line: str) -> list[Cell]:
         if not self.separator:
             return [(match.start(), match.group()) for match in _WORDS.finditer(line)]
         cells: list[Cell] = []
-        place = 0
+        left = 0
         is_quoted = False
         for piece in line.split(self.separator):
             if is_quoted:
                 first, before = cells.pop()
                 cells.append((first, f"{before}{self.separator}{piece}"))
             else:
-                cells.append((place, piece))
-            place += len(piece) + 1
+                cells.append((left, piece))
+            left += len(piece) + 1
             is_quoted ^= self.separator != "|" and piece.count('"') % 2 == 1
         return cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepmum_scanner import shapes
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.generated_passwords import is_generated
-from keepmum_scanner.password_spelling import looks_like_password
+from keepmum_scanner.password_spelling import DESCRIPTIVE, looks_like_password
 from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ _SYMBOL_FIRST = compiled(r"--?\w|[!@]\w|[#&|]|\$[\w({]")
 _PASSWORD_AFTER_SYMBOL = compiled(
     r"[!#@](?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=(?:[^0-9]*[0-9]){2})[\w!#$%&*+.?@^~-]{7,63}"
 )
-_PATH = compiled(r"/|[A-Za-z.]+/[A-Za-z/]+")  # also matches base64, which is told apart by its surprise
+_PATH = compiled(r"/|[A-Za-z.]+/[A-Za-z/]+")  # also matches base64, which has a higher surprise
 _JUDGED = 128  # characters of a value that are judged; a finding spans the whole value
 _ENDS = ".:?,"  # not "!": many passwords end with it
 _OPENER = {")": "(", "]": "[", "}": "{"}
@@ -46,11 +46,9 @@ _ISSUED_BITS = 4.6  # issued values have more than a name with a number …
 _MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-]")
 _DIGITS = 3  # … or this many digits
 _SYMBOLS = 5  # different ones
-_TEMPLATE = compiled(
-    r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)"
-)  # "{name}", "<key>", "(value)"
+# "{name}", "<key>", "(value)".
+_TEMPLATE = compiled(r"\{\s*\w{2,}\s*\}|<\s*\w{2,}\s*>|\[\s*\w{2,}\s*\]|\(\s*\w{2,}\s*\)")
 _HYPHENATED = compiled(r"(?=.{10})[a-z]{3,}(?:-[a-z]{3,}){1,7}")  # "open-sesame"
-_SPEAKING = ("pass", "token", "secret", "key", "auth", "cred", "user", "not-", "-only", "file", "name", "value", "text")
 _RARE = compiled(r"[A-Za-z0-9][!$^*][A-Za-z0-9]")  # "super$ecret"; paths, links and names contain none of these
 # Letters, a digit or a second word, and a symbol that paths and names do not contain.
 _MADE_UP = compiled(
@@ -181,11 +179,11 @@ def _reads_as_name(value: str, bits: float) -> bool:
 
 def _is_passphrase(value: str) -> bool:
     """Whether `value` is a password of letters only: one long word that no programmer would write as a name."""
-    if value.startswith(_SPEAKING):
+    if value.startswith(DESCRIPTIVE):
         return False
     if value.isalpha():
         return (value.islower() and len(value) >= 10) or (value.isupper() and len(value) >= 20)
-    return _HYPHENATED.fullmatch(value) is not None and not any(word in value for word in _SPEAKING)
+    return _HYPHENATED.fullmatch(value) is not None and not any(word in value for word in DESCRIPTIVE)
 
 
 def _kinds(value: str) -> int:
