@@ -136,18 +136,18 @@ _WORDS = (
 
 def generated() -> Iterator[Row]:
     """Texts with a random key, and texts with names, slugs and paths as programs have them."""
-    chance = random.Random(SEED)  # noqa: S311 - examples, no keys
+    rng = random.Random(SEED)  # noqa: S311 - examples, no keys
     for number in range(GENERATED):
-        key = "".join(chance.choices(chance.choice(_KEYS), k=chance.randint(16, 64)))
-        yield ("generated", chance.choice(_SECRET_PLACES).format(key), key, f"secret {number}")
+        key = "".join(rng.choices(rng.choice(_KEYS), k=rng.randint(16, 64)))
+        yield ("generated", rng.choice(_SECRET_PLACES).format(key), key, f"secret {number}")
     for number in range(GENERATED):
-        yield ("generated", chance.choice(_BENIGN_PLACES).format(_name(chance)), "", f"benign {number}")
+        yield ("generated", rng.choice(_BENIGN_PLACES).format(_name(rng)), "", f"benign {number}")
 
 
-def _name(chance: random.Random) -> str:
-    words = chance.choices(_WORDS, k=chance.randint(2, 5))
-    digits = "".join(chance.choices(string.digits, k=chance.randint(0, 4)))
-    return chance.choice(
+def _name(rng: random.Random) -> str:
+    words = rng.choices(_WORDS, k=rng.randint(2, 5))
+    digits = "".join(rng.choices(string.digits, k=rng.randint(0, 4)))
+    return rng.choice(
         (
             "".join(map(str.capitalize, words)) + digits,
             "_".join([*words, digits]),

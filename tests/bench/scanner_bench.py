@@ -1,10 +1,10 @@
-"""What a scan costs; prints tables and judges nothing.
+"""Prints the cost of a scan.
 
     python tests/bench/scanner_bench.py [--notes FILE] [--python PATH]
 
-Three tables: the start of the package beside an empty interpreter, scans of notes (paragraphs of the given Markdown
-file, and long stretches of prose, code and tables), and 64 KiB of each hostile text beside 16 KiB of it, where a ratio
-near 4 means linear time.
+Three tables: the start-up time of the package and of an empty interpreter; scans of notes (paragraphs of the given
+Markdown file, and long parts of prose, code and tables); and 16 and 64 KiB of each hostile text, where a ratio near 4
+means linear time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from unit.scanner import hostile_texts  # noqa: E402 - the path must come first
 
 SMALL, LARGE = 16 << 10, 64 << 10
 NOTE = 5000  # characters of a long note
-SLOW = 30.0  # milliseconds that no text of 64 KiB may take
+SLOW = 30.0  # milliseconds; no text of 64 KiB should take longer
 
 
 def milliseconds(text: str, rounds: int = 3) -> float:
@@ -38,14 +38,14 @@ def milliseconds(text: str, rounds: int = 3) -> float:
 
 
 def process(python: str, code: str) -> float:
-    """Milliseconds of one interpreter that runs `code`."""
+    """Milliseconds of wall time of one interpreter that runs `code`."""
     start = time.perf_counter()
     subprocess.run([python, "-I", "-S", "-c", code], check=True)
     return (time.perf_counter() - start) * 1e3
 
 
 def start_up(python: str) -> None:
-    """Print the cost of importing the package and of a first scan, interleaved with an empty interpreter."""
+    """Print the cost of an import and of a first scan, interleaved with an empty interpreter."""
     path = f"import sys; sys.path.insert(0, {str(ROOT / 'scanner')!r})"
     cases = {
         "empty interpreter": "pass",
@@ -63,7 +63,7 @@ def start_up(python: str) -> None:
 
 
 def notes(file: Path) -> None:
-    """Print microseconds a note, over the paragraphs of `file`."""
+    """Print microseconds per note, for the paragraphs of `file`."""
     paragraphs = [part for part in file.read_text(encoding="utf-8").split("\n\n") if len(part) > 80]
     times = sorted(milliseconds(part) * 1e3 for part in paragraphs)
     size = statistics.mean(map(len, paragraphs))
@@ -73,7 +73,7 @@ def notes(file: Path) -> None:
 
 
 def long_notes(file: Path) -> None:
-    """Print milliseconds for each 5,000 characters of `file`."""
+    """Print milliseconds per 5,000 characters of `file`."""
     text = file.read_text(encoding="utf-8")
     parts = [text[start : start + NOTE] for start in range(0, len(text) - NOTE + 1, NOTE)] or [text]
     times = sorted(milliseconds(part) for part in parts)
@@ -82,7 +82,7 @@ def long_notes(file: Path) -> None:
 
 
 def hostile() -> None:
-    """Print milliseconds for texts made to be slow, of two sizes, the slowest first."""
+    """Print milliseconds for hostile texts of two sizes, the slowest first."""
     sys.stdout.write("\nhostile text, CPU ms          16 KiB   64 KiB   ratio\n")
     rows = []
     for name in hostile_texts.NAMES:
@@ -94,7 +94,7 @@ def hostile() -> None:
 
 
 def main() -> int:
-    """Print every table; 0."""
+    """Print all tables; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=Path, default=ROOT / "README.md")
     parser.add_argument("--python", default=sys.executable)

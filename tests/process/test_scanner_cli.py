@@ -1,4 +1,4 @@
-"""`python3 scanner` as people and hooks start it: a real process, on every interpreter of this machine."""
+"""`python3 scanner` as a real process, with every interpreter of this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 SCANNER = Path(__file__).parents[2] / "scanner"
-LIMIT = 30  # seconds; a scan takes some hundredths
+LIMIT = 30  # seconds; a scan takes a few hundredths
 GITHUB = "gh" + "p_" + "a1B2" * 9
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 
 def interpreter(version: str, home: str = os.path.expanduser("~")) -> str | None:
-    """A Python of this version, found by running it: a name on the path may be a shim with nothing behind it."""
+    """A Python of this version; each candidate is started, since one on the path may be a broken shim."""
     kept = sorted(Path(home).glob(f".pyenv/versions/{version}.*/bin/python3"))
     check = f"import sys; sys.exit(sys.version_info[:2] != {tuple(map(int, version.split('.')))})"
     for candidate in (shutil.which(f"python{version}"), *map(str, kept)):
@@ -54,12 +54,12 @@ def test_text_on_standard_input_is_scanned(any_python: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, b"<stdin>:2:5: github.token\n", b"")
 
 
-def test_clean_text_is_answered_with_silence(any_python: str) -> None:
+def test_clean_text_prints_nothing(any_python: str) -> None:
     done = run(stdin="nothing but prose, «so» 👍🏽\n".encode(), python=any_python)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_scanner_package_of_the_project_does_not_shadow_ours(tmp_path: Path) -> None:
+def test_a_package_in_the_current_folder_does_not_shadow_ours(tmp_path: Path) -> None:
     (tmp_path / "keepmum_scanner").mkdir()
     (tmp_path / "keepmum_scanner" / "__init__.py").write_text("raise SystemExit(9)")
     assert run(stdin=GITHUB.encode(), cwd=tmp_path).returncode == 1
@@ -93,7 +93,7 @@ def test_binary_input_is_refused_in_one_line(stdin: bytes) -> None:
         pytest.param(b"\xef\xbb\xbf" + GITHUB.encode(), id="byte order mark"),
     ],
 )
-def test_odd_bytes_do_not_hide_a_token(stdin: bytes) -> None:
+def test_unusual_bytes_do_not_hide_a_token(stdin: bytes) -> None:
     done = run(stdin=stdin)
     assert done.returncode == 1
     assert done.stdout.endswith(b": github.token\n")
@@ -107,17 +107,17 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_no_piece_of_the_secret_leaves_the_process() -> None:
+def test_no_part_of_the_secret_is_printed() -> None:
     done = run("--json", stdin=f"key {GITHUB}".encode())
     shown = (done.stdout + done.stderr).decode().replace("github.token", "")
     assert not [GITHUB[start : start + 5] for start in range(len(GITHUB) - 4) if GITHUB[start : start + 5] in shown]
 
 
-def test_a_scan_of_plain_text_loads_nothing_heavy(any_python: str) -> None:
+def test_a_scan_of_plain_text_imports_no_slow_module(any_python: str) -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(SCANNER)!r}); import keepmum_scanner; keepmum_scanner.scan('a note');"
         "print(*sorted(sys.modules))"
     )
     done = subprocess.run([any_python, "-I", "-S", "-c", code], capture_output=True, timeout=LIMIT, check=True)
-    heavy = {"typing", "dataclasses", "pathlib", "subprocess", "logging", "argparse", "json", "hashlib", "unicodedata"}
-    assert not heavy & set(done.stdout.decode().split())
+    slow = {"typing", "dataclasses", "pathlib", "subprocess", "logging", "argparse", "json", "hashlib", "unicodedata"}
+    assert not slow & set(done.stdout.decode().split())

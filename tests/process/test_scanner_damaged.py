@@ -1,4 +1,4 @@
-"""A scanner that is not whole refuses: it never lets a text pass that it could not judge."""
+"""A damaged scanner refuses every text."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(bundle: Path, share_bytecode: Callable[[Path], None]) -> Iterator[Path]:
-    """Links to the plugin's sources, in which a test may replace files: always at one path, so bytecode fits."""
+    """Links to the plugin's sources, where a test may replace files; always at one path, so that bytecode is valid."""
     copy = bundle.parent / "copy"
     shutil.copytree(bundle, copy, copy_function=os.link)
     share_bytecode(copy / "home")
@@ -102,8 +102,8 @@ HOOK = {
     "tool_name": "mcp__memory__add",
     "tool_input": {"text": NOTE},
 }
-# Words of a command, what is said to it, and what its refusal has.
-DOORS = {
+# Arguments of a command, its standard input, and a part of its refusal.
+WRITERS = {
     "keepmum remember": (["plugin/launch.py", "remember", NOTE], "", "scanner"),
     "keepmum import": (["plugin/launch.py", "import", "in.jsonl"], "", "scanner"),
     "keepmum audit": (["plugin/launch.py", "audit", "in.jsonl"], "", "scanner"),
@@ -118,19 +118,19 @@ DOORS = {
 @pytest.mark.heavy
 @pytest.mark.parametrize("how", ["missing", "cut short", "empty"])
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("door", DOORS)
-def test_no_door_lets_a_note_pass_that_the_scanner_cannot_judge(copy: Path, door: str, table: str, how: str) -> None:
-    words, said, refusal = DOORS[door]
+@pytest.mark.parametrize("writer", WRITERS)
+def test_nothing_is_stored_while_the_scanner_is_damaged(copy: Path, writer: str, table: str, how: str) -> None:
+    words, stdin, refusal = WRITERS[writer]
     damage(copy, table, how)
     (copy / ".git").mkdir()
     (copy / "in.jsonl").write_text(json.dumps(KEPT) + "\n", encoding="utf-8")
-    done = run(copy, "-I", "-S", *words, stdin=said)
-    told = done.stdout + done.stderr
-    assert refusal in told
-    assert "Traceback" not in told
+    done = run(copy, "-I", "-S", *words, stdin=stdin)
+    output = done.stdout + done.stderr
+    assert refusal in output
+    assert "Traceback" not in output
     assert WRITING not in done.stdout
-    held = [path for path in (copy / "home").rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
-    assert held == []
+    stored = [path for path in (copy / "home").rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
+    assert stored == []
 
 
 COMMAND = """
@@ -142,7 +142,7 @@ raise SystemExit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("words", [["recall", "--since", GITHUB, "time"], ["audit", GITHUB], [GITHUB]])
-def test_an_error_repeats_no_word_that_the_scanner_cannot_judge(copy: Path, words: list[str]) -> None:
+def test_an_error_repeats_no_argument_while_the_scanner_is_damaged(copy: Path, words: list[str]) -> None:
     damage(copy, "score_table", "cut short")
     done = run(copy, "-c", COMMAND, *words)
     assert done.returncode in {1, 2}

@@ -1,4 +1,4 @@
-"""`scanner.second_opinion`: on, off, and without the package, as a memory sees it."""
+"""`scanner.second_opinion` on, off, and without the package, as the service applies it."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from keepmum.core.errors import SecretFound, SettingsError
 from keepmum.service.opening import open_session
 
-NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets takes it for a secret
+NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets reports it
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def switch_on(home: Path) -> None:
     (home / "config.toml").write_text("[scanner]\nsecond_opinion = true\n")
 
 
-def test_without_the_setting_our_scanner_judges_alone(home: Path) -> None:
+def test_without_the_setting_only_our_scanner_runs(home: Path) -> None:
     service = open_session(environ(home), "test", upkeep=False)
     service.remember(NOTE)
     service.close()
 
 
-def test_with_the_setting_a_write_is_refused_for_either_opinion(home: Path) -> None:
+def test_with_the_setting_findings_of_both_are_refused(home: Path) -> None:
     switch_on(home)
     service = open_session(environ(home), "test", upkeep=False)
     with pytest.raises(SecretFound, match="detect-secrets"):
@@ -43,16 +43,16 @@ def test_with_the_setting_a_write_is_refused_for_either_opinion(home: Path) -> N
     service.close()
 
 
-def test_missing_package_refuses_nothing_and_is_told_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_refuses_nothing_and_is_reported_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     switch_on(home)
-    monkeypatch.setitem(sys.modules, "detect_secrets", None)  # as an import finds a package that is not there
+    monkeypatch.setitem(sys.modules, "detect_secrets", None)  # makes the import fail
     service = open_session(environ(home), "test", upkeep=False)
     service.remember(NOTE)
     assert [notice for notice in service.notices() if "detect-secrets is missing" in notice] == service.notices()[:1]
     service.close()
 
 
-def test_damaged_baseline_weakens_nothing_and_is_told(home: Path) -> None:
+def test_damaged_baseline_is_reported_and_every_plugin_runs(home: Path) -> None:
     switch_on(home)
     Path(".secrets.baseline").write_text("{")
     service = open_session(environ(home), "test", upkeep=False)
@@ -62,7 +62,7 @@ def test_damaged_baseline_weakens_nothing_and_is_told(home: Path) -> None:
     service.close()
 
 
-def test_project_file_does_not_touch_the_scanner(home: Path) -> None:
+def test_project_file_cannot_configure_the_scanner(home: Path) -> None:
     Path(".keepmum.toml").write_text("[scanner]\nsecond_opinion = false\n")
     with pytest.raises(SettingsError, match="may not stand in this file"):
         open_session(environ(home), "test", upkeep=False)

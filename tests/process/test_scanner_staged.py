@@ -1,4 +1,4 @@
-"""`--staged`: what the next commit would add, and nothing else; and the hook that pre-commit runs."""
+"""`--staged` scans what the next commit adds; and the hook that pre-commit runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_new_line_with_a_secret_is_found(repository: Path) -> None:
     assert (done.returncode, done.stdout) == (1, b"note.md:2:5: github.token\n")
 
 
-def test_an_old_line_is_not_held_against_a_new_one(repository: Path) -> None:
+def test_an_old_line_is_not_reported(repository: Path) -> None:
     write(repository, "note.md", f"key {GITHUB}\n")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "old")
@@ -53,7 +53,7 @@ def test_an_old_line_is_not_held_against_a_new_one(repository: Path) -> None:
     assert scan(repository).returncode == 0
 
 
-def test_what_is_not_staged_is_not_looked_at(repository: Path) -> None:
+def test_unstaged_changes_are_not_scanned(repository: Path) -> None:
     write(repository, "note.md", "clean\n")
     git(repository, "add", ".")
     write(repository, "note.md", f"{GITHUB}\n")
@@ -61,7 +61,7 @@ def test_what_is_not_staged_is_not_looked_at(repository: Path) -> None:
     assert scan(repository).returncode == 0
 
 
-def test_what_is_staged_is_looked_at_whatever_the_folder_says(repository: Path) -> None:
+def test_staged_content_is_scanned_even_if_the_file_changed_since(repository: Path) -> None:
     write(repository, "note.md", f"{GITHUB}\n")
     git(repository, "add", ".")
     write(repository, "note.md", "clean\n")
@@ -71,7 +71,7 @@ def test_what_is_staged_is_looked_at_whatever_the_folder_says(repository: Path) 
 @pytest.mark.parametrize(
     "name", ["sp ace.md", "naïve.md", '"quoted".md', "-dash.md", "deep/er.md", ":(top)x.md", "*.md"]
 )
-def test_files_of_every_name_are_found(repository: Path, name: str) -> None:
+def test_files_with_unusual_names_are_scanned(repository: Path, name: str) -> None:
     write(repository, name, f"one\n{GITHUB}\n")
     write(repository, "x.md", "clean\n")
     git(repository, "add", ".")
@@ -79,21 +79,21 @@ def test_files_of_every_name_are_found(repository: Path, name: str) -> None:
     assert (done.returncode, done.stdout.decode()) == (1, f"{name}:2:1: github.token\n")
 
 
-def test_a_folder_below_the_top_sees_the_whole_commit(repository: Path) -> None:
+def test_all_staged_files_are_scanned_from_a_subfolder(repository: Path) -> None:
     write(repository, "note.md", GITHUB)
     write(repository, "deep/clean.md", "clean")
     git(repository, "add", ".")
     assert scan(repository / "deep").stdout == b"note.md:1:1: github.token\n"
 
 
-def test_a_binary_and_a_submodule_are_no_secret(repository: Path) -> None:
+def test_a_binary_and_a_submodule_are_skipped(repository: Path) -> None:
     (repository / "image").write_bytes(b"\0" + GITHUB.encode())
     git(repository, "add", ".")
     git(repository, "update-index", "--add", "--cacheinfo", "160000," + "1234567890" * 4 + ",sub")
     assert scan(repository).returncode == 0
 
 
-def test_a_secret_that_is_removed_is_no_new_one(repository: Path) -> None:
+def test_a_removed_secret_is_not_reported(repository: Path) -> None:
     write(repository, "note.md", f"{GITHUB}\n")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "old")
@@ -101,13 +101,13 @@ def test_a_secret_that_is_removed_is_no_new_one(repository: Path) -> None:
     assert scan(repository).returncode == 0
 
 
-def test_outside_of_a_repository_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_outside_of_a_repository_is_an_error(tmp_path: Path) -> None:
     done = scan(tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == b"scanner: git failed: not a repository, or a damaged one\n"
 
 
-def test_no_program_that_the_repository_names_is_run(repository: Path, tmp_path: Path) -> None:
+def test_no_program_that_the_repository_configures_is_started(repository: Path, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
     trap.chmod(0o755)
@@ -121,8 +121,8 @@ def test_no_program_that_the_repository_names_is_run(repository: Path, tmp_path:
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files are not started by their first line there")
-def test_the_file_that_pre_commit_starts_starts(repository: Path, root: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ignores the shebang line")
+def test_the_hook_of_pre_commit_runs(repository: Path, root: Path) -> None:
     hooks = (root / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     entry = root / hooks.partition("entry: ")[2].partition("\n")[0]
     write(repository, "note.md", GITHUB)

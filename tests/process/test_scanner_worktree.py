@@ -1,4 +1,4 @@
-"""A folder inside a git work tree: what is ignored is passed over, and only that."""
+"""In a folder inside a git work tree only ignored files are skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A work tree with a tracked, a new and two ignored files; each holds a key."""
+    """A work tree with a tracked, a new and two ignored files; each contains a key."""
     top = tmp_path / "tree"
     (top / "build").mkdir(parents=True)
     git(top, "init", "--quiet")
@@ -46,28 +46,28 @@ def found(root: Path, tree: Path, *words: str, **extra: str) -> set[str]:
     return {line.split(":")[0].replace("\\", "/").removeprefix("./") for line in done.stdout.splitlines()}
 
 
-def test_ignored_files_are_passed_over(root: Path, tree: Path) -> None:
+def test_ignored_files_are_skipped(root: Path, tree: Path) -> None:
     assert found(root, tree, ".") == {"tracked.md", "new.md"}
 
 
-def test_all_files_are_looked_at_when_asked_for(root: Path, tree: Path) -> None:
+def test_no_ignore_scans_all_files(root: Path, tree: Path) -> None:
     assert found(root, tree, "--no-ignore", ".") == {"tracked.md", "new.md", ".env", "build/out.md"}
 
 
-def test_an_ignored_file_that_is_named_is_looked_at(root: Path, tree: Path) -> None:
+def test_a_named_file_is_scanned_though_it_is_ignored(root: Path, tree: Path) -> None:
     assert found(root, tree, ".env") == {".env"}
 
 
-def test_an_ignored_folder_that_is_named_is_looked_at(root: Path, tree: Path) -> None:
+def test_a_named_folder_is_scanned_though_it_is_ignored(root: Path, tree: Path) -> None:
     assert found(root, tree, "build") == {"build/out.md"}
 
 
-def test_a_tracked_file_is_looked_at_though_a_pattern_ignores_it(root: Path, tree: Path) -> None:
+def test_a_tracked_file_is_scanned_though_a_pattern_ignores_it(root: Path, tree: Path) -> None:
     git(tree, "add", "--force", ".env")
     assert found(root, tree, ".") == {"tracked.md", "new.md", ".env"}
 
 
-def test_a_repository_inside_the_tree_is_looked_at(root: Path, tree: Path) -> None:
+def test_a_repository_inside_the_tree_is_scanned(root: Path, tree: Path) -> None:
     inner = tree / "vendored"
     inner.mkdir()
     git(inner, "init", "--quiet")
@@ -75,19 +75,19 @@ def test_a_repository_inside_the_tree_is_looked_at(root: Path, tree: Path) -> No
     assert found(root, tree, ".") == {"tracked.md", "new.md", "vendored/a.md"}
 
 
-def test_a_tracked_file_that_is_gone_is_no_error(root: Path, tree: Path) -> None:
+def test_a_deleted_tracked_file_is_no_error(root: Path, tree: Path) -> None:
     (tree / "tracked.md").unlink()
     assert found(root, tree, ".") == {"new.md"}
 
 
-def test_variables_of_a_hook_lead_to_no_other_repository(root: Path, tree: Path, tmp_path: Path) -> None:
+def test_git_variables_of_a_hook_are_ignored(root: Path, tree: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "--quiet")
     assert found(root, tree, ".", GIT_DIR=str(other / ".git")) == {"tracked.md", "new.md"}
 
 
-def test_outside_of_a_work_tree_every_file_is_looked_at(root: Path, tmp_path: Path) -> None:
+def test_every_file_is_scanned_outside_of_a_work_tree(root: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
     (plain / ".gitignore").write_text("*\n", encoding="utf-8")
@@ -95,7 +95,7 @@ def test_outside_of_a_work_tree_every_file_is_looked_at(root: Path, tmp_path: Pa
     assert found(root, plain, ".") == {"a.md"}
 
 
-def test_a_repository_starts_no_program_of_its_own(root: Path, tree: Path, tmp_path: Path) -> None:
+def test_no_program_that_the_repository_configures_is_started(root: Path, tree: Path, tmp_path: Path) -> None:
     marker = tmp_path / "ran"
     git(tree, "config", "core.fsmonitor", f"touch {marker}; false")
     found(root, tree, ".")

@@ -1,4 +1,4 @@
-"""Names of things pass, however they are spelled and wherever they stand; also beside the words of credentials."""
+"""Ids, names and digests pass in every sentence, even near the words of credentials."""
 
 import base64
 import random
@@ -19,48 +19,48 @@ WORDS = (
 ).split()
 
 
-def hexadecimal(chance: random.Random, digits: int) -> str:
-    return "".join(chance.choices("0123456789abcdef", k=digits))
+def hexadecimal(rng: random.Random, digits: int) -> str:
+    return "".join(rng.choices("0123456789abcdef", k=digits))
 
 
-def drawn(chance: random.Random, size: int) -> str:
-    return "".join(chance.choices(ALNUM, k=size))
+def pick(rng: random.Random, size: int) -> str:
+    return "".join(rng.choices(ALNUM, k=size))
 
 
-def encoded(chance: random.Random, size: int) -> str:
-    return base64.b64encode(chance.randbytes(size)).decode()
+def encoded(rng: random.Random, size: int) -> str:
+    return base64.b64encode(rng.randbytes(size)).decode()
 
 
-def words(chance: random.Random, count: int, joint: str) -> str:
-    return joint.join(chance.choices(WORDS, k=count))
+def words(rng: random.Random, count: int, joint: str) -> str:
+    return joint.join(rng.choices(WORDS, k=count))
 
 
-def humps(chance: random.Random, count: int) -> str:
-    return words(chance, 1, "") + "".join(map(str.title, chance.choices(WORDS, k=count)))
+def camel_case(rng: random.Random, count: int) -> str:
+    return words(rng, 1, "") + "".join(map(str.title, rng.choices(WORDS, k=count)))
 
 
-def identity(chance: random.Random) -> str:
-    return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+def identity(rng: random.Random) -> str:
+    return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
-def lines(chance: random.Random) -> str:
-    return "\n".join(encoded(chance, 57) for _ in range(5)) + "\n" + encoded(chance, 20)
+def lines(rng: random.Random) -> str:
+    return "\n".join(encoded(rng, 57) for _ in range(5)) + "\n" + encoded(rng, 20)
 
 
-def said(chance: random.Random) -> str:
-    """What people search for."""
-    return words(chance, chance.randint(1, 5), " ") + chance.choice(("", " #1234", "/x?y=1", " 100%", ' "as is"'))
+def query(rng: random.Random) -> str:
+    """A search query."""
+    return words(rng, rng.randint(1, 5), " ") + rng.choice(("", " #1234", "/x?y=1", " 100%", ' "as is"'))
 
 
-def layout(chance: random.Random) -> str:
-    """How bytes lie in a structure."""
+def layout(rng: random.Random) -> str:
+    """A format string of `struct`."""
     counts, kinds = ("", "2", "4", "16", "32"), "bBhHiIlLqQfds"
-    return "".join(chance.choice(counts) + chance.choice(kinds) for _ in range(chance.randint(7, 16)))
+    return "".join(rng.choice(counts) + rng.choice(kinds) for _ in range(rng.randint(7, 16)))
 
 
-def safe(chance: random.Random, size: int) -> str:
-    """What clusters draw names from: no vowels, so that no words arise."""
-    return "".join(chance.choices("bcdfghjklmnpqrstvwxz2456789", k=size))
+def safe(rng: random.Random, size: int) -> str:
+    """Random characters as in names of pods: without vowels, so that they form no words."""
+    return "".join(rng.choices("bcdfghjklmnpqrstvwxz2456789", k=size))
 
 
 THINGS: dict[str, Callable[[random.Random], str]] = {
@@ -82,14 +82,14 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
     "variable": lambda c: "${" + words(c, 2, "_").upper() + "}",
     "git permalink": lambda c: f"https://github.com/acme/x/blob/{hexadecimal(c, 40)}/src/{words(c, 1, '')}.py#L12",
     "link of a commit without its scheme": lambda c: f"github.com/acme/{words(c, 1, '')}/commit/{hexadecimal(c, 40)}",
-    "browser's boundary": lambda c: "----WebKitFormBoundary" + drawn(c, 16),
-    "curl's boundary": lambda c: "-" * 24 + drawn(c, 22),
-    "mail's boundary": lambda c: "=_" + drawn(c, 24),
+    "browser's boundary": lambda c: "----WebKitFormBoundary" + pick(c, 16),
+    "curl's boundary": lambda c: "-" * 24 + pick(c, 22),
+    "mail's boundary": lambda c: "=_" + pick(c, 24),
     "Java's boundary": lambda c: f"----=_Part_{c.randint(1, 9**7)}_{c.randint(1, 9**9)}.{c.randint(1, 9**13)}",
     "Python's boundary": lambda c: f"==============={c.randint(1, 10**18):019d}==",
     "Apple's boundary": lambda c: f"Apple-Mail=_{identity(c).upper()}",
-    "camelCase": lambda c: humps(c, 4),
-    "camelCase with a size": lambda c: humps(c, 2) + c.choice(("Base64", "Utf8", "Uint8", "IPv6")) + "Reader",
+    "camelCase": lambda c: camel_case(c, 4),
+    "camelCase with a size": lambda c: camel_case(c, 2) + c.choice(("Base64", "Utf8", "Uint8", "IPv6")) + "Reader",
     "snake_case": lambda c: words(c, 5, "_"),
     "SCREAMING_CASE": lambda c: words(c, 4, "_").upper(),
     "CSS colour": lambda c: "#" + hexadecimal(c, c.choice((3, 6, 8))),
@@ -103,8 +103,8 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
     "work tree": lambda c: f"worktree-{hexadecimal(c, 8)}",
     "directory of an archive": lambda c: f"ninja-{hexadecimal(c, 40)}",
     "role of a cloud": lambda c: f"arn:aws:iam::{c.randint(10**11, 10**12 - 1)}:role/{words(c, 2, '-')}",
-    "query, percent-encoded": lambda c: "&".join(f"{words(c, 1, '')}={quote(said(c), safe='')}" for _ in range(4)),
-    "query of a form": lambda c: "&".join(f"{name}={quote_plus(said(c))}" for name in ("q", "filter", "sort", "next")),
+    "query, percent-encoded": lambda c: "&".join(f"{words(c, 1, '')}={quote(query(c), safe='')}" for _ in range(4)),
+    "query of a form": lambda c: "&".join(f"{name}={quote_plus(query(c))}" for name in ("q", "filter", "sort", "next")),
     "link inside a link": lambda c: (
         "https://login.example.org/authorize?scope=openid%20profile&redirect_uri="
         + quote(f"https://app.example.org/{words(c, 2, '/')}?next=/{words(c, 1, '')}&lang=de", safe="")
@@ -113,7 +113,7 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
         "filter=" + quote(f'{{"status":["open"],"labels":["{words(c, 1, "")}"],"page":{c.randint(1, 99)}}}', safe="")
     ),
     "IBAN": lambda c: f"{c.choice(('DE', 'FR', 'ES', 'PL'))}{c.randint(10**19, 10**20 - 1)}",
-    "IBAN with letters": lambda c: f"GB{c.randint(10, 99)}{drawn(c, 4).upper()}{c.randint(10**13, 10**14 - 1)}",
+    "IBAN with letters": lambda c: f"GB{c.randint(10, 99)}{pick(c, 4).upper()}{c.randint(10**13, 10**14 - 1)}",
     "IBAN in groups": lambda c: "DE" + " ".join(str(c.randint(1000, 9999)) for _ in range(5)),
     "format of struct": lambda c: c.choice("<>=!@") + layout(c),
     "call of struct": lambda c: f"struct.unpack('{c.choice('<>=!')}{layout(c)}', data)",
@@ -128,8 +128,8 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
     "paper": lambda c: (
         f"arXiv:{c.randint(1, 26):02d}{c.randint(1, 12):02d}.{c.randint(10**4, 10**5 - 1)}v{c.randint(1, 9)}"
     ),
-    "document on the web": lambda c: f"https://docs.google.com/document/d/{drawn(c, 44)}/edit",
-    "film on the web": lambda c: f"https://www.youtube.com/watch?v={drawn(c, 11)}",
+    "document on the web": lambda c: f"https://docs.google.com/document/d/{pick(c, 44)}/edit",
+    "film on the web": lambda c: f"https://www.youtube.com/watch?v={pick(c, 11)}",
     "domain name in other letters": lambda _: "xn--e1afmkfd.xn--p1ai",
     "alphabet": lambda c: string.ascii_uppercase + string.ascii_lowercase + string.digits + c.choice(("+/", "-_", "")),
     "German": lambda c: c.choice(
@@ -147,7 +147,7 @@ THINGS: dict[str, Callable[[random.Random], str]] = {
         )
     ),
 }
-PLACES = (
+SENTENCES = (
     "Fixed in {} after the review.",
     "{} is the one we use.",
     "- see `{}` for details",
@@ -175,9 +175,9 @@ PLACES = (
 
 
 @pytest.mark.parametrize("name", THINGS)
-def test_the_name_of_a_thing_passes_wherever_it_stands(name: str) -> None:
-    chance = random.Random(name)
-    texts = [place.format(THINGS[name](chance)) for place in PLACES for _ in range(ROUNDS)]
+def test_a_harmless_name_passes_in_every_sentence(name: str) -> None:
+    rng = random.Random(name)
+    texts = [sentence.format(THINGS[name](rng)) for sentence in SENTENCES for _ in range(ROUNDS)]
     assert [text for text in texts if scan(text)] == []
 
 
@@ -191,7 +191,7 @@ PUBLIC: dict[str, Callable[[random.Random], str]] = {
     "RSA public key": lambda c: "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A" + encoded(c, 270),
     "Ed25519 public key": lambda c: "MCowBQYDK2VwAyEA" + encoded(c, 32),
 }
-KEY_PLACES = (
+KEY_SENTENCES = (
     "signing key {}",
     "The release is signed with key {}.",
     "gpg --recv-keys {}",
@@ -205,7 +205,7 @@ KEY_PLACES = (
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_what_names_a_public_key_passes_behind_the_word_key(name: str) -> None:
-    chance = random.Random(name)
-    texts = [place.format(PUBLIC[name](chance)) for place in KEY_PLACES for _ in range(ROUNDS)]
+def test_an_id_of_a_public_key_passes_after_the_word_key(name: str) -> None:
+    rng = random.Random(name)
+    texts = [sentence.format(PUBLIC[name](rng)) for sentence in KEY_SENTENCES for _ in range(ROUNDS)]
     assert [text for text in texts if scan(text)] == []

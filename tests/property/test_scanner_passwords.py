@@ -1,4 +1,4 @@
-"""Secrets of every making are found in every surrounding in which people tell them."""
+"""Secrets of every kind are found in every typical sentence."""
 
 import base64
 import random
@@ -16,19 +16,19 @@ ALNUM = string.ascii_letters + string.digits
 WORDS = "winter tiger coffee dragon purple monkey garden bridge rocket silver planet orange castle thunder".split()
 
 
-def drawn(chance: random.Random, letters: str, size: int) -> str:
-    return "".join(chance.choices(letters, k=size))
+def pick(rng: random.Random, letters: str, size: int) -> str:
+    return "".join(rng.choices(letters, k=size))
 
 
 SECRETS: dict[str, Callable[[random.Random], str]] = {
-    "hexadecimal": lambda c: drawn(c, "0123456789abcdef", c.choice((32, 40, 64))),
+    "hexadecimal": lambda c: pick(c, "0123456789abcdef", c.choice((32, 40, 64))),
     "UUID": lambda c: str(uuid.UUID(int=c.getrandbits(128), version=4)),
-    "letters and digits": lambda c: drawn(c, ALNUM, c.randint(20, 40)),
-    "small letters and digits": lambda c: drawn(c, string.ascii_lowercase + string.digits, c.randint(24, 40)),
+    "letters and digits": lambda c: pick(c, ALNUM, c.randint(20, 40)),
+    "small letters and digits": lambda c: pick(c, string.ascii_lowercase + string.digits, c.randint(24, 40)),
     "base64": lambda c: base64.b64encode(c.randbytes(c.randint(20, 48))).decode(),
     "a word, a year, a sign": lambda c: c.choice(WORDS).title() + str(c.randint(1950, 2030)) + c.choice("!$*"),
 }
-PLACES = (
+SENTENCES = (
     "- ACME_API_KEY={}",
     "ACME_PASSWORD={}",
     "export ACME_SECRET='{}'",
@@ -47,19 +47,22 @@ PLACES = (
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_a_secret_is_found_wherever_it_is_told(name: str) -> None:
-    chance = random.Random(name)
+def test_a_secret_is_found_in_every_sentence(name: str) -> None:
+    rng = random.Random(name)
     missed = [
-        (place, round_) for place in PLACES for round_ in range(ROUNDS) if not scan(place.format(SECRETS[name](chance)))
+        (sentence, round_)
+        for sentence in SENTENCES
+        for round_ in range(ROUNDS)
+        if not scan(sentence.format(SECRETS[name](rng)))
     ]
     assert missed == []
 
 
-def test_most_passwords_with_every_sign_are_found_however_they_are_quoted() -> None:
-    """Of ten, nine: one of the rest begins as an expression does, another reads as a call."""
-    chance = random.Random(20261121)
+def test_most_generated_passwords_are_found_in_any_quoting() -> None:
+    """Nine of ten; some of the rest begin like an expression or look like a call."""
+    rng = random.Random(20261121)
     letters = ALNUM + string.punctuation
-    texts = [place.format(drawn(chance, letters, chance.randint(14, 24))) for place in PLACES[:8] for _ in range(100)]
+    texts = [sentence.format(pick(rng, letters, rng.randint(14, 24))) for sentence in SENTENCES[:8] for _ in range(100)]
     assert sum(bool(scan(text)) for text in texts) > 0.85 * len(texts)
 
 
@@ -75,19 +78,19 @@ def test_most_passwords_with_every_sign_are_found_however_they_are_quoted() -> N
         "Some words, and 2 more!",
     ],
 )
-def test_code_and_expressions_are_not_drawn(code: str) -> None:
+def test_code_and_expressions_are_no_generated_passwords(code: str) -> None:
     assert not is_generated(code)
 
 
-# Put together here, since together they look like what they stand for.
+# Assembled here, so that the repository contains no text that looks like a password.
 UNNAMED = ("dip" + "Pr16Gg!", "123P4" + "ssW0rd@@", "xM98l" + "Zh20vZs", "Tr0ub" + "4dor&3x")
-TELLING = ("use {} for staging", "it works again since {}", "(`{}`)", "staging: {}.")
+UNNAMED_SENTENCES = ("use {} for staging", "it works again since {}", "(`{}`)", "staging: {}.")
 
 
-@pytest.mark.parametrize("place", TELLING)
+@pytest.mark.parametrize("sentence", UNNAMED_SENTENCES)
 @pytest.mark.parametrize("secret", UNNAMED)
-def test_what_is_spelled_as_only_secrets_are_needs_no_name(secret: str, place: str) -> None:
-    text = place.format(secret)
+def test_a_distinctive_secret_is_found_without_a_name(secret: str, sentence: str) -> None:
+    text = sentence.format(secret)
     assert [text[one.start : one.end] for one in scan(text)] == [secret]
 
 
@@ -95,26 +98,26 @@ def test_what_is_spelled_as_only_secrets_are_needs_no_name(secret: str, place: s
     "word",
     ["Python3!", "actions/Checkout@v4", "HEAD~12", "Repo#1234", "a%20B%2Fc1", "**Bold2Text3**", "User1@Host2.example"],
 )
-def test_what_has_a_sign_for_other_reasons_passes(word: str) -> None:
+def test_a_symbol_in_a_harmless_word_passes(word: str) -> None:
     assert scan(f"see {word} there") == []
 
 
-def test_the_last_name_of_a_chain_is_given_the_value() -> None:
-    value = drawn(random.Random(3), "0123456789abcdef", 8) + "-713c-4555-8"
+def test_the_value_belongs_to_the_last_name_of_a_chain() -> None:
+    value = pick(random.Random(3), "0123456789abcdef", 8) + "-713c-4555-8"
     text = f"- AZURE_API_KEY=AZURE_CLIENT_ID={value}"
     assert [text[one.start : one.end] for one in scan(text)] == [value]
 
 
-def test_one_word_in_quotes_is_the_password_that_a_sentence_tells() -> None:
+def test_one_word_in_quotes_is_a_password_in_a_sentence() -> None:
     assert scan("The password of that account is `Superintendent`.") != []
 
 
 @pytest.mark.parametrize("word", ["Unencrypted", "Configurable", "Obligatory"])
-def test_a_property_in_quotes_is_no_password(word: str) -> None:
+def test_an_adjective_in_quotes_is_no_password(word: str) -> None:
     assert scan(f"The password of that account is `{word}`.") == []
 
 
-def test_a_key_to_a_table_is_no_key_and_one_to_a_service_named_so_is() -> None:
-    value = drawn(random.Random(5), "0123456789abcdef", 32)
+def test_a_table_key_passes_and_an_airtable_key_is_found() -> None:
+    value = pick(random.Random(5), "0123456789abcdef", 32)
     assert scan(f"table key: {value}") == []
     assert scan(f"Airtable key: {value}") != []

@@ -1,4 +1,4 @@
-"""What holds for every text: keys are found anywhere, nothing of them leaks, places are true, the scan never fails."""
+"""For every text: keys are found anywhere, no part of them leaks, positions are valid, and the scan never fails."""
 
 import itertools
 import random
@@ -16,9 +16,9 @@ from unit.scanner.key_patterns import assembled
 
 RULES = runpy.run_path(str(Path(__file__).parents[2] / "scanner" / "render_providers.py"))["rules"]()
 KEYS = [(rule["id"], rule["hits"][0]) for rule in RULES]
-PIECE = 5  # characters; shorter pieces turn up by chance
+PIECE = 5  # characters; shorter pieces occur by chance
 
-# Words and signs as notes hold them, without a character that a key could be spelled with right beside it.
+# Text around a key; the border characters between them cannot be part of a key.
 SURROUNDINGS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=60)
 BORDERS = st.sampled_from(
     [" ", "\n", "\t", '"', "'", "`", "(", ")", "=", ":", ",", ";", "<", ">", "[", "]", "{", "}", "|"]
@@ -32,7 +32,7 @@ def pieces(secret: str) -> set[str]:
 @pytest.mark.parametrize(("rule", "pattern"), KEYS, ids=[rule for rule, _ in KEYS])
 @settings(max_examples=12, deadline=None)
 @given(before=SURROUNDINGS, after=SURROUNDINGS, left=BORDERS, right=BORDERS, seed=st.integers(0, 2**32))
-def test_key_is_found_anywhere(  # noqa: PLR0917 - what varies is an argument
+def test_key_is_found_anywhere(  # noqa: PLR0917 - each varying value is an argument
     rule: str, pattern: str, before: str, after: str, left: str, right: str, seed: int
 ) -> None:
     key = assembled(pattern, random.Random(seed))
@@ -43,7 +43,7 @@ def test_key_is_found_anywhere(  # noqa: PLR0917 - what varies is an argument
 
 @settings(max_examples=150, deadline=None)
 @given(key=st.sampled_from(KEYS), before=SURROUNDINGS, after=SURROUNDINGS, seed=st.integers(0, 2**32))
-def test_no_piece_of_a_key_is_shown(key: tuple[str, str], before: str, after: str, seed: int) -> None:
+def test_no_part_of_a_key_is_shown(key: tuple[str, str], before: str, after: str, seed: int) -> None:
     secret = assembled(key[1], random.Random(seed))
     text = f"{before} {secret} {after}"
     findings = scan(text, key=b"k")
@@ -53,7 +53,7 @@ def test_no_piece_of_a_key_is_shown(key: tuple[str, str], before: str, after: st
 
 @pytest.mark.parametrize(("rule", "pattern"), KEYS[::8])
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_command_shows_no_piece_of_a_key(
+def test_command_shows_no_part_of_a_key(
     rule: str, pattern: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     secret = assembled(pattern, random.Random(rule))
@@ -118,16 +118,16 @@ def test_any_text_of_scanner_words_can_be_scanned(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=80))
-def test_each_plain_character_leads_back_to_its_origin(text: str) -> None:
+def test_each_normalised_character_maps_to_its_origin(text: str) -> None:
     view = normalise(text)
-    places = [view.origin(place) for place in range(len(view.text))]
-    assert places == sorted(places)
-    for place, origin in enumerate(places):
-        assert view.text[place] in normalise(text[origin]).text
+    origins = [view.origin(position) for position in range(len(view.text))]
+    assert origins == sorted(origins)
+    for position, origin in enumerate(origins):
+        assert view.text[position] in normalise(text[origin]).text
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80))
-def test_the_plain_view_is_plain(text: str) -> None:
+def test_normalised_text_stays_unchanged(text: str) -> None:
     plain = normalise(text).text
     assert normalise(plain).text == plain

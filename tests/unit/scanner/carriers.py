@@ -1,4 +1,4 @@
-"""Ways in which texts carry a credential, and credentials to be carried; all put together at run time."""
+"""Formats in which a text contains a credential, and makers of credentials; both are combined at run time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HEX = "0123456789abcdef"
 WORDS = "Winter Tiger Coffee Dragon Silver Orange monkey castle".split()
 
 
-def drawn(chance: random.Random, letters: str, size: int) -> str:
-    return "".join(chance.choices(letters, k=size))
+def pick(rng: random.Random, letters: str, size: int) -> str:
+    return "".join(rng.choices(letters, k=size))
 
 
 def base64_of(text: str) -> str:
@@ -27,33 +27,33 @@ def base64_of(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """`text` as links write it."""
+    """`text`, percent-encoded."""
     return urllib.parse.quote(text, safe="")
 
 
-# What people choose …
+# Passwords that people choose.
 PASSWORDS: dict[str, Maker] = {
     "word, year, sign": lambda c: c.choice(WORDS) + str(c.randint(1950, 2030)) + c.choice("!$*"),
-    "letters and digits": lambda c: drawn(c, ALNUM, 10) + "7kQ",
-    "every kind": lambda c: drawn(c, ALNUM, 6) + c.choice("!@%^") + drawn(c, ALNUM, 5) + c.choice("#&*") + "9xR",
-    "hexadecimal": lambda c: drawn(c, HEX, 31) + "7",
+    "letters and digits": lambda c: pick(c, ALNUM, 10) + "7kQ",
+    "every kind": lambda c: pick(c, ALNUM, 6) + c.choice("!@%^") + pick(c, ALNUM, 5) + c.choice("#&*") + "9xR",
+    "hexadecimal": lambda c: pick(c, HEX, 31) + "7",
 }
-# … and what machines issue: of known providers, and of nobody in particular.
+# Tokens that machines issue, of known providers and of others.
 TOKENS: dict[str, Maker] = {
-    "GitHub": lambda c: "gh" + "p_" + drawn(c, ALNUM, 36),
-    "OpenAI": lambda c: "sk-" + "proj-" + drawn(c, ALNUM, 48),
-    "Slack": lambda c: "xox" + f"b-{c.randint(10**11, 10**12 - 1)}-" + drawn(c, ALNUM, 24),
-    "AWS": lambda c: "AK" + "IA" + drawn(c, string.ascii_uppercase + "234567", 16),
-    "npm": lambda c: "np" + "m_" + drawn(c, ALNUM, 36),
-    "Stripe": lambda c: "sk_" + "live_" + drawn(c, ALNUM, 24),
-    "letters and digits": lambda c: drawn(c, ALNUM, 32),
-    "small letters and digits": lambda c: drawn(c, LOWER, 36),
+    "GitHub": lambda c: "gh" + "p_" + pick(c, ALNUM, 36),
+    "OpenAI": lambda c: "sk-" + "proj-" + pick(c, ALNUM, 48),
+    "Slack": lambda c: "xox" + f"b-{c.randint(10**11, 10**12 - 1)}-" + pick(c, ALNUM, 24),
+    "AWS": lambda c: "AK" + "IA" + pick(c, string.ascii_uppercase + "234567", 16),
+    "npm": lambda c: "np" + "m_" + pick(c, ALNUM, 36),
+    "Stripe": lambda c: "sk_" + "live_" + pick(c, ALNUM, 24),
+    "letters and digits": lambda c: pick(c, ALNUM, 32),
+    "small letters and digits": lambda c: pick(c, LOWER, 36),
     "base64": lambda c: base64.b64encode(c.randbytes(33)).decode(),
-    "hexadecimal": lambda c: drawn(c, HEX, 39) + "7",
-    "UUID": lambda c: "-".join(drawn(c, HEX, size) for size in (8, 4, 4, 4, 12)),
+    "hexadecimal": lambda c: pick(c, HEX, 39) + "7",
+    "UUID": lambda c: "-".join(pick(c, HEX, size) for size in (8, 4, 4, 4, 12)),
 }
 
-# Files and commands in which a name says what the value is.
+# Files and commands that put a name before the value.
 FILES: dict[str, Carrier] = {
     "JSON": lambda s: json.dumps({"db": {"user": "ada", "password": s}}),
     "JSON in lines": lambda s: json.dumps({"db": {"user": "ada", "api_token": s}}, indent=2),
@@ -138,7 +138,7 @@ FILES: dict[str, Carrier] = {
     "an arrow": lambda s: f"password \u2192 {s}\n",
     "wpa_supplicant": lambda s: f'network={{\n  ssid="Home"\n  psk="{s}"\n}}\n',
 }
-# Headers of requests, which carry what machines issue.
+# HTTP headers, which contain tokens.
 HEADERS: dict[str, Carrier] = {
     "bearer": lambda s: f"Authorization: Bearer {s}\r\n",
     "token": lambda s: f"Authorization: token {s}\r\n",

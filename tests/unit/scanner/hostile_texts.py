@@ -1,7 +1,7 @@
-"""Texts made to be slow to scan: each aims at one habit of a scanner, at any size that is asked for.
+"""Texts that are made to slow down a scanner, of any size; each targets one weakness.
 
-A note is never like these; a write that wants to stop the scanner is. Keys are put together here, so that none lies in
-the repository.
+Notes do not look like this, but an attack on the scanner may. Keys are assembled here, so that the repository contains
+none.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ WORDS = (
 Maker = Callable[[random.Random], str]
 
 
-def drawn(chance: random.Random, letters: str, count: int) -> str:
-    return "".join(chance.choices(letters, k=count))
+def pick(rng: random.Random, letters: str, count: int) -> str:
+    return "".join(rng.choices(letters, k=count))
 
 
-def uuid(chance: random.Random) -> str:
-    return "-".join(drawn(chance, HEX, count) for count in (8, 4, 4, 4, 12))
+def uuid(rng: random.Random) -> str:
+    return "-".join(pick(rng, HEX, count) for count in (8, 4, 4, 4, 12))
 
 
 def base64_of(text: str) -> str:
@@ -49,7 +49,7 @@ def base64_of(text: str) -> str:
 
 
 def hidden(text: str) -> str:
-    """`text` with a zero-width space behind each character."""
+    """`text` with a zero-width space after each character."""
     return "".join(letter + "\u200b" for letter in text)
 
 
@@ -58,23 +58,23 @@ def wide(text: str) -> str:
     return "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text)
 
 
-def encoded(chance: random.Random, times: int) -> str:
-    """Random words in base64, encoded again and again."""
-    data = " ".join(chance.choices(WORDS, k=12)).encode()
+def encoded(rng: random.Random, times: int) -> str:
+    """Random words, encoded in base64 the given number of times."""
+    data = " ".join(rng.choices(WORDS, k=12)).encode()
     for _ in range(times):
         data = base64.b64encode(data)
     return data.decode()
 
 
-# What is said over and over, with other characters each time.
+# Makers of the pieces that a text repeats with different characters.
 PIECES: dict[str, Maker] = {
-    # names and signs
+    # names and separators
     "names without values": lambda c: c.choice(WORDS) + "=",
-    "names and short values": lambda c: f"{c.choice(WORDS)}={drawn(c, ALNUM, 4)} ",
-    "names and values": lambda c: f"{c.choice(WORDS)}: {drawn(c, LOWER, 12)}\n",
-    "names and quoted values": lambda c: f'"{c.choice(WORDS)}": "{drawn(c, ALNUM, 20)}",\n',
-    "passwords told": lambda c: f"the password is {drawn(c, LOWER, 5)} ",
-    "values far from names": lambda c: f"token {drawn(c, string.ascii_lowercase, 3)} a b c d e f ",
+    "names and short values": lambda c: f"{c.choice(WORDS)}={pick(c, ALNUM, 4)} ",
+    "names and values": lambda c: f"{c.choice(WORDS)}: {pick(c, LOWER, 12)}\n",
+    "names and quoted values": lambda c: f'"{c.choice(WORDS)}": "{pick(c, ALNUM, 20)}",\n',
+    "passwords told": lambda c: f"the password is {pick(c, LOWER, 5)} ",
+    "values far from names": lambda c: f"token {pick(c, string.ascii_lowercase, 3)} a b c d e f ",
     "short names": lambda _: "pw pin pass ",
     "names in one word": lambda c: c.choice(("key", "Key", "pass", "token")),
     "equals signs": lambda _: "=",
@@ -86,37 +86,37 @@ PIECES: dict[str, Maker] = {
     "spaces behind names": lambda c: "key" + " " * c.randint(10, 40),
     # links
     "links with users": lambda _: "a://b:",
-    "links": lambda c: f"https://example.org/{drawn(c, LOWER, 12)}?id={drawn(c, ALNUM, 24)} ",
-    "long users of links": lambda c: "a://" + drawn(c, LOWER, 120) + ":",
-    "paths": lambda c: "/".join(c.choices(WORDS, k=4)) + "/" + drawn(c, LOWER, 8) + " ",
+    "links": lambda c: f"https://example.org/{pick(c, LOWER, 12)}?id={pick(c, ALNUM, 24)} ",
+    "long users of links": lambda c: "a://" + pick(c, LOWER, 120) + ":",
+    "paths": lambda c: "/".join(c.choices(WORDS, k=4)) + "/" + pick(c, LOWER, 8) + " ",
     "one path": lambda c: c.choice(WORDS) + "/",
-    # keys, nearly
-    "keys without names": lambda c: drawn(c, ALNUM, 32) + " ",
-    "keys near names": lambda c: f"key {drawn(c, ALNUM, 24)} ",
-    "just short of a key": lambda c: drawn(c, string.ascii_lowercase, 9) + drawn(c, LOWER, 6) + " ",
+    # almost keys
+    "keys without names": lambda c: pick(c, ALNUM, 32) + " ",
+    "keys near names": lambda c: f"key {pick(c, ALNUM, 24)} ",
+    "just short of a key": lambda c: pick(c, string.ascii_lowercase, 9) + pick(c, LOWER, 6) + " ",
     "slugs": lambda c: "-".join(c.choices(WORDS, k=3)) + f"-{c.randint(1, 999)} ",
     "identifiers": lambda c: "".join(map(str.capitalize, c.choices(WORDS, k=4))) + "2 ",
-    "uuids near names": lambda c: f"key {drawn(c, HEX, 8)}-{drawn(c, HEX, 4)}-4000-8000-{drawn(c, HEX, 12)} ",
-    "digests": lambda c: drawn(c, HEX, 40) + " ",
-    "digests of keys": lambda c: "key=" + drawn(c, HEX, 40) + " ",
-    "starts of keys": lambda c: " gh" + "p_" + drawn(c, ALNUM, 30),
+    "uuids near names": lambda c: f"key {pick(c, HEX, 8)}-{pick(c, HEX, 4)}-4000-8000-{pick(c, HEX, 12)} ",
+    "digests": lambda c: pick(c, HEX, 40) + " ",
+    "digests of keys": lambda c: "key=" + pick(c, HEX, 40) + " ",
+    "starts of keys": lambda c: " gh" + "p_" + pick(c, ALNUM, 30),
     "starts of keys, joined": lambda _: "xo" + "xb-1",
-    "known keys": lambda c: "gh" + "p_" + drawn(c, ALNUM, 36) + "\n",
-    "signed tokens": lambda c: "ey" + "J" + drawn(c, ALNUM, 20) + ".",
+    "known keys": lambda c: "gh" + "p_" + pick(c, ALNUM, 36) + "\n",
+    "signed tokens": lambda c: "ey" + "J" + pick(c, ALNUM, 20) + ".",
     "signed token, endless": lambda _: "eyJ" + "aaaaaaaa-",
     "password hashes": lambda _: "$5$",
     # key blocks
     "key headers": lambda _: f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n",
-    "key headers and lines": lambda c: f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n{drawn(c, ALNUM, 26)}\n",
+    "key headers and lines": lambda c: f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n{pick(c, ALNUM, 26)}\n",
     "certificates": lambda c: (
-        f"{DASHES}BEGIN CERTIFICATE{DASHES}\n{drawn(c, ALNUM, 26)}\n{DASHES}END CERTIFICATE{DASHES}\n"
+        f"{DASHES}BEGIN CERTIFICATE{DASHES}\n{pick(c, ALNUM, 26)}\n{DASHES}END CERTIFICATE{DASHES}\n"
     ),
     # encodings
     "percent signs": lambda _: "%41",
-    "percent signs in words": lambda c: f"%{c.randint(0x61, 0x7A):02x}{drawn(c, LOWER, 12)} ",
+    "percent signs in words": lambda c: f"%{c.randint(0x61, 0x7A):02x}{pick(c, LOWER, 12)} ",
     "base64 of words": lambda c: encoded(c, 1) + " ",
     "base64 of base64": lambda c: encoded(c, 4) + " ",
-    "base64 of names": lambda c: base64.b64encode(f"password={drawn(c, ALNUM, 9)}".encode()).decode() + " ",
+    "base64 of names": lambda c: base64.b64encode(f"password={pick(c, ALNUM, 9)}".encode()).decode() + " ",
     "hexadecimal of words": lambda c: " ".join(c.choices(WORDS, k=4)).encode().hex() + " ",
     "one base64 file": lambda c: base64.b64encode(c.randbytes(57)).decode(),
     "base64 lines": lambda c: base64.b64encode(c.randbytes(57)).decode() + "\n",
@@ -124,8 +124,8 @@ PIECES: dict[str, Maker] = {
     "zero width": lambda c: c.choice(ALNUM) + "\u200b",
     "zero width only": lambda c: chr(c.choice((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))),
     "tags": lambda c: chr(0xE0000 + c.randint(0x20, 0x7E)),
-    "full width": lambda c: wide(drawn(c, ALNUM, 24)) + " ",
-    "full width names": lambda c: wide("password") + "\uff1a" + wide(drawn(c, ALNUM, 8)) + " ",
+    "full width": lambda c: wide(pick(c, ALNUM, 24)) + " ",
+    "full width names": lambda c: wide("password") + "\uff1a" + wide(pick(c, ALNUM, 8)) + " ",
     "full width and zero width": lambda c: wide(c.choice(ALNUM)) + "\u200b",
     "letters that grow": lambda c: c.choice("\ufb03\ufdfa\u2474\u3300"),
     "every character": lambda c: chr(c.choice((c.randint(0xA1, 0xD7FF), c.randint(0xE000, 0x1FFFF)))),
@@ -154,122 +154,122 @@ PIECES: dict[str, Maker] = {
     "before their name": lambda _: "use aaaaaa as the ",
     "pairs": lambda _: "creds aa aa aa aa:1!",
     "programs": lambda _: "mysql ",
-    "programs with options": lambda c: f"mysql -u root -p{drawn(c, LOWER, 6)} ",
+    "programs with options": lambda c: f"mysql -u root -p{pick(c, LOWER, 6)} ",
     "logins": lambda _: "login a:b/c:",
     "logins, far": lambda _: "login aaaaaaaa ",
     "as and spaces": lambda c: "use aaaaaa as" + " " * c.randint(50, 90),
     "brackets behind values": lambda _: "key=a1" + ")" * 250,
-    "long names": lambda c: "key_" + drawn(c, string.ascii_lowercase, 24) + "=",
+    "long names": lambda c: "key_" + pick(c, string.ascii_lowercase, 24) + "=",
     "escaped bytes": lambda _: "password=aaaa" + "\\x41" * 40,
-    "uuids": lambda c: f"{drawn(c, HEX, 8)}-{drawn(c, HEX, 4)}-4000-8000-{drawn(c, HEX, 12)}\n",
-    "lock file": lambda c: f'"integrity": "sha512-{drawn(c, ALNUM, 86)}==",\n',
+    "uuids": lambda c: f"{pick(c, HEX, 8)}-{pick(c, HEX, 4)}-4000-8000-{pick(c, HEX, 12)}\n",
+    "lock file": lambda c: f'"integrity": "sha512-{pick(c, ALNUM, 86)}==",\n',
     "all guards": lambda _: "://eyJ pat/pk_at.Q~ k_ _mmk; sig=:AA$token=uthorization ",
-    "connections": lambda c: f"a={drawn(c, LOWER, 4)};pwd=",
-    # crowds: thousands of cases, each at the border
-    "keys and other values each time": lambda c: f"key={drawn(c, ALNUM, 8)}\n",
-    "passwords of any sign": lambda c: f"password={drawn(c, PRINTABLE, 10)}\n",
+    "connections": lambda c: f"a={pick(c, LOWER, 4)};pwd=",
+    # thousands of borderline cases
+    "keys and other values each time": lambda c: f"key={pick(c, ALNUM, 8)}\n",
+    "passwords of any sign": lambda c: f"password={pick(c, PRINTABLE, 10)}\n",
     "one name again and again": lambda _: "password ",
     "names as values": lambda _: "password: password\n",
     "names joined": lambda _: "key_id_key_id_key_url_",
     "names and arrows": lambda _: "key->key->",
     "short names and signs": lambda _: "pin=pw=pass=",
     "verbs and signs": lambda _: "pass: ",
-    "short tokens near names": lambda c: f"key {drawn(c, ALNUM, 12)} ",
-    "short tokens": lambda c: drawn(c, ALNUM, 12) + " ",
-    "tokens of sixteen": lambda c: drawn(c, ALNUM, 16) + "\n",
-    "tokens of letters": lambda c: drawn(c, string.ascii_letters, 20) + "\n",
-    "tokens of capitals": lambda c: drawn(c, string.ascii_uppercase + string.digits, 20) + "\n",
-    "tokens with joints": lambda c: drawn(c, ALNUM + "_-", 21) + " ",
-    "tokens with any joint": lambda c: drawn(c, ALNUM + "-_./+", 20) + c.choice(" ,;\n"),
-    "tokens behind escapes": lambda c: "\\n" + drawn(c, ALNUM, 20),
-    "tokens in quotes": lambda c: f'"{drawn(c, ALNUM, 18)}",',
-    "objects of services": lambda c: f"cus_{drawn(c, ALNUM, 14)} ",
-    "objects of services near names": lambda c: f"key cus_{drawn(c, ALNUM, 14)} ",
-    "many kinds of keys, cut": lambda c: c.choice(STARTS) + drawn(c, ALNUM, c.randint(4, 20)) + " ",
-    "one character short": lambda c: "AK" + "IA" + drawn(c, string.ascii_uppercase, 15) + " ",
-    "placeholders": lambda c: f"key=your-{drawn(c, LOWER, 12)}-here ",
+    "short tokens near names": lambda c: f"key {pick(c, ALNUM, 12)} ",
+    "short tokens": lambda c: pick(c, ALNUM, 12) + " ",
+    "tokens of sixteen": lambda c: pick(c, ALNUM, 16) + "\n",
+    "tokens of letters": lambda c: pick(c, string.ascii_letters, 20) + "\n",
+    "tokens of capitals": lambda c: pick(c, string.ascii_uppercase + string.digits, 20) + "\n",
+    "tokens with joints": lambda c: pick(c, ALNUM + "_-", 21) + " ",
+    "tokens with any joint": lambda c: pick(c, ALNUM + "-_./+", 20) + c.choice(" ,;\n"),
+    "tokens behind escapes": lambda c: "\\n" + pick(c, ALNUM, 20),
+    "tokens in quotes": lambda c: f'"{pick(c, ALNUM, 18)}",',
+    "objects of services": lambda c: f"cus_{pick(c, ALNUM, 14)} ",
+    "objects of services near names": lambda c: f"key cus_{pick(c, ALNUM, 14)} ",
+    "many kinds of keys, cut": lambda c: c.choice(STARTS) + pick(c, ALNUM, c.randint(4, 20)) + " ",
+    "one character short": lambda c: "AK" + "IA" + pick(c, string.ascii_uppercase, 15) + " ",
+    "placeholders": lambda c: f"key=your-{pick(c, LOWER, 12)}-here ",
     "crosses": lambda _: "x" * 30 + " ",
     "crosses for keys": lambda _: "key=" + "x" * 30 + " ",
-    "slugs of chance": lambda c: f"{c.choice(WORDS)}-{drawn(c, LOWER, 5)}-{c.choice(WORDS)}-{drawn(c, LOWER, 6)} ",
+    "slugs of chance": lambda c: f"{c.choice(WORDS)}-{pick(c, LOWER, 5)}-{c.choice(WORDS)}-{pick(c, LOWER, 6)} ",
     "numbered names near names": lambda c: (
         "key " + "".join(word.capitalize() + str(c.randint(1, 99)) for word in c.choices(WORDS, k=3)) + " "
     ),
-    "versions with commits": lambda c: f"v1.2.{c.randint(1, 99)}-{drawn(c, HEX, 12)} ",
-    "hosts": lambda c: f"{drawn(c, string.ascii_lowercase, 5)}.example.com/{drawn(c, ALNUM, 22)} ",
-    "users and passwords": lambda c: f"login {drawn(c, string.ascii_lowercase, 5)}/{drawn(c, LOWER, 7)}! ",
-    "used as keys": lambda c: f"use {drawn(c, LOWER, 8)} as the key ",
+    "versions with commits": lambda c: f"v1.2.{c.randint(1, 99)}-{pick(c, HEX, 12)} ",
+    "hosts": lambda c: f"{pick(c, string.ascii_lowercase, 5)}.example.com/{pick(c, ALNUM, 22)} ",
+    "users and passwords": lambda c: f"login {pick(c, string.ascii_lowercase, 5)}/{pick(c, LOWER, 7)}! ",
+    "used as keys": lambda c: f"use {pick(c, LOWER, 8)} as the key ",
     "given by a statement": lambda _: "identified by ",
     # encodings, nested and mixed
     "escapes of JSON": lambda c: f"\\u00{c.randint(0x61, 0x7A):02x}",
-    "escapes of names": lambda c: "".join(f"\\x{ord(letter):02x}" for letter in f"key={drawn(c, ALNUM, 9)}") + " ",
-    "escapes, far apart": lambda c: "\\u0061" + drawn(c, ALNUM, 64),
+    "escapes of names": lambda c: "".join(f"\\x{ord(letter):02x}" for letter in f"key={pick(c, ALNUM, 9)}") + " ",
+    "escapes, far apart": lambda c: "\\u0061" + pick(c, ALNUM, 64),
     "entities": lambda c: f"&#{c.randint(97, 122)};",
-    "ids of cloud keys": lambda c: "AK" + "IA" + drawn(c, string.ascii_uppercase, 16) + " ",
+    "ids of cloud keys": lambda c: "AK" + "IA" + pick(c, string.ascii_uppercase, 16) + " ",
     "ids of cloud keys, and keys": lambda c: (
-        "AK" + "IA" + drawn(c, string.ascii_uppercase, 16) + f" {drawn(c, ALNUM, 40)}\n"
+        "AK" + "IA" + pick(c, string.ascii_uppercase, 16) + f" {pick(c, ALNUM, 40)}\n"
     ),
     "percent signs alone": lambda _: "%",
-    "percent signs and breaks": lambda c: f"%0A{drawn(c, LOWER, 4)}",
-    "percent signs in names": lambda c: f"p%61ssword%3D{drawn(c, ALNUM, 8)} ",
-    "percent signs in tokens": lambda c: f"%41{drawn(c, ALNUM, 12)}%3D ",
-    "base64 of base64 of names": lambda c: base64_of(base64_of(f"key={drawn(c, ALNUM, 9)}")) + " ",
+    "percent signs and breaks": lambda c: f"%0A{pick(c, LOWER, 4)}",
+    "percent signs in names": lambda c: f"p%61ssword%3D{pick(c, ALNUM, 8)} ",
+    "percent signs in tokens": lambda c: f"%41{pick(c, ALNUM, 12)}%3D ",
+    "base64 of base64 of names": lambda c: base64_of(base64_of(f"key={pick(c, ALNUM, 9)}")) + " ",
     "base64 of key headers": lambda _: base64_of(f"{DASHES}BEGIN PRIVATE KEY{DASHES}") + " ",
-    "base64 of a long list": lambda c: base64_of(f"password={drawn(c, ALNUM, 9)};" * 60) + " ",
-    "hexadecimal of names": lambda c: f"password={drawn(c, ALNUM, 9)}".encode().hex() + " ",
-    "basic authorization": lambda c: f"Authorization: Basic {base64_of('user:' + drawn(c, ALNUM, 8))}\n",
+    "base64 of a long list": lambda c: base64_of(f"password={pick(c, ALNUM, 9)};" * 60) + " ",
+    "hexadecimal of names": lambda c: f"password={pick(c, ALNUM, 9)}".encode().hex() + " ",
+    "basic authorization": lambda c: f"Authorization: Basic {base64_of('user:' + pick(c, ALNUM, 8))}\n",
     # files
-    "JSON of ids": lambda c: f'{{"id": "{uuid(c)}", "sha": "{drawn(c, HEX, 40)}", "key": "{drawn(c, ALNUM, 22)}"}},',
-    "CSV of ids": lambda c: f"{c.randint(1, 10**6)},{drawn(c, ALNUM, 22)},{uuid(c)},{drawn(c, HEX, 24)}\n",
-    "query strings": lambda c: f"{drawn(c, ALNUM, 12)}={drawn(c, ALNUM, 18)}&",
-    "YAML anchors": lambda c: f"- &{drawn(c, LOWER, 8)} *{drawn(c, LOWER, 8)}\n",
-    "a dump in hexadecimal": lambda c: f"{drawn(c, HEX, 8)}  " + " ".join(drawn(c, HEX, 2) for _ in range(16)) + "\n",
-    "a log": lambda c: f"2026-11-{c.randint(10, 30)}T10:11:{c.randint(10, 59)}Z auth request_id={drawn(c, HEX, 32)}\n",
-    "minified": lambda c: f"{drawn(c, ALNUM, 2)}.{drawn(c, ALNUM, 6)}={drawn(c, ALNUM, 3)}=>key.{drawn(c, ALNUM, 8)};",
+    "JSON of ids": lambda c: f'{{"id": "{uuid(c)}", "sha": "{pick(c, HEX, 40)}", "key": "{pick(c, ALNUM, 22)}"}},',
+    "CSV of ids": lambda c: f"{c.randint(1, 10**6)},{pick(c, ALNUM, 22)},{uuid(c)},{pick(c, HEX, 24)}\n",
+    "query strings": lambda c: f"{pick(c, ALNUM, 12)}={pick(c, ALNUM, 18)}&",
+    "YAML anchors": lambda c: f"- &{pick(c, LOWER, 8)} *{pick(c, LOWER, 8)}\n",
+    "a dump in hexadecimal": lambda c: f"{pick(c, HEX, 8)}  " + " ".join(pick(c, HEX, 2) for _ in range(16)) + "\n",
+    "a log": lambda c: f"2026-11-{c.randint(10, 30)}T10:11:{c.randint(10, 59)}Z auth request_id={pick(c, HEX, 32)}\n",
+    "minified": lambda c: f"{pick(c, ALNUM, 2)}.{pick(c, ALNUM, 6)}={pick(c, ALNUM, 3)}=>key.{pick(c, ALNUM, 8)};",
     "heads of tables": lambda _: "user | password\n",
-    "heads and rows": lambda c: f"user,password\n{drawn(c, LOWER, 5)},{drawn(c, LOWER, 9)}\n",
+    "heads and rows": lambda c: f"user,password\n{pick(c, LOWER, 5)},{pick(c, LOWER, 9)}\n",
     "one head of many columns": lambda _: "user|" + "password|" * 112 + "\n",
     "cells in quotes": lambda _: 'user,"password\n',
-    "columns of spaces": lambda c: f"user  password\n{drawn(c, LOWER, 5)} {drawn(c, LOWER, 9)}\n",
-    "XML": lambda c: f"<key>{drawn(c, ALNUM, 14)}</key><password>{drawn(c, string.ascii_lowercase, 7)}</password>",
+    "columns of spaces": lambda c: f"user  password\n{pick(c, LOWER, 5)} {pick(c, LOWER, 9)}\n",
+    "XML": lambda c: f"<key>{pick(c, ALNUM, 14)}</key><password>{pick(c, string.ascii_lowercase, 7)}</password>",
     # beyond ASCII, with names
-    "hidden names": lambda c: hidden(f"password={drawn(c, ALNUM, 6)}") + " ",
-    "full-width assignments": lambda c: wide(f"key={drawn(c, ALNUM, 16)}") + "\n",
+    "hidden names": lambda c: hidden(f"password={pick(c, ALNUM, 6)}") + " ",
+    "full-width assignments": lambda c: wide(f"key={pick(c, ALNUM, 16)}") + "\n",
     "bold letters of mathematics": lambda c: "key=" + "".join(chr(0x1D400 + c.randint(0, 51)) for _ in range(16)) + " ",
-    "chinese names": lambda c: f"\u5bc6\u7801\uff1a{drawn(c, LOWER, 8)}\uff0c",
-    "unbreakable spaces": lambda c: f"key\u00a0=\u00a0{drawn(c, LOWER, 9)}\u00a0",
-    "nulls around signs": lambda c: f"key\0=\0{drawn(c, LOWER, 9)}",
+    "chinese names": lambda c: f"\u5bc6\u7801\uff1a{pick(c, LOWER, 8)}\uff0c",
+    "unbreakable spaces": lambda c: f"key\u00a0=\u00a0{pick(c, LOWER, 9)}\u00a0",
+    "nulls around signs": lambda c: f"key\0=\0{pick(c, LOWER, 9)}",
     "families of emoji": lambda _: "\U0001f468\u200d\U0001f469\u200d\U0001f467 ",
-    # many small things, each of interest to several detectors
+    # pieces that several detectors examine
     "starts of keys and words, joined": lambda _: "gl" + "pat-word-",
     "starts of keys and dots, joined": lambda _: "S" + "G.word.",
     "one start of keys, joined": lambda _: "s" + "k-",
-    "starts of keys, any, joined": lambda c: c.choice(STARTS) + drawn(c, string.ascii_lowercase, 2) + "-",
+    "starts of keys, any, joined": lambda c: c.choice(STARTS) + pick(c, string.ascii_lowercase, 2) + "-",
     "starts of keys and placeholders": lambda c: (
         c.choice(STARTS) + "your-secret-key-goes-here-" + c.choice(WORDS) + " "
     ),
-    "all at once": lambda c: f"login key={drawn(c, LOWER, 5)}/{drawn(c, ALNUM, 9)}! ",
-    "mail addresses": lambda c: f"{drawn(c, LOWER, 8)}@{drawn(c, LOWER, 6)}.com:{drawn(c, ALNUM, 6)}\n",
-    "users of curl": lambda c: f"curl -u {drawn(c, LOWER, 4)}:{drawn(c, LOWER, 6)} ",
-    "options with values": lambda c: f"--password={drawn(c, LOWER, 8)} --token {drawn(c, ALNUM, 9)} ",
-    "programs with passwords": lambda c: f"sshpass -p {drawn(c, LOWER, 7)} ",
-    "secure strings": lambda c: f'ConvertTo-SecureString "{drawn(c, ALNUM, 6)}!1" ',
-    "used as tokens": lambda c: f"send {drawn(c, ALNUM, 7)}1 as my token; ",
-    "digests told": lambda c: f"sha256={drawn(c, ALNUM, 14)},h1:{drawn(c, ALNUM, 12)}= ",
-    "boundaries": lambda c: f'boundary="=_{drawn(c, ALNUM, 14)}" ',
-    "small images": lambda c: f"data:image/png;base64,{drawn(c, ALNUM, 16)}== ",
-    "words with signs": lambda c: f"{drawn(c, ALNUM, 4)}{c.choice('!#$%&@^*~')}{drawn(c, ALNUM, 4)} ",
+    "all at once": lambda c: f"login key={pick(c, LOWER, 5)}/{pick(c, ALNUM, 9)}! ",
+    "mail addresses": lambda c: f"{pick(c, LOWER, 8)}@{pick(c, LOWER, 6)}.com:{pick(c, ALNUM, 6)}\n",
+    "users of curl": lambda c: f"curl -u {pick(c, LOWER, 4)}:{pick(c, LOWER, 6)} ",
+    "options with values": lambda c: f"--password={pick(c, LOWER, 8)} --token {pick(c, ALNUM, 9)} ",
+    "programs with passwords": lambda c: f"sshpass -p {pick(c, LOWER, 7)} ",
+    "secure strings": lambda c: f'ConvertTo-SecureString "{pick(c, ALNUM, 6)}!1" ',
+    "used as tokens": lambda c: f"send {pick(c, ALNUM, 7)}1 as my token; ",
+    "digests told": lambda c: f"sha256={pick(c, ALNUM, 14)},h1:{pick(c, ALNUM, 12)}= ",
+    "boundaries": lambda c: f'boundary="=_{pick(c, ALNUM, 14)}" ',
+    "small images": lambda c: f"data:image/png;base64,{pick(c, ALNUM, 16)}== ",
+    "words with signs": lambda c: f"{pick(c, ALNUM, 4)}{c.choice('!#$%&@^*~')}{pick(c, ALNUM, 4)} ",
     "signs and letters": lambda c: f"{c.choice('!#$%&@^*~')}{c.choice(ALNUM)}",
-    "types of names": lambda c: f"token_{drawn(c, LOWER, 3)}: str -> key: {c.choice(WORDS)}, ",
-    "rows of a table": lambda c: f"| {c.choice(WORDS)} key | {drawn(c, ALNUM, 8)} |\n",
-    "escaped JSON": lambda c: f'\\"{c.choice(WORDS)}\\":\\"{drawn(c, ALNUM, 13)}\\",',
-    "short signed tokens": lambda c: f"ey{'J'}{drawn(c, ALNUM, 9)}.ey{'J'}{drawn(c, ALNUM, 9)} ",
-    "hashes of passwords": lambda c: f"$5${drawn(c, ALNUM, 21)} ",
+    "types of names": lambda c: f"token_{pick(c, LOWER, 3)}: str -> key: {c.choice(WORDS)}, ",
+    "rows of a table": lambda c: f"| {c.choice(WORDS)} key | {pick(c, ALNUM, 8)} |\n",
+    "escaped JSON": lambda c: f'\\"{c.choice(WORDS)}\\":\\"{pick(c, ALNUM, 13)}\\",',
+    "short signed tokens": lambda c: f"ey{'J'}{pick(c, ALNUM, 9)}.ey{'J'}{pick(c, ALNUM, 9)} ",
+    "hashes of passwords": lambda c: f"$5${pick(c, ALNUM, 21)} ",
     "ids of keys": lambda c: f"key_id={uuid(c)};",
-    "percent signs, twice": lambda c: f"%25{c.randint(0x41, 0x7A):02x}{drawn(c, LOWER, 2)}",
-    "percent signs between letters": lambda c: f"{drawn(c, ALNUM, 11)}%3D%26 ",
+    "percent signs, twice": lambda c: f"%25{c.randint(0x41, 0x7A):02x}{pick(c, LOWER, 2)}",
+    "percent signs between letters": lambda c: f"{pick(c, ALNUM, 11)}%3D%26 ",
     "nulls between letters": lambda c: c.choice(ALNUM) + "\0",
     "ligatures": lambda c: c.choice("\ufb01\ufb02\ufb03\u2474\u33c2"),
-    "cyrillic names": lambda c: f"\u043f\u0430\u0440\u043e\u043b\u044c: {drawn(c, LOWER, 7)}\n",
+    "cyrillic names": lambda c: f"\u043f\u0430\u0440\u043e\u043b\u044c: {pick(c, LOWER, 7)}\n",
     "switching kinds": lambda c: (
         "".join(c.choice(string.ascii_letters) + c.choice(string.digits) for _ in range(7)) + ","
     ),
@@ -279,25 +279,25 @@ PIECES: dict[str, Maker] = {
     "drawings": lambda c: (
         f"M{c.randint(1, 99)}.{c.randint(1, 9)}c-{c.randint(1, 9)}.{c.randint(1, 99)}a{c.randint(1, 9)} "
     ),
-    "humps of names": lambda c: "".join(map(str.capitalize, c.choices(WORDS, k=2))) + f"Key{drawn(c, LOWER, 3)} ",
-    "passwords of passwords": lambda c: "password=" + c.choice(("", "Token ", drawn(c, LOWER, 2))),
-    "keys cut by dots": lambda c: c.choice(STARTS) + drawn(c, ALNUM, 6) + ".." + drawn(c, ALNUM, 4) + " ",
-    "base64 of signs": lambda c: base64_of(f"{drawn(c, ALNUM, 5)}!{drawn(c, ALNUM, 6)}") + " ",
-    "hexadecimal near names": lambda c: f"key {drawn(c, HEX, 16)} ",
-    "authors": lambda c: f"author {drawn(c, string.ascii_lowercase, 2)} monkey ",
+    "humps of names": lambda c: "".join(map(str.capitalize, c.choices(WORDS, k=2))) + f"Key{pick(c, LOWER, 3)} ",
+    "passwords of passwords": lambda c: "password=" + c.choice(("", "Token ", pick(c, LOWER, 2))),
+    "keys cut by dots": lambda c: c.choice(STARTS) + pick(c, ALNUM, 6) + ".." + pick(c, ALNUM, 4) + " ",
+    "base64 of signs": lambda c: base64_of(f"{pick(c, ALNUM, 5)}!{pick(c, ALNUM, 6)}") + " ",
+    "hexadecimal near names": lambda c: f"key {pick(c, HEX, 16)} ",
+    "authors": lambda c: f"author {pick(c, string.ascii_lowercase, 2)} monkey ",
 }
 
 
 def text(name: str, size: int) -> str:
-    """`size` characters of the text `name`, the same every time; a longer one starts with the shorter."""
-    chance = random.Random(zlib.crc32(name.encode()))
+    """`size` characters of the text `name`, the same at every call; a longer text begins with the shorter one."""
+    rng = random.Random(zlib.crc32(name.encode()))
     if name in NESTED:
         return NESTED[name](size)
     maker = PIECES[name]
     pieces: list[str] = []
     length = 0
     while length < size:
-        pieces.append(maker(chance))
+        pieces.append(maker(rng))
         length += len(pieces[-1])
     return "".join(pieces)[:size]
 
@@ -308,7 +308,7 @@ def _nested_objects(size: int) -> str:
 
 
 def _nested_strings(size: int) -> str:
-    """JSON in JSON in JSON: the quotes are escaped again at each level."""
+    """JSON in JSON, with quotes escaped again at each level."""
     inner = '{"token": "a1b2"}'
     while len(inner) < size:
         inner = '{"token": "' + inner.replace("\\", "\\\\").replace('"', '\\"') + '"}'
@@ -316,14 +316,14 @@ def _nested_strings(size: int) -> str:
 
 
 def _nested_links(size: int) -> str:
-    """A link in a link in a link, each percent-encoded once more."""
+    """A link in a link, percent-encoded again at each level."""
     inner = "https://example.org/?key=a1"
     while len(inner) < size:
         inner = "https://example.org/?next=" + inner.replace("%", "%25").replace("/", "%2f").replace(":", "%3a")
     return inner[:size]
 
 
-# What grows inwards.
+# Texts with nested parts.
 NESTED: dict[str, Callable[[int], str]] = {
     "nested objects": _nested_objects,
     "nested lists": lambda size: "[" * (size // 2) + "]" * (size // 2),

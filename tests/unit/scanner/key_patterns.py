@@ -1,12 +1,12 @@
-"""Texts from the patterns of providers/*.toml: no key-shaped text lies in the repository, tests make it."""
+"""Makes texts from the patterns of providers/*.toml, so that the repository contains no key-shaped text."""
 
 import random
 import re
 
 _PIECE = re.compile(r"\{(?:(?P<count>\d+)\*(?P<letter>\w)|(?P<literal>[^{}]+))\}")
 
-# What the letters of a pattern stand for.
-SPELLINGS = {
+# The characters for each letter of a pattern.
+ALPHABETS = {
     "w": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "h": "0123456789abcdef",
     "b": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
@@ -19,12 +19,12 @@ SPELLINGS = {
 }
 
 
-def assembled(pattern: str, chance: random.Random) -> str:
-    """`pattern` with `{ghp_}` as it stands and `{36*w}` as 36 random characters."""
+def assembled(pattern: str, rng: random.Random) -> str:
+    """`pattern` with `{ghp_}` as literal text and `{36*w}` as 36 random characters."""
 
     def piece(match: re.Match[str]) -> str:
         if match["literal"]:
             return match["literal"]
-        return "".join(chance.choice(SPELLINGS[match["letter"]]) for _ in range(int(match["count"])))
+        return "".join(rng.choice(ALPHABETS[match["letter"]]) for _ in range(int(match["count"])))
 
     return _PIECE.sub(piece, pattern)

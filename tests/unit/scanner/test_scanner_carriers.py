@@ -1,4 +1,4 @@
-"""Whatever carries a credential, it is refused: files of every kind, commands, headers, links, tables, code."""
+"""A credential is refused in every format: files, commands, headers, links, tables, code."""
 
 import random
 
@@ -7,13 +7,13 @@ import pytest
 from keepmum_scanner import scan
 from unit.scanner.carriers import FILES, HEADERS, PASSWORDS, TOKENS, Carrier, Maker, base64_of, quoted
 
-ROUNDS = 14  # of each kind of secret in each carrier
+ROUNDS = 14  # secrets of each kind in each carrier
 
 
 def missed(carrier: Carrier, makers: dict[str, Maker], seed: str) -> list[str]:
-    """The kinds of secrets that pass in this carrier, one for each that does."""
-    chance = random.Random(seed)
-    return [name for name, maker in makers.items() for _ in range(ROUNDS) if not scan(carrier(maker(chance)))]
+    """The kind of each secret that passes in this carrier."""
+    rng = random.Random(seed)
+    return [name for name, maker in makers.items() for _ in range(ROUNDS) if not scan(carrier(maker(rng)))]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -41,13 +41,13 @@ HOSTS = ("db.internal/shop", "10.0.0.7:5432", "[::1]:8080/", "db", "localhost:63
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_password_in_a_link_is_refused_whole(scheme: str) -> None:
-    chance = random.Random(scheme)
+def test_a_whole_password_in_a_link_is_refused(scheme: str) -> None:
+    rng = random.Random(scheme)
     passed = []
     for user in USERS:
         for host in HOSTS:
             for name, maker in (PASSWORDS | TOKENS).items():
-                secret = quoted(maker(chance))
+                secret = quoted(maker(rng))
                 text = f"it reads {scheme}://{user}:{secret}@{host} since then"
                 start = text.index(secret, text.index("://") + len(user) + 4)
                 if not any(found.start <= start and start + len(secret) <= found.end for found in scan(text)):
@@ -61,24 +61,24 @@ HARMLESS = {
     "a list of rules": "password:\n- at least 12 characters\n- min-1-digit\n",
     "a default that is none": 'variable "db_password" {\n  type = string\n  default = ""\n}\n',
     "a default elsewhere": "DBPassword:\n  Type: String\n  NoEcho: true\n  Default: changeme\n",
-    "a reference beside a name": "env:\n  - name: DB_PASSWORD\n    valueFrom:\n      secretKeyRef: {key: pw}\n",
-    "a variable beside a name": 'env:\n  - name: DB_PASSWORD\n    value: "$(DB_PASSWORD_FILE)"\n',
+    "a reference after a name": "env:\n  - name: DB_PASSWORD\n    valueFrom:\n      secretKeyRef: {key: pw}\n",
+    "a variable after a name": 'env:\n  - name: DB_PASSWORD\n    value: "$(DB_PASSWORD_FILE)"\n',
     "a key and a value": "for key, value in pairs.items():\n    print(key, value)\n",
     "a piped variable": 'echo "$TOKEN" | docker login -u ada --password-stdin',
-    "a word behind a name": "The password reset2 flow and the password v2 page - see PR-1234.",
-    "a ticket behind a dash": "Fix forgotten password - JIRA-1234",
+    "a word after a name": "The password reset2 flow and the password v2 page - see PR-1234.",
+    "a ticket after a dash": "Fix forgotten password - JIRA-1234",
     "a login and a word": "machine api.example.com login ada password required",
     "a set of names": "set -x PATH_TO_TOKEN /run/secrets/token",
     "an environment in prose": "the env token expires in 24h; env secret names2 are fixed",
     "an auth that is words": '{"auth": "oauth2-client-credentials"}',
     "an auth that encodes words": '{"auth": "' + base64_of("user and password of the team") + '"}',
     "options of other programs": "zip -r site.zip dist && http -a ada: https://example.com",
-    "a port behind a login": "az login -p 8080 and mongo -p 27017",
+    "a port after a login": "az login -p 8080 and mongo -p 27017",
     "words in capitals": "BYPASS=allowed COMPASS=north2",
     "a page about keys": "## Passwords\n\nSee `docs/vault.md`.\n",
 }
 
 
 @pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS)
-def test_what_only_looks_like_a_carrier_passes(text: str) -> None:
+def test_text_similar_to_a_carrier_passes(text: str) -> None:
     assert scan(text) == []

@@ -25,13 +25,13 @@ def test_clean_file(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-def test_finding_is_named_by_file_line_and_column(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finding_is_reported_with_file_line_and_column(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note.write_text(f"one\ntwo {GITHUB}\n")
     assert main([str(note)]) == FOUND
     assert capsys.readouterr().out == f"{note}:2:5: github.token\n"
 
 
-def test_json_holds_places_and_no_text(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_contains_positions_and_no_text(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note.write_text(f"two {GITHUB}\n")
     assert main(["--json", str(note)]) == FOUND
     (report,) = json.loads(capsys.readouterr().out)
@@ -46,20 +46,20 @@ def test_json_holds_places_and_no_text(note: Path, capsys: pytest.CaptureFixture
     }
 
 
-def test_json_of_nothing_is_an_empty_list(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_without_findings_is_an_empty_list(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note.write_text("")
     assert main(["--json", str(note)]) == CLEAN
     assert json.loads(capsys.readouterr().out) == []
 
 
-def test_bytes_beyond_utf8_are_scanned_around(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_around_invalid_utf8_is_scanned(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note.write_bytes(b"caf\xe9 \xed\xa0\x80 " + GITHUB.encode())
     assert main([str(note)]) == FOUND
     assert "github.token" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("content", "reason"), [(b"\x00\x01", "binary data"), (None, "No such file")])
-def test_what_cannot_be_scanned_is_said_in_one_line(
+def test_unreadable_input_is_reported_in_one_line(
     note: Path, content: bytes | str | None, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if content == "folder":
@@ -90,7 +90,7 @@ def test_secret_given_as_a_file_name_is_not_repeated(capsys: pytest.CaptureFixtu
     assert_hidden(GITHUB[:12], capsys.readouterr().err)
 
 
-def test_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_explains_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == CLEAN
     assert "0 clean, 1 found, 2" in capsys.readouterr().out
 
@@ -103,7 +103,7 @@ def test_standard_input_is_read_without_a_file(
     assert capsys.readouterr().out == "<stdin>:1:1: github.token\n"
 
 
-def test_a_folder_stands_for_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_text_files_of_a_folder_are_scanned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("b/deep/note.md", "a.txt", ".git/config", "b/image.png"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def test_a_folder_stands_for_its_files(tmp_path: Path, capsys: pytest.CaptureFix
     assert found == [str(tmp_path / "a.txt"), str(tmp_path / "b/deep/note.md")]
 
 
-def test_a_binary_that_is_named_is_an_error_and_one_in_a_folder_is_not(tmp_path: Path) -> None:
+def test_a_binary_file_is_an_error_only_when_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"\0")
     assert main([str(tmp_path)]) == CLEAN
     assert main([str(tmp_path / "image")]) == ERROR
@@ -131,7 +131,7 @@ def test_an_empty_folder_is_clean(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--staged", "note"], ["--json", "--sarif"], ["--what"], ["-x"]])
-def test_words_that_make_no_sense_are_an_error(words: list[str]) -> None:
+def test_invalid_arguments_are_an_error(words: list[str]) -> None:
     assert main(words) == ERROR
 
 
@@ -144,21 +144,21 @@ def test_two_dashes_end_the_options(
     assert capsys.readouterr().out == "--json:1:1: github.token\n"
 
 
-def test_sarif_holds_places_and_no_text(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sarif_contains_positions_and_no_text(note: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note.write_text(f"one\ntwo {GITHUB}\n")
     assert main(["--sarif", str(note), str(note.parent / "none")]) == ERROR
-    said = capsys.readouterr().out
-    (run,) = json.loads(said)["runs"]
+    output = capsys.readouterr().out
+    (run,) = json.loads(output)["runs"]
     (result,) = run["results"]
     (location,) = result["locations"]
     assert (result["ruleId"], run["tool"]["driver"]["rules"]) == ("github.token", [{"id": "github.token"}])
     assert location["physicalLocation"]["region"] == {"startLine": 2, "startColumn": 5}
     assert location["physicalLocation"]["artifactLocation"]["uri"] == note.as_uri()
     assert run["invocations"][0]["executionSuccessful"] is False
-    assert not [GITHUB[start : start + 5] for start in range(4, len(GITHUB) - 4) if GITHUB[start : start + 5] in said]
+    assert not [GITHUB[start : start + 5] for start in range(4, len(GITHUB) - 4) if GITHUB[start : start + 5] in output]
 
 
-# Names that the schema has for what we write; it allows no others, and those in front are required.
+# The properties that we write, by object: required ones, then optional ones. The schema allows no others.
 # Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json, read 2026-11-21
 SARIF = {
     "": ("version runs", "$schema"),
@@ -178,33 +178,33 @@ SARIF = {
 URI = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=@:/-]|%[0-9A-F]{2})+")
 
 
-def against_schema(value: object, name: str = "") -> list[str]:
-    """What the schema would not take in the value of `name`, by the names on the way to it."""
+def schema_violations(value: object, name: str = "") -> list[str]:
+    """Missing and unknown properties in the value of `name`."""
     if isinstance(value, list):
-        return [one for item in value for one in against_schema(item, name)]
+        return [one for item in value for one in schema_violations(item, name)]
     if not isinstance(value, dict):
         return []
     required, more = (set(names.split()) for names in SARIF[name])
     wrong = [f"{name}: {one}" for one in (required - set(value)) | (set(value) - required - more)]
-    return wrong + [one for key, item in value.items() for one in against_schema(item, key)]
+    return wrong + [one for key, item in value.items() for one in schema_violations(item, key)]
 
 
 @pytest.mark.parametrize("name", ["note.md", "a b#c?.md", "x:y.md", "ä.md"])
-def test_sarif_is_what_its_schema_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_sarif_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     note = tmp_path / name
     note.write_text(f"one\ntwo {GITHUB}\n", encoding="utf-8")
     main(["--sarif", str(note), str(tmp_path / "none")])
     document = json.loads(capsys.readouterr().out)
-    assert against_schema(document) == []
+    assert schema_violations(document) == []
     (result,) = document["runs"][0]["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert URI.fullmatch(place["artifactLocation"]["uri"])
+    location = result["locations"][0]["physicalLocation"]
+    assert URI.fullmatch(location["artifactLocation"]["uri"])
     assert (document["version"], result["level"]) == ("2.1.0", "error")
-    assert place["region"]["startLine"] >= 1 <= place["region"]["startColumn"]
+    assert location["region"]["startLine"] >= 1 <= location["region"]["startColumn"]
     assert document["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
-def test_what_a_judge_allows_is_not_told(note: Path) -> None:
+def test_findings_of_the_given_scan_function_are_reported(note: Path) -> None:
     note.write_text(GITHUB)
     assert main([str(note)], lambda _: []) == CLEAN
 

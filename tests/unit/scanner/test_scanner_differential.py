@@ -1,4 +1,4 @@
-"""Beside detect-secrets: what its plugins for known shapes find in generated notes, we find, or we say why not."""
+"""Comparison with detect-secrets: our scanner finds what its plugins find in generated notes, with one exception."""
 
 import base64
 import random
@@ -17,38 +17,38 @@ HEX = "0123456789abcdef"
 ROUNDS = 25
 
 
-def drawn(chance: random.Random, letters: str, count: int) -> str:
-    return "".join(chance.choices(letters, k=count))
+def pick(rng: random.Random, letters: str, count: int) -> str:
+    return "".join(rng.choices(letters, k=count))
 
 
-# A text as each plugin looks for it; keys are put together here, so that none lies in the repository.
+# A text that each plugin reports; keys are assembled here, so that the repository contains none.
 SHAPES: dict[str, Callable[[random.Random], str]] = {
-    "ArtifactoryDetector": lambda c: "art: AK" + "Cp" + drawn(c, ALNUM, 69),
-    "AWSKeyDetector": lambda c: "id AK" + "IA" + drawn(c, string.ascii_uppercase + "234567", 16),
-    "AzureStorageKeyDetector": lambda c: "AccountKey=" + drawn(c, ALNUM + "+/", 86) + "==",
-    "BasicAuthDetector": lambda c: f"https://u{drawn(c, ALNUM, 4)}:{drawn(c, ALNUM, 9)}@host/x",
-    "CloudantDetector": lambda c: "cloudant_password = '" + drawn(c, HEX, 64) + "'",
-    "DiscordBotTokenDetector": lambda c: f"M{drawn(c, ALNUM, 23)}.{drawn(c, ALNUM, 6)}.{drawn(c, ALNUM, 27)}",
-    "GitHubTokenDetector": lambda c: "gh" + "p_" + drawn(c, ALNUM, 36),
-    "GitLabTokenDetector": lambda c: "gl" + "pat-" + drawn(c, ALNUM, 20),
-    "IbmCloudIamDetector": lambda c: "ibm_cloud_iam_api_key = '" + drawn(c, ALNUM + "_-", 44) + "'",
-    "IbmCosHmacDetector": lambda c: "cos_hmac_secret_access_key = '" + drawn(c, HEX, 48) + "'",
+    "ArtifactoryDetector": lambda c: "art: AK" + "Cp" + pick(c, ALNUM, 69),
+    "AWSKeyDetector": lambda c: "id AK" + "IA" + pick(c, string.ascii_uppercase + "234567", 16),
+    "AzureStorageKeyDetector": lambda c: "AccountKey=" + pick(c, ALNUM + "+/", 86) + "==",
+    "BasicAuthDetector": lambda c: f"https://u{pick(c, ALNUM, 4)}:{pick(c, ALNUM, 9)}@host/x",
+    "CloudantDetector": lambda c: "cloudant_password = '" + pick(c, HEX, 64) + "'",
+    "DiscordBotTokenDetector": lambda c: f"M{pick(c, ALNUM, 23)}.{pick(c, ALNUM, 6)}.{pick(c, ALNUM, 27)}",
+    "GitHubTokenDetector": lambda c: "gh" + "p_" + pick(c, ALNUM, 36),
+    "GitLabTokenDetector": lambda c: "gl" + "pat-" + pick(c, ALNUM, 20),
+    "IbmCloudIamDetector": lambda c: "ibm_cloud_iam_api_key = '" + pick(c, ALNUM + "_-", 44) + "'",
+    "IbmCosHmacDetector": lambda c: "cos_hmac_secret_access_key = '" + pick(c, HEX, 48) + "'",
     "JwtTokenDetector": lambda c: ".".join(
-        (encoded('{"alg":"HS256"}'), encoded(f'{{"sub":"{drawn(c, ALNUM, 9)}"}}'), drawn(c, ALNUM, 43))
+        (encoded('{"alg":"HS256"}'), encoded(f'{{"sub":"{pick(c, ALNUM, 9)}"}}'), pick(c, ALNUM, 43))
     ),
-    "MailchimpDetector": lambda c: "mailchimp key " + drawn(c, HEX, 32) + "-us7",
-    "NpmDetector": lambda c: "//registry.example/:_authToken=np" + "m_" + drawn(c, ALNUM, 36),
-    "OpenAIDetector": lambda c: "sk-" + drawn(c, ALNUM, 20) + "T3BlbkFJ" + drawn(c, ALNUM, 20),
-    "PrivateKeyDetector": lambda c: "-----BEGIN RSA PRIVATE " + "KEY-----\n" + drawn(c, ALNUM, 64),
-    "PypiTokenDetector": lambda c: "py" + "pi-AgEIcHlwaS5vcmc" + drawn(c, ALNUM + "_-", 80),
-    "SendGridDetector": lambda c: f"SG.{drawn(c, ALNUM, 22)}.{drawn(c, ALNUM, 43)}",
-    "SlackDetector": lambda c: "xo" + "xb-" + drawn(c, string.digits, 12) + "-" + drawn(c, ALNUM, 24),
-    "SoftlayerDetector": lambda c: "softlayer_api_key = '" + drawn(c, HEX, 64) + "'",
-    "SquareOAuthDetector": lambda c: "sq0" + "csp-" + drawn(c, ALNUM, 43),
-    "StripeDetector": lambda c: "rk" + "_live_" + drawn(c, ALNUM, 24),
-    "TelegramBotTokenDetector": lambda c: f"bot 110201543:AA{drawn(c, ALNUM, 33)}",
-    "TwilioKeyDetector": lambda c: "twilio SK" + drawn(c, HEX, 32),
-    "KeywordDetector": lambda c: f'api_key = "{drawn(c, ALNUM, 20)}"',
+    "MailchimpDetector": lambda c: "mailchimp key " + pick(c, HEX, 32) + "-us7",
+    "NpmDetector": lambda c: "//registry.example/:_authToken=np" + "m_" + pick(c, ALNUM, 36),
+    "OpenAIDetector": lambda c: "sk-" + pick(c, ALNUM, 20) + "T3BlbkFJ" + pick(c, ALNUM, 20),
+    "PrivateKeyDetector": lambda c: "-----BEGIN RSA PRIVATE " + "KEY-----\n" + pick(c, ALNUM, 64),
+    "PypiTokenDetector": lambda c: "py" + "pi-AgEIcHlwaS5vcmc" + pick(c, ALNUM + "_-", 80),
+    "SendGridDetector": lambda c: f"SG.{pick(c, ALNUM, 22)}.{pick(c, ALNUM, 43)}",
+    "SlackDetector": lambda c: "xo" + "xb-" + pick(c, string.digits, 12) + "-" + pick(c, ALNUM, 24),
+    "SoftlayerDetector": lambda c: "softlayer_api_key = '" + pick(c, HEX, 64) + "'",
+    "SquareOAuthDetector": lambda c: "sq0" + "csp-" + pick(c, ALNUM, 43),
+    "StripeDetector": lambda c: "rk" + "_live_" + pick(c, ALNUM, 24),
+    "TelegramBotTokenDetector": lambda c: f"bot 110201543:AA{pick(c, ALNUM, 33)}",
+    "TwilioKeyDetector": lambda c: "twilio SK" + pick(c, HEX, 32),
+    "KeywordDetector": lambda c: f'api_key = "{pick(c, ALNUM, 20)}"',
 }
 
 
@@ -61,7 +61,7 @@ def plugins() -> dict[str, type[BasePlugin]]:
     return {plugin.__name__: plugin for plugin in classes if plugin.__name__ not in OFF}
 
 
-def test_every_plugin_has_a_shape() -> None:
+def test_every_plugin_has_a_text() -> None:
     assert plugins().keys() == SHAPES.keys()
 
 
@@ -71,16 +71,16 @@ def found_by(name: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_what_the_plugin_finds_we_find(name: str) -> None:
-    chance = random.Random(name)
-    texts = [SHAPES[name](chance) for _ in range(ROUNDS)]
+def test_our_scanner_finds_what_the_plugin_finds(name: str) -> None:
+    rng = random.Random(name)
+    texts = [SHAPES[name](rng) for _ in range(ROUNDS)]
     found = [text for text in texts if found_by(name, text)]
-    assert len(found) > ROUNDS // 2, "the shape is not what the plugin looks for"
+    assert len(found) > ROUNDS // 2, "the plugin does not report this text"
     assert [text for text in found if not scan(text)] == []
 
 
-def test_plain_word_in_quotes_is_what_we_do_not_share() -> None:
-    """The keyword plugin takes any word behind a credential's name, placeholders too; notes are full of them."""
+def test_a_plain_word_in_quotes_is_reported_by_the_plugin_only() -> None:
+    """The keyword plugin reports any word after a credential's name, even placeholders, which are common in notes."""
     text = 'api_key = "blabla"'
     assert found_by("KeywordDetector", text)
     assert scan(text) == []

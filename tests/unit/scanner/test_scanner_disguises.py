@@ -1,4 +1,4 @@
-"""Keys that are split, widened or encoded, private keys and keys of two parts: a person reads them, and so do we."""
+"""Keys in disguise: split by invisible characters, in full-width letters, encoded; private keys; keys of two parts."""
 
 import base64
 import json
@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from keepmum_scanner import scan
-from unit.scanner.carriers import ALNUM, base64_of, drawn, quoted
+from unit.scanner.carriers import ALNUM, base64_of, pick, quoted
 from unit.scanner.key_patterns import assembled
 
 RULES = runpy.run_path(str(Path(__file__).parents[3] / "scanner" / "render_providers.py"))["rules"]()
-KEYS = [rule["hits"][0] for rule in RULES][::3]  # of sixty providers
+KEYS = [rule["hits"][0] for rule in RULES][::3]
 DASHES = "-" * 5
 
 SPLIT: dict[str, Callable[[str], str]] = {
@@ -31,7 +31,7 @@ SPLIT: dict[str, Callable[[str], str]] = {
 ENCODED: dict[str, Callable[[str], str]] = {
     "percent signs": lambda key: "".join(f"%{ord(letter):02X}" for letter in key),
     "percent signs, small": lambda key: "".join(f"%{ord(letter):02x}" for letter in key),
-    "percent signs where they must be": lambda key: quoted(f"key={key}&x=1"),
+    "percent signs where links need them": lambda key: quoted(f"key={key}&x=1"),
     "hexadecimal": lambda key: key.encode().hex(),
     "hexadecimal, capitals": lambda key: key.encode().hex().upper(),
     "hexadecimal of C": lambda key: "0x" + key.encode().hex(),
@@ -45,13 +45,13 @@ ENCODED: dict[str, Callable[[str], str]] = {
     "entities": lambda key: "".join(f"&#{ord(letter)};" for letter in key),
     "entities, hexadecimal": lambda key: "".join(f"&#x{ord(letter):x};" for letter in key),
 }
-PLACES: dict[str, Callable[[str], str]] = {
-    "a sentence": lambda said: f"push with {said} from now on",
-    "code": lambda said: f"run `{said}` there",
-    "JSON": lambda said: json.dumps({"note": said}),
-    "JSON beyond ASCII": lambda said: json.dumps({"note": said}, ensure_ascii=False),
-    "a link": lambda said: f"https://example.org/?q={said}",
-    "a table": lambda said: f"| a | {said} |\n",
+CARRIERS: dict[str, Callable[[str], str]] = {
+    "a sentence": lambda text: f"push with {text} from now on",
+    "code": lambda text: f"run `{text}` there",
+    "JSON": lambda text: json.dumps({"note": text}),
+    "JSON beyond ASCII": lambda text: json.dumps({"note": text}, ensure_ascii=False),
+    "a link": lambda text: f"https://example.org/?q={text}",
+    "a table": lambda text: f"| a | {text} |\n",
 }
 
 
@@ -62,22 +62,22 @@ def _bold(letter: str) -> str:
     return chr(0x1D7CE + int(letter)) if letter.isdigit() else letter
 
 
-def passed(disguise: Callable[[str], str], place: Callable[[str], str], seed: str) -> list[int]:
-    """Which of the providers' keys pass in this disguise, by number."""
-    chance = random.Random(seed)
-    return [number for number, key in enumerate(KEYS) if not scan(place(disguise(assembled(key, chance))))]
+def passed(disguise: Callable[[str], str], carrier: Callable[[str], str], seed: str) -> list[int]:
+    """Indices of the keys that pass in this disguise."""
+    rng = random.Random(seed)
+    return [number for number, key in enumerate(KEYS) if not scan(carrier(disguise(assembled(key, rng))))]
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("carrier", CARRIERS.values(), ids=CARRIERS)
 @pytest.mark.parametrize("disguise", SPLIT.values(), ids=SPLIT)
-def test_a_key_that_is_split_or_widened_is_refused(disguise: Callable[[str], str], place: Callable[[str], str]) -> None:
-    assert passed(disguise, place, "split") == []
+def test_a_split_or_full_width_key_is_refused(disguise: Callable[[str], str], carrier: Callable[[str], str]) -> None:
+    assert passed(disguise, carrier, "split") == []
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("carrier", CARRIERS.values(), ids=CARRIERS)
 @pytest.mark.parametrize("disguise", ENCODED.values(), ids=ENCODED)
-def test_a_key_that_is_encoded_is_refused(disguise: Callable[[str], str], place: Callable[[str], str]) -> None:
-    assert passed(disguise, place, "encoded") == []
+def test_an_encoded_key_is_refused(disguise: Callable[[str], str], carrier: Callable[[str], str]) -> None:
+    assert passed(disguise, carrier, "encoded") == []
 
 
 LABELS = ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "ED25519 ")
@@ -97,11 +97,11 @@ QUOTING: dict[str, Callable[[list[str]], str]] = {
 
 
 @pytest.mark.parametrize("quote", QUOTING.values(), ids=QUOTING)
-def test_a_private_key_is_refused_whole(quote: Callable[[list[str]], str]) -> None:
-    chance = random.Random(20261121)
+def test_a_whole_private_key_is_refused(quote: Callable[[list[str]], str]) -> None:
+    rng = random.Random(20261121)
     for label in LABELS:
         for width in WIDTHS:
-            body = base64.b64encode(chance.randbytes(chance.choice((48, 120, 610, 1190)))).decode()
+            body = base64.b64encode(rng.randbytes(rng.choice((48, 120, 610, 1190)))).decode()
             lines = [body[at : at + width] for at in range(0, len(body), width)]
             text = quote(
                 [f"{DASHES}BEGIN {label}PRIVATE KEY{DASHES}", *lines, f"{DASHES}END {label}PRIVATE KEY{DASHES}"]
@@ -129,11 +129,11 @@ PAIRS = (
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("start", ["AK" + "IA", "AS" + "IA"])
 def test_both_parts_of_a_key_are_found(pair: str, start: str) -> None:
-    chance = random.Random(pair)
+    rng = random.Random(pair)
     missed = 0
     for _ in range(25):
-        name = start + drawn(chance, string.ascii_uppercase + "234567", 16)
-        secret = drawn(chance, ALNUM + "/+", 39) + chance.choice(ALNUM)
+        name = start + pick(rng, string.ascii_uppercase + "234567", 16)
+        secret = pick(rng, ALNUM + "/+", 39) + rng.choice(ALNUM)
         text = pair.format(name, secret)
         found = scan(text)
         for part in (name, secret):

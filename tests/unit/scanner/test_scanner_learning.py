@@ -1,4 +1,4 @@
-"""The table of spelling habits, and the script that learns it."""
+"""The table of `surprise`, and the script that creates it."""
 
 import runpy
 from pathlib import Path
@@ -13,27 +13,27 @@ def test_table_has_a_cost_for_every_pair() -> None:
     assert [len(row) for row in surprise_table.ROWS] == [54] * 54
 
 
-def test_table_speaks_the_symbols_of_the_learner() -> None:
+def test_table_has_the_constants_of_the_script() -> None:
     assert LEARNER["SYMBOLS"] == surprise_table.SYMBOLS
     assert LEARNER["STEPS_PER_BIT"] == surprise_table.STEPS_PER_BIT
     assert LEARNER["FIRST"] == surprise_table.FIRST
 
 
-def test_what_is_read_often_costs_little(tmp_path: Path) -> None:
+def test_frequent_pairs_cost_less(tmp_path: Path) -> None:
     (tmp_path / "words.py").write_text("banana bananas cabana\n" * 3)
     costs = LEARNER["pair_costs"](LEARNER["words"](str(tmp_path)))
     a, n, x = map(LEARNER["SYMBOLS"].index, "anx")
     assert costs[a][n] < costs[a][x]
 
 
-def test_learning_skips_what_is_no_source(tmp_path: Path) -> None:
+def test_only_sources_are_read(tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("zebra")
     (tmp_path / "test").mkdir()
     (tmp_path / "test" / "one.py").write_text("zebra")
     assert LEARNER["words"](str(tmp_path)) == {}
 
 
-def test_rendered_table_can_be_read_back(tmp_path: Path) -> None:
+def test_rendered_table_can_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "words.py").write_text("banana")
     table = tmp_path / "table.py"
     table.write_text(LEARNER["render"](LEARNER["pair_costs"](LEARNER["words"](str(tmp_path)))))

@@ -1,4 +1,4 @@
-"""What is never refused and what always is, whatever else changes."""
+"""Texts that must always pass, and texts that must always be refused."""
 
 import base64
 import json
@@ -9,12 +9,12 @@ import pytest
 
 from keepmum_scanner import scan
 
-CHANCE = random.Random(20261121)
-SHA1 = f"{CHANCE.getrandbits(160):040x}"
-SHA256 = f"{CHANCE.getrandbits(256):064x}"
-SSH = "AAAAC3NzaC1lZDI1NTE5AAAAI" + "".join(CHANCE.choices(string.ascii_letters + string.digits + "+/", k=43))
+RNG = random.Random(20261121)
+SHA1 = f"{RNG.getrandbits(160):040x}"
+SHA256 = f"{RNG.getrandbits(256):064x}"
+SSH = "AAAAC3NzaC1lZDI1NTE5AAAAI" + "".join(RNG.choices(string.ascii_letters + string.digits + "+/", k=43))
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
-INTEGRITY = base64.b64encode(bytes(CHANCE.getrandbits(8) for _ in range(64))).decode()
+INTEGRITY = base64.b64encode(bytes(RNG.getrandbits(8) for _ in range(64))).decode()
 
 NEVER = {
     "SHA-1": f"fixed in {SHA1}",
@@ -56,9 +56,9 @@ def test_never_refused(text: str) -> None:
     assert scan(text) == []
 
 
-GITHUB = "gh" + "p_" + "".join(CHANCE.choices(string.ascii_letters + string.digits, k=36))
-AWS_ID = "AK" + "IA" + "".join(CHANCE.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
-AWS_KEY = "".join(CHANCE.choices(string.ascii_letters + string.digits + "/+", k=40))
+GITHUB = "gh" + "p_" + "".join(RNG.choices(string.ascii_letters + string.digits, k=36))
+AWS_ID = "AK" + "IA" + "".join(RNG.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", k=16))
+AWS_KEY = "".join(RNG.choices(string.ascii_letters + string.digits + "/+", k=40))
 PEM = "-----BEGIN {}PRIVATE KEY-----\n" + AWS_KEY + "\n-----END {}PRIVATE KEY-----"
 
 ALWAYS = {
@@ -95,12 +95,12 @@ def test_always_refused(text: str) -> None:
 
 
 def test_each_secret_of_a_dump_is_found() -> None:
-    keys = ["gh" + "p_" + "".join(CHANCE.choices(string.ascii_letters + string.digits, k=36)) for _ in range(400)]
+    keys = ["gh" + "p_" + "".join(RNG.choices(string.ascii_letters + string.digits, k=36)) for _ in range(400)]
     text = "\n".join(keys)
-    places = {(found.start, found.end) for found in scan(text)}
-    assert places == {(index * 41, index * 41 + 40) for index in range(400)}
+    spans = {(found.start, found.end) for found in scan(text)}
+    assert spans == {(index * 41, index * 41 + 40) for index in range(400)}
 
 
 def test_each_unnamed_key_of_a_dump_is_found() -> None:
-    keys = ["".join(CHANCE.choices(string.ascii_letters + string.digits, k=32)) + "1a1" for _ in range(400)]
+    keys = ["".join(RNG.choices(string.ascii_letters + string.digits, k=32)) + "1a1" for _ in range(400)]
     assert len(scan("\n".join(keys))) == 400

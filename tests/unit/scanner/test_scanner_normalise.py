@@ -1,11 +1,11 @@
-"""The plain view of a text and the way back."""
+"""Normalised texts, and positions in the original."""
 
 import pytest
 
 from keepmum_scanner.normalise import _UNCHANGED, _changed, normalise
 
 
-def test_plain_text_is_its_own_view() -> None:
+def test_plain_text_stays_unchanged() -> None:
     view = normalise("a\tb\nc")
     assert view.text == "a\tb\nc"
     assert view.origin_span(2, 5) == (2, 5)
@@ -25,18 +25,18 @@ def test_plain_text_is_its_own_view() -> None:
         pytest.param("caf\u00e9", "caf\u00e9", id="an accent stays"),
     ],
 )
-def test_view_reads_as_a_person_does(text: str, plain: str) -> None:
+def test_text_is_normalised(text: str, plain: str) -> None:
     assert normalise(text).text == plain
 
 
-def test_places_lead_back_across_removed_characters() -> None:
+def test_positions_are_mapped_across_removed_characters() -> None:
     text = "ab\u200b\u200bcd\u200bef"
     view = normalise(text)
     assert text[slice(*view.origin_span(2, 4))] == "cd"
     assert text[slice(*view.origin_span(1, 3))] == "b\u200b\u200bc"
 
 
-def test_places_lead_back_across_expanded_characters() -> None:
+def test_positions_are_mapped_across_expanded_characters() -> None:
     text = "x\ufb01y"
     view = normalise(text)
     assert view.text == "xfiy"
@@ -44,7 +44,7 @@ def test_places_lead_back_across_expanded_characters() -> None:
     assert text[slice(*view.origin_span(1, 2))] == "\ufb01"
 
 
-def test_letters_that_are_passed_over_are_as_they_seem() -> None:
+def test_skipped_letters_never_change() -> None:
     letters = list(filter(_UNCHANGED.fullmatch, map(chr, range(0x110000))))
     assert len(letters) > 50_000
     assert _changed(set(letters)) == {}

@@ -1,4 +1,4 @@
-"""Lines as notes hold them: what a developer writes every day passes, what must not be kept does not."""
+"""Lines of typical notes: everyday text passes, passwords are refused."""
 
 import pytest
 
@@ -60,8 +60,8 @@ https://docs.google.com/document/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789/edit
 data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ
 """
 
-# "@" stands for a password that is put in at run time.
-TOLD = """\
+# "@" is replaced by a password at run time.
+WITH_PASSWORD = """\
 The staging DB password is @
 wifi pass = @
 db creds: admin / @
@@ -91,9 +91,9 @@ def test_everyday_line_passes(line: str) -> None:
     assert scan(line) == []
 
 
-@pytest.mark.parametrize("line", TOLD.splitlines())
+@pytest.mark.parametrize("line", WITH_PASSWORD.splitlines())
 @pytest.mark.parametrize("password", ["Sommer" + "2024!", "tr0ub4" + "dor&3"])
-def test_told_password_is_found_whole(line: str, password: str) -> None:
+def test_whole_password_is_found(line: str, password: str) -> None:
     text = line.replace("@", password, 1)
     start = text.index(password)
     assert any(found.start <= start and start + len(password) <= found.end for found in scan(text))

@@ -1,4 +1,4 @@
-"""The pieces that `scan` is made of, each by its own claims."""
+"""The functions that `scan` consists of."""
 
 import binascii
 import hmac
@@ -38,11 +38,11 @@ def test_words_surprise_less_than_keys(words: str) -> None:
     assert surprise(RANDOM) > 7
 
 
-def test_letters_beyond_ascii_cost_what_words_do() -> None:
+def test_letters_beyond_ascii_cost_as_much_as_words() -> None:
     assert surprise("приветствие") == pytest.approx(4.0)
 
 
-def test_one_character_surprises_nobody() -> None:
+def test_one_character_has_no_surprise() -> None:
     assert surprise("a") == surprise("") == 0
 
 
@@ -54,7 +54,7 @@ def test_name_and_value_are_two_tokens() -> None:
     assert [token.text for token in tokens(f"{RANDOM}A={RANDOM}==")] == [RANDOM + "A", RANDOM + "=="]
 
 
-def test_escaped_line_break_does_not_stick_to_the_token() -> None:
+def test_escaped_line_break_is_no_part_of_the_token() -> None:
     (token,) = tokens(f"a\\n{RANDOM}")
     assert (token.text, token.start) == (RANDOM, 3)
 
@@ -67,23 +67,23 @@ def test_short_words_are_no_tokens() -> None:
     ("text", "naming"),
     [
         pytest.param("the value is @", UNNAMED, id="nothing"),
-        pytest.param("password: @", ASSIGNED, id="sign"),
-        pytest.param("Password for the staging account is `@`", ASSIGNED, id="told in prose"),
+        pytest.param("password: @", ASSIGNED, id="separator"),
+        pytest.param("Password for the staging account is `@`", ASSIGNED, id="in prose"),
         pytest.param("a token we made last week @", NEAR, id="in the same line"),
-        pytest.param("send @ as the bearer token", NEAR, id="behind"),
+        pytest.param("send @ as the bearer token", NEAR, id="after"),
         pytest.param("<token>\n  @\n</token>", ASSIGNED, id="on a line of its own"),
         pytest.param("about tokens\n@", UNNAMED, id="another line"),
         pytest.param("rotated the token. See commit @", UNNAMED, id="another sentence"),
         pytest.param("token fix in commit @", UNNAMED, id="a nearer name"),
         pytest.param("tokens: @", UNNAMED, id="tokens are counted"),
         pytest.param("monkey: @", UNNAMED, id="part of another word"),
-        pytest.param("dbKey: @", ASSIGNED, id="hump of camelCase"),
-        pytest.param("nextToken: @", UNNAMED, id="place in a listing"),
+        pytest.param("dbKey: @", ASSIGNED, id="camelCase"),
+        pytest.param("nextToken: @", UNNAMED, id="cursor of a listing"),
     ],
 )
 def test_surroundings_name_a_value(text: str, naming: int) -> None:
-    place = text.index("@")
-    assert Context(text).naming(place, place + 1) == naming
+    start = text.index("@")
+    assert Context(text).naming(start, start + 1) == naming
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_shape(guard, token: str, passes: bool) -> None:  # type: ignore[no-unty
     assert guard(token) is passes
 
 
-def test_checksum_holds_for_the_token_it_was_made_for() -> None:
+def test_checksum_is_valid_for_its_token_only() -> None:
     body = "a1B2c3D4e5" * 3
     number, digits = binascii.crc32(body.encode()), ""
     while number:
@@ -140,16 +140,16 @@ def test_checksum_holds_for_the_token_it_was_made_for() -> None:
         ("94ee59639f242537a8880045a76eadde5211c2a9", None),
     ],
 )
-def test_one_level_of_encoding_is_undone(token: str, text: str | None) -> None:
+def test_one_level_of_encoding_is_decoded(token: str, text: str | None) -> None:
     assert decoded(token) == text
 
 
-def test_what_can_be_read_once_it_is_decoded_is_words() -> None:
+def test_decoded_words_are_readable() -> None:
     assert is_readable(decoded("eyJjcmVhdGVkSW5WZXIiOiI0MS4xNTkuNCIsInRhcmdldEJyYW5jaCI6Im1haW4ifQ=="))
     assert not is_readable(decoded(RANDOM))
 
 
-def test_a_token_is_as_it_stands_until_its_encoding_is_undone() -> None:
+def test_a_new_token_is_not_decoded() -> None:
     (token,) = tokens("cGFzc3dvcmQ9aHVudGVyMg==")
     assert token.plain is None
     assert decoded(token.text) == "password=hunter2"
@@ -169,15 +169,15 @@ def features(**changed: float) -> Features:
     )
 
 
-def test_what_is_spelled_like_a_key_scores_high() -> None:
+def test_random_spelling_scores_high() -> None:
     assert manual_score(features(surprise=8.0, switches=6)) > THRESHOLD
 
 
-def test_words_score_low_even_where_they_are_named() -> None:
+def test_words_score_low_even_with_a_name() -> None:
     assert manual_score(features(naming=ASSIGNED)) < THRESHOLD
 
 
-def test_identity_counts_only_where_it_is_named() -> None:
+def test_id_scores_high_only_when_a_name_is_assigned_to_it() -> None:
     assert manual_score(features(identity=True, naming=ASSIGNED)) > THRESHOLD
     assert manual_score(features(identity=True, naming=NEAR)) < THRESHOLD
 
@@ -186,13 +186,13 @@ def test_part_of_a_link_scores_low() -> None:
     assert manual_score(features(path=True, surprise=9.0, switches=9, naming=ASSIGNED)) < THRESHOLD
 
 
-def test_scorer_is_a_value_that_can_be_replaced() -> None:
+def test_scorer_can_be_replaced() -> None:
     text = f"it says {RANDOM}"
     assert list(find_scored(tokens(text), Context(text), (), lambda _: 0.0)) == []
     assert list(find_scored(tokens(text), Context(text), (), lambda _: 1.0)) == [("secret.unnamed", 8, 30, 1.0)]
 
 
-def test_overlapping_suspects_become_one_with_the_widest_reach() -> None:
+def test_overlapping_candidates_are_merged() -> None:
     assert merged([("a", 5, 9, 0.6), ("b", 0, 6, 0.9), ("c", 12, 14, 0.5)]) == [("b", 0, 9, 0.9), ("c", 12, 14, 0.5)]
 
 

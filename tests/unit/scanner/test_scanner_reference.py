@@ -1,4 +1,4 @@
-"""The table of prefixes finds what a slow scanner finds that tries every rule at every place."""
+"""The fast search for prefixes finds the same as a slow search that tries every rule at every position."""
 
 import random
 import re
@@ -13,12 +13,12 @@ from keepmum_scanner.tokens import tokens
 from unit.scanner.key_patterns import assembled
 
 RULES = runpy.run_path(str(Path(__file__).parents[3] / "scanner" / "render_providers.py"))["rules"]()
-# Longest first, as the more telling one: "sk-ant-…" before "sk-…"; among equals the order of the files.
-FACTS = sorted(((prefix, rule) for rule in RULES for prefix in rule["prefixes"]), key=lambda fact: -len(fact[0]))
+# The longest prefix first, as it says more: "sk-ant-…" before "sk-…"; equal lengths in the order of the files.
+PREFIXES = sorted(((prefix, rule) for rule in RULES for prefix in rule["prefixes"]), key=lambda pair: -len(pair[0]))
 
 
 def slow(text: str) -> list[tuple[str, int, int]]:
-    """Rule, start and end of every key in `text`, by trying every fact wherever a stretch of characters begins."""
+    """Rule, start and end of every key in `text`, by trying every prefix at every start of an alphanumeric run."""
     found = []
     for token in tokens(text):
         done = token.start
@@ -34,7 +34,7 @@ def slow(text: str) -> list[tuple[str, int, int]]:
 
 
 def at(text: str, start: int) -> tuple[str, int, int] | None:
-    for prefix, rule in FACTS:
+    for prefix, rule in PREFIXES:
         tail = re.compile(f"{re.escape(prefix)}([{ALPHABETS[rule['alphabet']]}]*)").match(text, start)
         fits = tail and rule["tail"] <= len(tail[1]) <= rule.get("most", len(text))
         if tail and fits and not _is_readable(tail[1], exact=len(tail[1]) == rule["tail"]):
@@ -46,7 +46,7 @@ def fast(text: str) -> list[tuple[str, int, int]]:
     return [(rule, start, end) for rule, start, end, _ in find(tokens(text), Context(text))]
 
 
-def in_crowd(text: str) -> list[tuple[str, int, int, float]]:
+def in_bulk(text: str) -> list[tuple[str, int, int, float]]:
     context = Context(text)
     context.bulk_start = 0
     return list(find((), context))
@@ -56,14 +56,14 @@ PATTERNS = [pattern for rule in RULES for pattern in (*rule["hits"], *rule["miss
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_table_agrees_with_every_rule_tried_at_every_place(seed: int) -> None:
-    chance = random.Random(seed)
-    pieces = [assembled(pattern, chance) for pattern in chance.sample(PATTERNS, 40)]
-    text = "".join(piece + chance.choice((" ", "\n", "_", "-", "=", ".", '"', "/", "")) for piece in pieces)
+def test_fast_search_agrees_with_the_slow_one(seed: int) -> None:
+    rng = random.Random(seed)
+    pieces = [assembled(pattern, rng) for pattern in rng.sample(PATTERNS, 40)]
+    text = "".join(piece + rng.choice((" ", "\n", "_", "-", "=", ".", '"', "/", "")) for piece in pieces)
     assert fast(text) == slow(text)
 
 
-def test_every_hit_is_found_by_both() -> None:
+def test_both_searches_find_every_hit() -> None:
     for rule in RULES:
         for pattern in rule["hits"]:
             text = assembled(pattern, random.Random(pattern))
@@ -71,14 +71,14 @@ def test_every_hit_is_found_by_both() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_text_without_tokens_is_searched_for_the_same_prefixes(seed: int) -> None:
-    chance = random.Random(seed)
+def test_search_in_bulk_finds_the_same_prefixes(seed: int) -> None:
+    rng = random.Random(seed)
     for pattern in PATTERNS:
-        text = assembled(pattern, chance)
-        begun = [place for place in in_crowd(text) if len(text[place[1] : place[2]]) >= 12]
-        assert [(rule, start, end) for rule, start, end, _ in begun] == fast(text)
+        text = assembled(pattern, rng)
+        found = [one for one in in_bulk(text) if len(text[one[1] : one[2]]) >= 12]
+        assert [(rule, start, end) for rule, start, end, _ in found] == fast(text)
 
 
-def test_prefixes_behind_an_escaped_break_are_found_without_tokens() -> None:
+def test_search_in_bulk_finds_a_prefix_after_an_escaped_line_break() -> None:
     text = "\\n" + "gh" + "p_" + "a1B2" * 9
-    assert [(rule, start, end) for rule, start, end, _ in in_crowd(text)] == fast(text) != []
+    assert [(rule, start, end) for rule, start, end, _ in in_bulk(text)] == fast(text) != []

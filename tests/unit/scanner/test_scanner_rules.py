@@ -1,4 +1,4 @@
-"""Every provider rule proves itself, and the committed table is what its data renders to."""
+"""Every provider rule matches its own examples, and the committed table is rendered from the rules."""
 
 import datetime as dt
 import random
@@ -23,18 +23,18 @@ def found(text: str) -> set[str]:
 
 @pytest.mark.parametrize(("rule", "pattern"), [(rule["id"], hit) for rule in RULES for hit in rule["hits"]])
 def test_rule_finds_its_hits(rule: str, pattern: str) -> None:
-    chance = random.Random(pattern)
+    rng = random.Random(pattern)
     for _ in range(5):
-        assert rule in found(assembled(pattern, chance))
+        assert rule in found(assembled(pattern, rng))
 
 
 @pytest.mark.parametrize(("rule", "pattern"), [(rule["id"], miss) for rule in RULES for miss in rule["misses"]])
-def test_rule_leaves_its_misses(rule: str, pattern: str) -> None:
+def test_rule_does_not_match_its_misses(rule: str, pattern: str) -> None:
     assert rule not in found(assembled(pattern, random.Random(pattern)))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule["id"] for rule in RULES])
-def test_rule_says_where_its_fact_is_written(rule: dict[str, object]) -> None:
+def test_rule_has_a_source_and_examples(rule: dict[str, object]) -> None:
     assert str(rule["source"]).startswith("https://")
     assert isinstance(rule["read"], dt.date)
     assert rule["hits"]
@@ -48,5 +48,5 @@ def test_rule_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-def test_committed_table_is_in_step_with_the_rules() -> None:
+def test_committed_table_is_up_to_date() -> None:
     assert (SCANNER / "keepmum_scanner" / "prefix_table.py").read_text(encoding="utf-8") == RENDERER["render"]()

@@ -1,4 +1,4 @@
-"""What `scan` catches and what it lets pass, as a person would tell it."""
+"""Typical texts that `scan` refuses, and typical texts that pass."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def rules(text: str) -> list[str]:
         pytest.param("cache key: 9f8e7d6c5b", id="hexadecimal key of a cache"),
         pytest.param('{"token": "12345678"}', id="number of a token"),
         pytest.param('autocomplete: "current-password", password: "not-required"', id="hyphenated words of a form"),
-        pytest.param("list?page_token=CAUQAA1234567890abcdefgh", id="place in a listing, in a link"),
+        pytest.param("list?page_token=CAUQAA1234567890abcdefgh", id="cursor of a listing, in a link"),
     ],
 )
 def test_harmless_text_passes(text: str) -> None:
@@ -68,7 +68,7 @@ def test_harmless_text_passes(text: str) -> None:
     ("text", "rule"),
     [
         pytest.param(f"push with {GITHUB}", "github.token", id="GitHub token"),
-        pytest.param('{"note": "a\\n' + GITHUB + '"}', "github.token", id="behind an escaped line break"),
+        pytest.param('{"note": "a\\n' + GITHUB + '"}', "github.token", id="after an escaped line break"),
         pytest.param(f"https://example.com/?access={GITHUB}", "github.token", id="in a link's query"),
         pytest.param("hf" + "_" + "aBcDeFgHiJ" * 3 + "kLmN", "huggingface.token", id="Hugging Face"),
         pytest.param("AS" + "IA" + "Q3EGRIZ7WLH2NPKX", "aws.access-key", id="temporary AWS key"),
@@ -82,27 +82,27 @@ def test_harmless_text_passes(text: str) -> None:
         pytest.param("https://user:" + "sesame@host", "url.password", id="https"),
         pytest.param("mongodb+srv://u:" + "p@cluster", "url.password", id="mongodb"),
         pytest.param("password = " + "correcthorsebattery", "secret.password", id="one long word"),
-        pytest.param("our staging password is " + "correct7horse", "secret.password", id="told in prose"),
-        pytest.param("use " + "tr0ub4dor&3" + " as the password", "secret.password", id="told before its name"),
+        pytest.param("our staging password is " + "correct7horse", "secret.password", id="in prose"),
+        pytest.param("use " + "tr0ub4dor&3" + " as the password", "secret.password", id="before its name"),
         pytest.param("비밀번호: " + "dipPr" + "191Gg!", "secret.password", id="in Korean"),
         pytest.param("curl -u admin:" + "S3cr3tPw", "secret.password", id="curl user"),
         pytest.param(f"the deploy key is {SHA1}", "secret.named", id="hexadecimal that is named a key"),
         pytest.param(f"BUILD_TOKEN={UUID}", "secret.named", id="UUID that is named a token"),
-        pytest.param(f"pasted {RANDOM} into the form", "secret.named", id="spelled like a key, with a cue"),
+        pytest.param(f"pasted {RANDOM} into the form", "secret.named", id="random spelling after a cue"),
         pytest.param("AUTH_TOKEN: " + "abc123de", "secret.named", id="short hexadecimal that is given to a token"),
         pytest.param(
             "the api token is " + "ABCD-1234-123456-" + "abcdef-12345678", "secret.named", id="digits in groups"
         ),
         pytest.param("api key: " + RANDOM + ".." + RANDOM, "secret.named", id="two dots inside a long key"),
         pytest.param(
-            "apikey = '" + "m{{h}o)p${e]nob(ody" + "[finds>-_$#thisone}}'", "secret.named", id="all kinds of signs"
+            "apikey = '" + "m{{h}o)p${e]nob(ody" + "[finds>-_$#thisone}}'", "secret.named", id="all kinds of symbols"
         ),
         pytest.param("Password for the account is `" + "open-" + "sesame`", "secret.password", id="words in quotes"),
         pytest.param("Salt credentials: " + "\\x23!" + "\\xae2389x&543@", "secret.password", id="escaped bytes"),
         pytest.param("CREATE USER a IDENTIFIED BY " + "SqLpa5sW0rD", "secret.password", id="SQL without quotes"),
         pytest.param("ConvertTo-SecureString -AsPlainText " + "dsjUE#gds8s", "secret.password", id="PowerShell"),
         pytest.param("id/passwd: root / " + "iPp8@GRq", "secret.password", id="pair"),
-        pytest.param(f"it says {RANDOM}", "secret.unnamed", id="spelled like a key"),
+        pytest.param(f"it says {RANDOM}", "secret.unnamed", id="random spelling"),
         pytest.param("-----BEGIN RSA PRIVATE KEY-----\n" + RANDOM * 3, "private-key", id="PEM block without its end"),
     ],
 )
@@ -110,13 +110,13 @@ def test_secret_is_found(text: str, rule: str) -> None:
     assert rules(text) == [rule]
 
 
-def test_finding_marks_the_secret_alone() -> None:
+def test_finding_spans_the_secret_only() -> None:
     text = f"push with {GITHUB}, then go"
     (finding,) = scan(text)
     assert text[finding.start : finding.end] == GITHUB
 
 
-def test_findings_come_in_order_of_place() -> None:
+def test_findings_are_in_order_of_position() -> None:
     findings = scan(f"first {GITHUB}\nthen postgres://u:" + f"pw@h\nand {GITHUB}")
     assert [finding.rule for finding in findings] == ["github.token", "url.password", "github.token"]
 
@@ -153,7 +153,7 @@ def test_one_level_of_encoding_does_not_hide_a_token(encode: str) -> None:
     assert "github.token" in rules(f"the header was {encoded}")
 
 
-def test_a_key_may_come_as_a_function_that_is_called_when_something_was_found() -> None:
+def test_a_key_function_is_called_only_when_there_is_a_finding() -> None:
     called: list[int] = []
 
     def key() -> bytes:

@@ -1,4 +1,4 @@
-"""The second opinion: it adds what detect-secrets finds, honours users' choices, and lets no repository run code."""
+"""The second opinion adds findings of detect-secrets, respects the baseline, and runs no code of a repository."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import pytest
 from keepmum_scanner import scan
 from keepmum_scanner.detect_secrets_opinion import is_installed, with_second_opinion
 
-NOTE = "const apiKey = " + "'blabla';"  # too plain for us, a keyword's value for detect-secrets
+NOTE = "const apiKey = " + "'blabla';"  # found by detect-secrets only
 PLUGIN = '''
 import re
 from detect_secrets.plugins.base import RegexBasedDetector
@@ -37,44 +37,44 @@ def test_package_is_installed_here() -> None:
     assert is_installed()
 
 
-def test_what_only_detect_secrets_finds_is_added_at_its_place() -> None:
+def test_finding_of_detect_secrets_is_added_with_its_position() -> None:
     assert scan(NOTE) == []
     (found,) = with_second_opinion(scan)(f"one\n{NOTE}")
     assert found.rule == "detect-secrets.secret-keyword"
     assert (found.start, found.end) == (20, 26)
 
 
-def test_what_we_find_keeps_our_name() -> None:
+def test_our_finding_keeps_its_rule() -> None:
     assert rules("key gh" + "p_" + "a1B2" * 9) == ["github.token"]
 
 
 @pytest.mark.parametrize("text", ["fixed in 94ee59639f242537a8880045a76eadde5211c2a9", "at 8.8.8.8", "plain words"])
-def test_entropy_and_addresses_are_no_opinion(text: str) -> None:
+def test_digests_and_addresses_are_not_reported(text: str) -> None:
     assert rules(text) == []
 
 
-def test_pragma_that_anyone_can_type_changes_nothing() -> None:
+def test_pragma_is_ignored() -> None:
     assert rules(f"{NOTE}  # pragma: allowlist secret") == ["detect-secrets.secret-keyword"]
 
 
-def test_known_secret_of_a_baseline_is_none(baseline: Path) -> None:
+def test_known_secret_of_a_baseline_is_not_reported(baseline: Path) -> None:
     digest = hashlib.sha1(b"blabla", usedforsecurity=False).hexdigest()
     baseline.write_text(json.dumps({"results": {"a.js": [{"hashed_secret": digest}]}}))
     assert rules(NOTE, baseline) == []
 
 
-def test_plugins_of_a_baseline_are_those_that_run(baseline: Path) -> None:
+def test_only_plugins_of_the_baseline_run(baseline: Path) -> None:
     baseline.write_text(json.dumps({"plugins_used": [{"name": "AWSKeyDetector"}, {"name": "HexHighEntropyString"}]}))
     assert rules(NOTE, baseline) == []
 
 
-def test_filters_of_a_baseline_hold(baseline: Path) -> None:
+def test_filters_of_the_baseline_are_used(baseline: Path) -> None:
     filters = [{"path": "detect_secrets.filters.regex.should_exclude_line", "pattern": ["apiKey"]}]
     baseline.write_text(json.dumps({"filters_used": filters}))
     assert rules(NOTE, baseline) == []
 
 
-def test_own_plugin_of_the_user_runs(tmp_path: Path) -> None:
+def test_plugin_of_the_user_runs(tmp_path: Path) -> None:
     plugin = tmp_path / "house.py"
     plugin.write_text(PLUGIN)
     assert rules("it is house-" + "1234", plugins=(str(plugin),)) == ["detect-secrets.house-key"]
@@ -89,7 +89,7 @@ def test_code_that_a_baseline_names_does_not_run(tmp_path: Path, baseline: Path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{"])
-def test_baseline_that_cannot_be_read_is_named(baseline: Path, content: str) -> None:
+def test_unreadable_baseline_is_named_in_the_error(baseline: Path, content: str) -> None:
     baseline.write_text(content)
     with pytest.raises(ValueError, match=r"secrets\.baseline: no baseline"):
         with_second_opinion(scan, str(baseline))

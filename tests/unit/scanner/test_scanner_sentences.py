@@ -1,4 +1,4 @@
-"""Passwords that a sentence, a conversation or a command tells, where no sign stands behind their name."""
+"""Passwords in a sentence, a conversation or a command, without a separator after their name."""
 
 import random
 import string
@@ -8,30 +8,30 @@ import pytest
 
 from keepmum_scanner import scan
 
-CHANCE = random.Random(20261122)
+RNG = random.Random(20261122)
 WORDS = "copper lantern rabbit window garden saturn walnut bridge".split()
 
 
 def chosen() -> str:
-    """A word, a number and a sign, as people choose."""
-    return CHANCE.choice(WORDS).title() + str(CHANCE.randint(10, 9999)) + CHANCE.choice("!$&")
+    """A word, a number and a symbol, as people choose."""
+    return RNG.choice(WORDS).title() + str(RNG.randint(10, 9999)) + RNG.choice("!$&")
 
 
 def plain() -> str:
     """A word and a number."""
-    return CHANCE.choice(WORDS) + str(CHANCE.randint(1000, 9999))
+    return RNG.choice(WORDS) + str(RNG.randint(1000, 9999))
 
 
-def drawn() -> str:
+def generated() -> str:
     """Letters of both cases and digits."""
-    return "".join(CHANCE.choices(string.ascii_letters, k=5)) + "7" + CHANCE.choice("kxz") + "4" + CHANCE.choice("QRV")
+    return "".join(RNG.choices(string.ascii_letters, k=5)) + "7" + RNG.choice("kxz") + "4" + RNG.choice("QRV")
 
 
 def passphrase() -> str:
-    return "-".join(CHANCE.sample(WORDS, 4))
+    return "-".join(RNG.sample(WORDS, 4))
 
 
-TELLING = (
+CARRIERS = (
     "the keystore password has always been {}",
     "Password for the staging database: {}",
     "Use password {} to open the archive.",
@@ -93,27 +93,27 @@ TELLING = (
 )
 
 
-# Words alone count only where a name of passwords points at them.
+# Hyphenated words count only near the name of a password.
 NAMED = [
-    telling for telling in TELLING if any(word in telling for word in ("assw", "ennwort", "passe ", "senha", "密码"))
+    carrier for carrier in CARRIERS if any(word in carrier for word in ("assw", "ennwort", "passe ", "senha", "密码"))
 ]
 
 
-def makings() -> Iterator[tuple[str, str]]:
-    """Each telling with a password of each making."""
-    for telling in TELLING:
-        yield from ((telling, make()) for make in (chosen, plain, drawn))
-    for telling in NAMED:
-        yield (telling, passphrase())
+def cases() -> Iterator[tuple[str, str]]:
+    """Each carrier with a password of each kind."""
+    for carrier in CARRIERS:
+        yield from ((carrier, make()) for make in (chosen, plain, generated))
+    for carrier in NAMED:
+        yield (carrier, passphrase())
 
 
-@pytest.mark.parametrize(("telling", "password"), list(makings()))
-def test_told_password_is_refused_whole(telling: str, password: str) -> None:
-    text = telling.format(password)
-    places = [(one.start, one.end) for one in scan(text)]
+@pytest.mark.parametrize(("carrier", "password"), list(cases()))
+def test_whole_password_is_refused(carrier: str, password: str) -> None:
+    text = carrier.format(password)
+    spans = [(one.start, one.end) for one in scan(text)]
     start = text.index(password)
     end = start + len(password)
-    assert any(one <= start and end - 1 <= other for one, other in places)
+    assert any(one <= start and end - 1 <= other for one, other in spans)
 
 
 HARMLESS = """\
@@ -163,7 +163,7 @@ def test_sentence_about_passwords_passes(text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["passphrase", "seed phrase", "recovery phrase"])
 def test_words_called_a_phrase_are_refused(kind: str) -> None:
-    assert scan(f"The {kind} is {' '.join(CHANCE.sample(WORDS, 6))}")
+    assert scan(f"The {kind} is {' '.join(RNG.sample(WORDS, 6))}")
 
 
 def test_words_of_a_wallet_are_refused_in_quotes() -> None:
@@ -180,5 +180,5 @@ def test_login_of_a_registry_is_refused() -> None:
 
 
 def test_cookie_of_a_session_is_refused() -> None:
-    value = "".join(CHANCE.choices("0123456789abcdef", k=32))
+    value = "".join(RNG.choices("0123456789abcdef", k=32))
     assert scan(f"Cookie: theme=dark; sessionid={value}")

@@ -1,4 +1,4 @@
-"""Every structural rule proves itself; secrets are assembled from pieces, so that none lies in the repository."""
+"""Every structural rule matches its examples; they are assembled, so that the repository contains no secret."""
 
 import pytest
 
@@ -93,24 +93,24 @@ def test_rule_finds_its_hits(rule: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in MISSES.items() for text in texts])
-def test_rule_leaves_its_misses(rule: str, text: str) -> None:
+def test_rule_does_not_match_its_misses(rule: str, text: str) -> None:
     assert rule not in rules(text)
 
 
-@pytest.mark.parametrize(("rule", "guard"), [rule[:2] for rule in RULES], ids=[rule[0] for rule in RULES])
-def test_guard_stands_in_every_hit(rule: str, guard: str) -> None:
-    assert all(guard in text for text in HITS[rule])
+@pytest.mark.parametrize(("rule", "anchor"), [rule[:2] for rule in RULES], ids=[rule[0] for rule in RULES])
+def test_anchor_is_in_every_hit(rule: str, anchor: str) -> None:
+    assert all(anchor in text for text in HITS[rule])
 
 
 @pytest.mark.parametrize("rule", ["asana.token", "terraform.token", "maxmind.license-key", "azure.client-secret"])
-def test_what_stands_before_the_guard_belongs_to_the_secret(rule: str) -> None:
+def test_text_before_the_anchor_belongs_to_the_secret(rule: str) -> None:
     (text,) = HITS[rule][-1:]
     secret = text.rpartition(" ")[2]
     (finding,) = scan(text)
     assert text[finding.start : finding.end] == secret
 
 
-def test_key_block_is_found_whole_in_any_quoting() -> None:
+def test_whole_key_block_is_found_in_any_quoting() -> None:
     lines = ["-----BEGIN EC PRIVATE KEY-----", WORD * 8, WORD * 3 + "==", "-----END EC PRIVATE KEY-----"]
     for joint in ("\n", "\\n", '",\n"', "\r\n", "\n> ", "\n# ", '\\n" +\n  "'):
         text = "key:\n" + joint.join(lines) + "\ndone"

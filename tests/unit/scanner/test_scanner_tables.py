@@ -1,4 +1,4 @@
-"""Tables whose head alone names a credential."""
+"""Tables with a credential's name in the header."""
 
 import random
 import string
@@ -7,18 +7,18 @@ import pytest
 
 from keepmum_scanner import scan
 
-CHANCE = random.Random(20261121)
+RNG = random.Random(20261121)
 ALNUM = string.ascii_letters + string.digits
 NAMES = ("root", "deploy", "ada", "backup", "svc-mail")
 PASSWORDS = [
-    *(word + str(CHANCE.randint(1950, 2030)) + sign for word in ("Winter", "tiger", "Coffee") for sign in "!$*"),
-    *("".join(CHANCE.choices(ALNUM, k=size)) for size in (10, 12, 16) for _ in range(3)),
-    *("".join(CHANCE.choices(ALNUM + "!@#%^&", k=14)) for _ in range(3)),
-    "".join(CHANCE.choices("0123456789abcdef", k=32)),
+    *(word + str(RNG.randint(1950, 2030)) + symbol for word in ("Winter", "tiger", "Coffee") for symbol in "!$*"),
+    *("".join(RNG.choices(ALNUM, k=size)) for size in (10, 12, 16) for _ in range(3)),
+    *("".join(RNG.choices(ALNUM + "!@#%^&", k=14)) for _ in range(3)),
+    "".join(RNG.choices("0123456789abcdef", k=32)),
     "tr0ub" + "4dor&3",
 ]
 
-# How a table of three columns is written; each takes the rows, the head first.
+# Formats of a table with three columns; each takes the rows, beginning with the header.
 Rows = list[tuple[str, str, str]]
 
 
@@ -55,11 +55,11 @@ FORMS = {
     "semicolons": lambda rows: "\r\n".join(";".join(row) for row in rows),
     "tabs": lambda rows: "\n".join("\t".join(row) for row in rows),
     "aligned": aligned,
-    "aligned, and cells reach over": overflowing,
+    "aligned, with overflowing cells": overflowing,
     "code in cells": lambda rows: markdown([rows[0], *((a, f"`{b}`", c) for a, b, c in rows[1:])]),
-    "bold heads": lambda rows: markdown([(f"**{rows[0][0]}**", f"**{rows[0][1]}**", "note"), *rows[1:]]),
+    "bold headers": lambda rows: markdown([(f"**{rows[0][0]}**", f"**{rows[0][1]}**", "note"), *rows[1:]]),
 }
-HEADS = (
+HEADERS = (
     ("user", "password", "note"),
     ("Host", "Passwords", "Note"),
     ("E-Mail", "Initial password", "seen"),
@@ -69,12 +69,12 @@ HEADS = (
 )
 
 
-@pytest.mark.parametrize("head", HEADS, ids=[head[1] for head in HEADS])
+@pytest.mark.parametrize("header", HEADERS, ids=[header[1] for header in HEADERS])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_each_row_below_a_credentials_name_is_judged(form, head: tuple[str, str, str]) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - a table of functions
+def test_each_row_below_a_credentials_name_is_judged(form, header: tuple[str, str, str]) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - a table of functions
     missed = []
     for number, password in enumerate(PASSWORDS):
-        rows = [head, ("ops", "none", "old"), (NAMES[number % len(NAMES)], password, "primary")]
+        rows = [header, ("ops", "none", "old"), (NAMES[number % len(NAMES)], password, "primary")]
         text = form(rows)
         start = text.index(password)
         if not any(found.start <= start and start + len(password) <= found.end for found in scan(text)):

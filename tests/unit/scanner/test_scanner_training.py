@@ -1,4 +1,4 @@
-"""The trained_score scorer: its table, its making, and what no weight may overrule."""
+"""The trained scorer: its table, its training, and the limits of its scores."""
 
 import base64
 import itertools
@@ -38,7 +38,7 @@ def test_table_is_small() -> None:
     assert os.path.getsize(score_table.__file__) < 100_000
 
 
-def test_what_is_spelled_like_a_key_scores_high() -> None:
+def test_random_spelling_scores_high() -> None:
     assert trained_score(features()) >= THRESHOLD
     words = features(surprise=4.0)
     words.switches, words.mixed = 0, False
@@ -46,20 +46,20 @@ def test_what_is_spelled_like_a_key_scores_high() -> None:
 
 
 @pytest.mark.parametrize("scorer", [trained_score, TRAINER["manual_score"]])
-def test_places_and_unnamed_ids_score_low_whatever_their_spelling(scorer) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - two functions
+def test_paths_and_unnamed_ids_score_low_with_any_spelling(scorer) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - two functions
     assert scorer(features(ASSIGNED, path=True)) < THRESHOLD
     assert scorer(features(identity=True)) < THRESHOLD
 
 
-def test_score_stays_below_a_stated_fact() -> None:
+def test_score_stays_below_explicit_candidates() -> None:
     assert trained_score(features(ASSIGNED, surprise=13.0)) == MAX_SCORE
 
 
-def test_generated_texts_are_the_same_every_time() -> None:
+def test_generated_texts_are_reproducible() -> None:
     assert list(TRAINER["generated"]()) == list(TRAINER["generated"]())
 
 
-def test_training_gives_the_same_weights_every_time() -> None:
+def test_training_is_reproducible() -> None:
     rows = [*itertools.islice(TRAINER["generated"](), 40), *itertools.islice(TRAINER["generated"](), 1500, 1600)]
     data = list(TRAINER["examples"](rows))
     assert TRAINER["train"](data) == TRAINER["train"](data)
@@ -80,7 +80,7 @@ def test_row_is_held_out_by_its_source_or_its_text() -> None:
     assert any(all(held(source, part) for part in parts) for source in parts)
 
 
-def test_report_says_what_both_scorers_find() -> None:
+def test_report_compares_both_scorers() -> None:
     report = (SCANNER / "score_report.md").read_text(encoding="utf-8")
     assert "Held out, manual" in report
     assert "Held out, trained" in report

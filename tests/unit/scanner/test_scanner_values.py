@@ -1,4 +1,4 @@
-"""Findings, their redaction, and the list of those that a person allowed."""
+"""Findings, their redaction, and allowed findings."""
 
 import copy
 import pickle
@@ -35,24 +35,24 @@ def test_finding_can_be_copied_and_sent() -> None:
     assert copy.deepcopy(finding) == pickle.loads(pickle.dumps(finding)) == finding
 
 
-def test_finding_shows_rule_and_place() -> None:
+def test_repr_shows_rule_and_position() -> None:
     assert repr(Finding("jwt", 3, 9, 0.9)) == "Finding('jwt', 3, 9, confidence=0.90)"
 
 
-def test_redaction_names_the_rule() -> None:
+def test_redaction_contains_the_rule() -> None:
     text = f"push with {GITHUB}, then pull"
     assert redact(text, scan(text)) == "push with [github.token removed], then pull"
 
 
-def test_redacting_nothing_changes_nothing() -> None:
+def test_redaction_without_findings_changes_nothing() -> None:
     assert redact("a plain note", []) == "a plain note"
 
 
-def test_redaction_takes_findings_in_any_order() -> None:
+def test_redaction_accepts_findings_in_any_order() -> None:
     assert redact("abcdef", [Finding("two", 4, 6, 1), Finding("one", 0, 2, 1)]) == "[one removed]cd[two removed]"
 
 
-def test_redaction_takes_the_hidden_characters_with_it() -> None:
+def test_redaction_removes_hidden_characters() -> None:
     text = "push with " + "\u200b".join(GITHUB) + "!"
     assert redact(text, scan(text)) == "push with [github.token removed]!"
 
@@ -69,7 +69,7 @@ def test_fingerprint_is_the_same_for_the_same_secret() -> None:
     assert len(first.fingerprint) == 32
 
 
-def test_fingerprint_differs_by_key_and_by_secret() -> None:
+def test_fingerprint_depends_on_key_and_secret() -> None:
     prints = {scan(text, key=key)[0].fingerprint for text in (GITHUB, GITHUB + "x") for key in (b"k", b"l")}
     assert len(prints) == 4
 
