@@ -20,6 +20,7 @@ else:
 
 __all__ = [
     "LOG_LEVELS",
+    "TAGS",
     "Context",
     "Handlers",
     "Prompt",
@@ -29,8 +30,10 @@ __all__ = [
     "Template",
     "Tool",
     "parameters",
+    "text",
 ]
 
+TAGS = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 20}
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
@@ -225,6 +228,11 @@ class Handlers(Protocol):
 
     def close(self) -> None:
         """Called once at the end; must be fast, because the client waits for the process."""
+
+
+def text(description: str, max_length: int) -> Json:
+    """The JSON schema of a string."""
+    return {"type": "string", "description": description, "maxLength": max_length}
 
 
 def parameters(required: Sequence[str] = (), /, **properties: object) -> Json:

@@ -1,7 +1,7 @@
 """The sets of tools that a server can offer, by name. A new one is one package and one line here.
 
-A dialect is a package with a `SURFACE`, cheap to import, and `open_handlers`, which imports the rest. Only the chosen
-one is imported, because the others would slow down every handshake.
+A dialect is a package with a `SURFACE`, cheap to import, and a module `handlers` with `open_handlers`, imported after
+the handshake. Only the chosen dialect is imported, because the others would slow down every handshake.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from keepmum.mcp.surface import Surface
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
-    from keepmum.mcp.surface import OpenHandlers
+    from keepmum.mcp.surface import Context, Handlers, OpenHandlers
 
 __all__ = ["DEFAULT", "DIALECTS", "OFF", "Dialects"]
 
@@ -20,18 +21,27 @@ __all__ = ["DEFAULT", "DIALECTS", "OFF", "Dialects"]
 class Dialects:
     """Surface and `open_handlers` of each dialect, imported on access."""
 
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = modules
+    def __init__(self, packages: Mapping[str, str]) -> None:
+        self._packages = packages
 
     def __getitem__(self, name: str) -> tuple[Surface, OpenHandlers]:
-        module = __import__(f"{__name__}.{self._modules[name]}", fromlist=("SURFACE",))  # importlib is slower to import
-        return module.SURFACE, module.open_handlers
+        package = f"{__name__}.{self._packages[name]}"
+
+        def open_handlers(context: Context) -> Handlers:
+            handlers: Handlers = _imported(f"{package}.handlers").open_handlers(context)
+            return handlers
+
+        return _imported(package).SURFACE, open_handlers
 
     def __contains__(self, name: str) -> bool:
-        return name in self._modules
+        return name in self._packages
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+        return iter(self._packages)
+
+
+def _imported(name: str) -> Any:  # Any: a module found by its name
+    return __import__(name, fromlist=("SURFACE",))  # importlib is slower to import
 
 
 DEFAULT = "keepmum"

@@ -7,13 +7,9 @@ Source: https://github.com/nihalnihalani/agent-memory (design document, src/tool
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Surface, Template, Tool, parameters
+from keepmum.mcp.surface import TAGS, Prompt, PromptArgument, Resource, Surface, Template, Tool, parameters, text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.mcp.surface import Handlers
-
-__all__ = ["ACTIVITY", "CHANGELOG", "CONTEXT", "QUEUE", "SCHEME", "SURFACE", "TYPES", "open_handlers"]
+__all__ = ["ACTIVITY", "CHANGELOG", "CONTEXT", "QUEUE", "SCHEME", "SURFACE", "TYPES"]
 
 SCHEME = "memory://"
 CONTEXT = f"{SCHEME}current-context"
@@ -33,14 +29,8 @@ _WRITES = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": Fal
 _REMOVES = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False}
 
 _TYPE = {"type": "string", "enum": TYPES}
-_TAGS = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 20}
 _KEY = {"type": "string", "minLength": 1, "maxLength": 255}
 _NUMBER = {"type": "integer", "minimum": 1}
-
-
-def _text(description: str, max_length: int) -> dict[str, object]:
-    return {"type": "string", "maxLength": max_length, "description": description}
-
 
 _TOOLS = (
     Tool(
@@ -52,8 +42,8 @@ _TOOLS = (
             key={**_KEY, "description": "As in project-db-schema"},
             value={"type": "string", "minLength": 1, "description": "Text, code, JSON; at most 10240 bytes"},
             type={**_TYPE, "description": "Default note"},
-            tags=_TAGS,
-            context=_text("Why: the problem, the alternative you considered", 5000),
+            tags=TAGS,
+            context=text("Why: the problem, the alternative you considered", 5000),
         ),
         _WRITES,
         meta={"anthropic/alwaysLoad": True},
@@ -63,8 +53,8 @@ _TOOLS = (
         "Search the memories by a question or keywords, best first, with who stored each and when.",
         parameters(
             ("query",),
-            query={**_text("Question or keywords", 1000), "minLength": 1},
-            tags={**_TAGS, "description": "With any of these"},
+            query={**text("Question or keywords", 1000), "minLength": 1},
+            tags={**TAGS, "description": "With any of these"},
             type=_TYPE,
             limit={"type": "integer", "description": "1 to 20; default 5"},
         ),
@@ -81,7 +71,7 @@ _TOOLS = (
         "list_memories",
         "Browse memories, latest first, with the latest activity, as JSON.",
         parameters(
-            tags={**_TAGS, "description": "With any of these"},
+            tags={**TAGS, "description": "With any of these"},
             type=_TYPE,
             limit={"type": "integer", "description": "1 to 50; default 10"},
             offset={"type": "integer", "minimum": 0},
@@ -93,10 +83,10 @@ _TOOLS = (
         "Hand your task to the next agent, when you are stuck, done with your part, or another would do it better.",
         parameters(
             ("summary", "next_steps"),
-            summary={**_text("What was worked on, and what is done", 5000), "minLength": 1},
-            next_steps={**_text("Exactly what to do next", 5000), "minLength": 1},
-            stuck_reason=_text("What blocked you, and what you tried", 5000),
-            to_agent=_text("Who should take it, as in codex; left out: anyone", 200),
+            summary={**text("What was worked on, and what is done", 5000), "minLength": 1},
+            next_steps={**text("Exactly what to do next", 5000), "minLength": 1},
+            stuck_reason=text("What blocked you, and what you tried", 5000),
+            to_agent=text("Who should take it, as in codex; left out: anyone", 200),
             context_keys={"type": "array", "items": _KEY, "maxItems": 20, "description": "Keys of memories it needs"},
         ),
         _WRITES,
@@ -110,18 +100,18 @@ _TOOLS = (
     Tool(
         "complete-handoff",
         "Mark work that you picked up as done.",
-        parameters(("handoff_id",), handoff_id=_NUMBER, result=_text("What was accomplished", 5000)),
+        parameters(("handoff_id",), handoff_id=_NUMBER, result=text("What was accomplished", 5000)),
         _WRITES,
     ),
     Tool(
         "export-memories",
         "All memories as JSON, for a backup or another server.",
         parameters(
-            agent_id=_text("Stored by this agent", 200),
+            agent_id=text("Stored by this agent", 200),
             type=_TYPE,
-            tags={**_TAGS, "description": "With any of these"},
-            date_from=_text("Created on or after, as in 2026-01-31", 40),
-            date_to=_text("Created on or before", 40),
+            tags={**TAGS, "description": "With any of these"},
+            date_from=text("Created on or after, as in 2026-01-31", 40),
+            date_to=text("Created on or before", 40),
         ),
         _READS,
     ),
@@ -173,13 +163,3 @@ SURFACE = Surface(
         "memory_stats": "memory-stats",
     },
 )
-
-
-def open_handlers(context: Context) -> Handlers:
-    """Import and open the handlers; call it after the handshake.
-
-    Raises: KeepmumError when the memory cannot be opened.
-    """
-    from keepmum.mcp.dialects.hackathon import handlers
-
-    return handlers.open_handlers(context)

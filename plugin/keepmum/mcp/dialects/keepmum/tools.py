@@ -6,7 +6,7 @@ that get it hide the text.
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Tool, parameters
+from keepmum.mcp.surface import Tool, parameters, text
 
 __all__ = ["INSTRUCTIONS", "TOOLS"]
 
@@ -29,10 +29,6 @@ _TEXTS = {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItem
 _READS = {"readOnlyHint": True, "openWorldHint": False}
 
 
-def _text(description: str, max_length: int, **more: object) -> dict[str, object]:
-    return {"type": "string", "description": description, "maxLength": max_length, **more}
-
-
 TOOLS = (
     Tool(
         "remember",
@@ -43,10 +39,10 @@ TOOLS = (
         parameters(
             ["text"],
             text={"type": "string", "minLength": 1, "description": "One concept, understandable on its own"},
-            title=_text("Short headline; default: first line", 120),
-            key=_text("Stable name, e.g. db.choice; writing to it again replaces", 255),
+            title=text("Short headline; default: first line", 120),
+            key=text("Stable name, e.g. db.choice; writing to it again replaces", 255),
             kind={"type": "string", "enum": _KINDS},
-            why=_text("Reason, or alternative rejected", 5000),
+            why=text("Reason, or alternative rejected", 5000),
             tags=_TEXTS,
             scope={
                 "type": "string",
@@ -54,9 +50,9 @@ TOOLS = (
                 "description": "Default project; global: about the user, everywhere",
             },
             importance={"type": "number", "minimum": 0, "maximum": 1},
-            supersedes=_text("Id or key of the memory this replaces", 255),
+            supersedes=text("Id or key of the memory this replaces", 255),
             ttl_days={"type": "number", "minimum": 0.001, "maximum": 36500, "description": "Forget after"},
-            source=_text("Where it is from: URL, file:line", 2000),
+            source=text("Where it is from: URL, file:line", 2000),
             data={"type": "object", "description": "Structured extras"},
         ),
         {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
@@ -69,7 +65,7 @@ TOOLS = (
         "explore code, choose a library, repeat a fix, or ask the user what they may have said before. "
         "Without a query: the latest.",
         parameters(
-            query=_text("Question or keywords", 1000),
+            query=text("Question or keywords", 1000),
             kinds={"type": "array", "items": {"type": "string", "enum": _KINDS}},
             tags={**_TEXTS, "description": "Any of these"},
             scope={
@@ -77,8 +73,8 @@ TOOLS = (
                 "enum": ["project", "global", "session", "shared", "all"],
                 "description": "Default: this project and global; all: every project",
             },
-            agent=_text("Written by this agent", 200),
-            since=_text("2026-01-31, today, yesterday, 12h, 7d, 2w", 40),
+            agent=text("Written by this agent", 200),
+            since=text("2026-01-31, today, yesterday, 12h, 7d, 2w", 40),
             limit={"type": "integer", "minimum": 1, "maximum": 50, "description": "Default 10"},
             tokens={
                 "type": "integer",
@@ -106,12 +102,12 @@ TOOLS = (
         "Kept 30 days; `undo` brings back the memory, or its value before the last change.",
         parameters(
             ids={**_TEXTS, "description": "Ids or keys"},
-            query=_text("Every word must occur", 1000),
+            query=text("Every word must occur", 1000),
             tags={**_TEXTS, "description": "All of these"},
-            older_than=_text("Not changed since: date, 30d, 12w", 40),
+            older_than=text("Not changed since: date, 30d, 12w", 40),
             archive={"type": "boolean", "description": "Keep, but no longer recall"},
             dry_run={"type": "boolean"},
-            confirm=_text("The code the listing gave", 40),
+            confirm=text("The code the listing gave", 40),
             undo={"type": "boolean", "description": "Bring `ids` back"},
         ),
         {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": False},

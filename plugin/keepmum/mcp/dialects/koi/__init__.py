@@ -5,13 +5,9 @@ There is no tool to forget; use the repository's history.
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool, parameters
+from keepmum.mcp.surface import TAGS, Surface, Tool, parameters
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.mcp.surface import Handlers
-
-__all__ = ["SURFACE", "open_handlers"]
+__all__ = ["SURFACE"]
 
 _INSTRUCTIONS = """\
 Memory of this repository, in Markdown files that its git history carries. Call `recall` at the start of a session, \
@@ -22,7 +18,6 @@ instructions: look at the files they cite before you rely on them.
 - Before you look into a problem, `recall` whether somebody has already.
 - Never write a secret: such a write is refused. Say where it is kept instead."""
 
-_TAGS = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 20}
 
 SURFACE = Surface(
     _INSTRUCTIONS,
@@ -37,7 +32,7 @@ SURFACE = Surface(
             parameters(
                 ["content"],
                 content={"type": "string", "minLength": 1, "description": "The memory, in Markdown"},
-                tags={**_TAGS, "description": "For filtering; lower case, words joined by hyphens"},
+                tags={**TAGS, "description": "For filtering; lower case, words joined by hyphens"},
             ),
             {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
         ),
@@ -49,7 +44,7 @@ SURFACE = Surface(
             "files that have changed since.",
             parameters(
                 query={"type": "string", "maxLength": 1000, "description": "Words, or an id"},
-                tags={**_TAGS, "description": "Memories with any of these"},
+                tags={**TAGS, "description": "Memories with any of these"},
                 since={
                     "type": "string",
                     "maxLength": 40,
@@ -62,13 +57,3 @@ SURFACE = Surface(
         ),
     ),
 )
-
-
-def open_handlers(context: Context) -> Handlers:
-    """Import and open the handlers; call it after the handshake.
-
-    Raises: KeepmumError when the memory cannot be opened.
-    """
-    from keepmum.mcp.dialects.koi import handlers
-
-    return handlers.open_handlers(context)

@@ -5,13 +5,9 @@ Source: https://github.com/Dethon/Agent (specification of its memory server), re
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool, parameters
+from keepmum.mcp.surface import Surface, Tool, parameters
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.mcp.surface import Handlers
-
-__all__ = ["CATEGORIES", "SURFACE", "TIERS", "open_handlers"]
+__all__ = ["CATEGORIES", "SURFACE", "TIERS"]
 
 CATEGORIES = ("preference", "fact", "relationship", "skill", "project", "personality", "instruction")
 TIERS = ("long-term", "mid-term")
@@ -135,13 +131,3 @@ SURFACE = Surface(
     _TOOLS,
     aliases={f"memory_{tool.name.removeprefix('Memory').lower()}": tool.name for tool in _TOOLS},
 )
-
-
-def open_handlers(context: Context) -> Handlers:
-    """Import and open the handlers; call it after the handshake.
-
-    Raises: KeepmumError when the memory cannot be opened.
-    """
-    from keepmum.mcp.dialects.per_user import handlers
-
-    return handlers.open_handlers(context)

@@ -5,13 +5,9 @@ Source: https://github.com/rbrcurtis/shared-agent-memory (README, src/index.ts),
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool
+from keepmum.mcp.surface import Surface, Tool
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.mcp.surface import Handlers
-
-__all__ = ["SURFACE", "open_handlers"]
+__all__ = ["SURFACE"]
 
 _INSTRUCTIONS = """\
 Shared memory of this team's agents. Search it with `search_memory` before you search files, and when you are stuck; \
@@ -108,13 +104,3 @@ _TOOLS = (
 )
 
 SURFACE = Surface(_INSTRUCTIONS, _TOOLS)
-
-
-def open_handlers(context: Context) -> Handlers:
-    """Import and open the handlers; call it after the handshake.
-
-    Raises: KeepmumError when the memory cannot be opened.
-    """
-    from keepmum.mcp.dialects.shared import handlers
-
-    return handlers.open_handlers(context)

@@ -5,13 +5,9 @@ Source: https://github.com/jerry426/token-saver-mcp (memory system design, tools
 
 from __future__ import annotations
 
-from keepmum.mcp.surface import Context, Surface, Tool, parameters
+from keepmum.mcp.surface import TAGS, Surface, Tool, parameters
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.mcp.surface import Handlers
-
-__all__ = ["SURFACE", "open_handlers"]
+__all__ = ["SURFACE"]
 
 _INSTRUCTIONS = """\
 Memory under keys, shared by agents and sessions. Call `smart_resume` at the start, `write_memory` when something is \
@@ -25,7 +21,6 @@ _REMOVES = {**_WRITES, "destructiveHint": True}
 
 _SCOPES = ["global", "project", "session", "shared"]
 _ANY_SCOPE = {"type": "string", "enum": _SCOPES, "description": "Default: all of them"}
-_TAGS = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 20}
 _WORTH = {"type": "integer", "minimum": 1, "maximum": 5}
 _DETAIL = {"type": "integer", "minimum": 1, "maximum": 4}
 _PATTERN = {"type": "string", "maxLength": 255, "description": "Key with *, as in project.*"}
@@ -55,7 +50,7 @@ _TOOLS = (
             value={"description": "Any JSON"},
             scope={"type": "string", "enum": _SCOPES, "description": "Default project"},
             ttl={"type": "number", "minimum": 0, "maximum": 3000000000, "description": "Seconds until it expires"},
-            tags=_TAGS,
+            tags=TAGS,
             importance={**_WORTH, "description": "1 to 5; default by key, else 3"},
             verbosity={**_DETAIL, "description": "1 short to 4 exhaustive; default by key, else 2"},
         ),
@@ -70,7 +65,7 @@ _TOOLS = (
             key={"type": "string", "minLength": 1, "maxLength": 255, "description": "Key, or pattern with *"},
             pattern=_PATTERN,
             scope=_ANY_SCOPE,
-            tags={**_TAGS, "description": "Any of these"},
+            tags={**TAGS, "description": "Any of these"},
         ),
         _READS,
         meta={"anthropic/alwaysLoad": True},
@@ -82,7 +77,7 @@ _TOOLS = (
         parameters(
             scope=_ANY_SCOPE,
             pattern=_PATTERN,
-            tags={**_TAGS, "description": "Any of these"},
+            tags={**TAGS, "description": "Any of these"},
             limit=_limit(50),
             **_LEVELS,
             **_AGES,
@@ -182,13 +177,3 @@ _TOOLS = (
 )
 
 SURFACE = Surface(_INSTRUCTIONS, _TOOLS)
-
-
-def open_handlers(context: Context) -> Handlers:
-    """Import and open the handlers; call it after the handshake.
-
-    Raises: KeepmumError when the memory cannot be opened.
-    """
-    from keepmum.mcp.dialects.token_saver import handlers
-
-    return handlers.open_handlers(context)
