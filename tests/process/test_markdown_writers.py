@@ -1,6 +1,6 @@
-"""Many processes that write Markdown memories at once lose none of them.
+"""Many processes write Markdown memories at once without losing any.
 
-KEEPMUM_TEST_FULL=1 runs the numbers that the product promises; otherwise smaller ones stay within a minute.
+KEEPMUM_TEST_FULL=1 runs the full numbers; the default takes less than a minute.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def start(folder: Path, cache: Path, name: str) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("caches", [1, 4], ids=["one cache", "caches of their own"])
+@pytest.mark.parametrize("caches", [1, 4], ids=["one cache", "separate caches"])
 def test_many_writers_lose_nothing(tmp_path: Path, caches: int) -> None:
-    """With caches of their own, as two users of one folder have them, nobody shares a lock either."""
+    """With separate caches, as for two users of one folder, the processes share no lock either."""
     folder = tmp_path / "repository"
     folder.mkdir()
     writers = [start(folder, tmp_path / f"cache{number % caches}", f"w{number}") for number in range(WRITERS)]

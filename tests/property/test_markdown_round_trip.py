@@ -1,4 +1,4 @@
-"""Memories survive being files, and files survive being changed."""
+"""Round trips: memories to files and back, and changes of files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from keepmum.core import ids, serialization
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
-from keepmum.stores.markdown import front_matter, full_yaml, mapping, plain_yaml
-from keepmum.stores.markdown.nodes import NotYaml, Unusual, resolved
-from keepmum.stores.markdown.scalars import rendered
+from keepmum.stores.markdown import front_matter, full_yaml, mapping
+from keepmum.stores.markdown.yaml_subset import BeyondSubset, InvalidYaml, parse_entry, render_entry, to_json
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 LINES = st.one_of(
@@ -35,7 +34,7 @@ GIT = st.fixed_dictionaries(
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """A memory as the service keeps them: cleaned, and within its limits."""
+    """A valid memory, cleaned as by the service."""
     at = draw(TIMES)
     values: dict[str, Any] = {
         "id": ids.new_id(at), "text": draw(st.text(min_size=1, max_size=200)), "title": draw(LINES) or "title",
@@ -56,26 +55,26 @@ def memories(draw: st.DrawFn) -> Memory:
 
 
 @given(memories())
-def test_a_memory_comes_back_out_of_its_file(memory: Memory) -> None:
+def test_a_memory_round_trips_through_its_file(memory: Memory) -> None:
     text = mapping.new_text(memory, "alpha")
-    assert mapping.read(front_matter.split(text), "alpha").memory == memory
+    assert mapping.parse(front_matter.split(text), "alpha").memory == memory
 
 
 @given(memories())
-def test_pyyaml_reads_what_we_write(memory: Memory) -> None:
+def test_pyyaml_reads_our_files(memory: Memory) -> None:
     document = front_matter.split(mapping.new_text(memory, "alpha"))
     head = "".join(entry.raw for entry in document.entries)
     assert yaml.safe_load(head)["tags"] == [str(tag) for tag in memory.tags]
-    ours = {name: resolved(node) for name, node in front_matter.nodes_of(document).items()}
-    assert {name: resolved(node) for name, node in full_yaml.parse(head).items()} == ours
+    ours = {name: to_json(node) for name, node in front_matter.nodes_of(document).items()}
+    assert {name: to_json(node) for name, node in full_yaml.parse(head).items()} == ours
 
 
 @given(memories(), memories())
-def test_a_change_of_a_file_says_what_the_memory_says(before: Memory, after: Memory) -> None:
+def test_a_changed_file_round_trips(before: Memory, after: Memory) -> None:
     document = front_matter.split(mapping.new_text(before, "alpha"))
     now = replace(after, id=before.id, created_at=before.created_at, access_count=0, accessed_at=before.accessed_at)
     text = mapping.revised_text(document, before, now, "alpha")
-    assert mapping.read(front_matter.split(text), "alpha").memory == now
+    assert mapping.parse(front_matter.split(text), "alpha").memory == now
 
 
 PLAIN_LINE = st.builds("{}: {}".format, st.from_regex(r"x_[a-z]{1,8}", fullmatch=True), st.sampled_from("a b_c 1"))
@@ -90,7 +89,7 @@ LINE_ENDS, MARKS = st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff
 
 
 @given(memories(), memories(), st.tuples(FOREIGN, FOREIGN), LINE_ENDS, MARKS)
-def test_what_a_change_is_not_about_survives_byte_for_byte(
+def test_a_change_keeps_all_other_entries_byte_for_byte(
     before: Memory, after: Memory, foreign: tuple[list[str], list[str]], line_end: str, mark: str
 ) -> None:
     names = [line.partition(":")[0] for part in foreign for line in part if line[:1] == "x"]
@@ -100,12 +99,12 @@ def test_what_a_change_is_not_about_survives_byte_for_byte(
     text = mark + line_end.join([lines[0], *foreign[0], *lines[1:end], *foreign[1], *lines[end:]])
     document = front_matter.split(text)
     assert front_matter.text_of(document) == text
-    filed = mapping.read(document, "alpha").memory
-    now = replace(filed, tags=after.tags, kind=after.kind, why=after.why, data=after.data)
-    changed = mapping.revised_text(document, filed, now, "alpha")
+    parsed = mapping.parse(document, "alpha").memory
+    now = replace(parsed, tags=after.tags, kind=after.kind, why=after.why, data=after.data)
+    changed = mapping.revised_text(document, parsed, now, "alpha")
     about = ("tags", "kind", "why", "data")
     assert _without(changed, about) == _without(text, about)
-    assert mapping.read(front_matter.split(changed), "alpha").memory == now
+    assert mapping.parse(front_matter.split(changed), "alpha").memory == now
 
 
 def _without(text: str, names: tuple[str, ...]) -> tuple[list[str], str]:
@@ -114,25 +113,25 @@ def _without(text: str, names: tuple[str, ...]) -> tuple[list[str], str]:
 
 
 @given(JSON)
-def test_every_value_can_be_written_and_read(value: Any) -> None:
-    raw = rendered("name", value, "\n")
-    assert resolved(full_yaml.parse(raw)["name"]) == value
-    with contextlib.suppress(Unusual):
-        assert resolved(plain_yaml.parse_entry(raw)) == value
+def test_every_value_round_trips(value: Any) -> None:
+    raw = render_entry("name", value, "\n")
+    assert to_json(full_yaml.parse(raw)["name"]) == value
+    with contextlib.suppress(BeyondSubset):
+        assert to_json(parse_entry(raw)) == value
 
 
 @given(st.text(st.sampled_from("ab:-[]{}'\"#, \n\t\\|>&*!%@`~01.eE+/_üé="), max_size=30))
-def test_our_reader_agrees_with_pyyaml_wherever_it_does_not_pass(text: str) -> None:
+def test_the_subset_means_the_same_to_pyyaml(text: str) -> None:
     raw = f"name:{text}\n"
     entries = front_matter.split(f"---\n{raw}---\n").entries
     assume(len(entries) == 1)
     try:
-        ours = resolved(plain_yaml.parse_entry(raw))
-    except (Unusual, NotYaml):
+        ours = to_json(parse_entry(raw))
+    except (BeyondSubset, InvalidYaml):
         return
     try:
-        theirs = {name: resolved(node) for name, node in full_yaml.parse(raw).items()}
-    except NotYaml:
+        theirs = {name: to_json(node) for name, node in full_yaml.parse(raw).items()}
+    except InvalidYaml:
         return  # JSON that YAML 1.1 does not read, such as a tab between two values
     assert {"name": ours} == theirs
 
@@ -145,5 +144,5 @@ HEADS = st.lists(
 
 
 @given(HEADS)
-def test_a_head_cut_at_once_is_a_head_cut_line_by_line(head: str) -> None:
-    assert front_matter._entries(head) == front_matter._cut(head)
+def test_entries_are_the_same_by_regular_expression_and_by_line(head: str) -> None:
+    assert front_matter._entries(head) == front_matter._entries_by_line(head)

@@ -79,5 +79,5 @@ def _open_files(spec: MarkdownSpec) -> tuple[Store, Reach | None]:
     if spec.user_home is None:
         return markdown.open_store(spec.root, spec.cache, spec.project), None
     registry = markdown.Registry(markdown.registry_of(spec.user_home))
-    reach = markdown.Elsewhere(registry, spec.cache, spec.root, spec.project_of)
+    reach = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
     return markdown.open_store(spec.root, spec.cache, spec.project, registry), reach

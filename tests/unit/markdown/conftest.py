@@ -1,4 +1,4 @@
-"""A repository of the test's own."""
+"""Fixtures for the Markdown store: a repository, and stores over it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Open = Callable[[], MarkdownStore]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A repository."""
+    """A repository for one test."""
     path = tmp_path / "repository"
     path.mkdir()
     return path
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_again(folder: Path) -> Iterator[Open]:
-    """Opens the store of the repository, each time as another process would."""
+    """Opens the store of the repository, each time as a new process would."""
     with contextlib.ExitStack() as stack:
 
         def open_one() -> MarkdownStore:

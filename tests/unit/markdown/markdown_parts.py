@@ -1,4 +1,4 @@
-"""Files as people, other tools and merges leave them, and a store over them."""
+"""Files as people, other tools and merges write them, and a store over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NOW", "SEED", "a_memory", "day", "file_of", "found", "keep", "opened
 
 NOW = 1_790_000_000_000
 
-# As the design of Koi shows a file.
+# An example in the design of Koi.
 SEED = """\
 ---
 id: mem_a1b2c3d4e5f6
@@ -66,22 +66,22 @@ def a_memory(text: str = "The build runs on Postgres 16", **fields: Any) -> Memo
 
 
 def keep(store: MarkdownStore, *memories: Memory) -> None:
-    """Write new memories."""
+    """Store new memories."""
     store.commit([Change(None, memory) for memory in memories])
 
 
 def file_of(store: MarkdownStore, memory: Memory) -> Path:
     """The file of a memory."""
-    filed = store.file_of(memory.id)
-    assert filed is not None
-    return Path(store.root, filed[1])
+    found = store.file_of(memory.id)
+    assert found is not None
+    return Path(store.root, found[1])
 
 
 def found(store: MarkdownStore, *words: str) -> list[str]:
-    """The texts that hold any of these words."""
+    """The texts that contain any of these words."""
     return [memory.text for memory, _ in store.search(words, Filter(now=NOW, project="alpha"), 50)]
 
 
 def texts(store: MarkdownStore) -> list[str]:
-    """The texts of all that can be seen."""
+    """The texts of all visible memories."""
     return sorted(memory.text for memory in store.browse(Filter(now=NOW, project="alpha"), limit=1000))

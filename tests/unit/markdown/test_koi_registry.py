@@ -1,4 +1,4 @@
-"""The list of projects that Koi and Keepmum share."""
+"""The registry of projects that Koi and Keepmum share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def a_project(folder: Path) -> str:
     return str(folder)
 
 
-def test_a_project_is_listed_as_koi_lists_it(registry: Registry, tmp_path: Path) -> None:
+def test_a_project_is_listed_in_the_form_of_koi(registry: Registry, tmp_path: Path) -> None:
     root = a_project(tmp_path / "api")
     registry.note(root, 1738680652.7)
     assert json.loads(Path(registry.path).read_text()) == {
@@ -29,7 +29,7 @@ def test_a_project_is_listed_as_koi_lists_it(registry: Registry, tmp_path: Path)
     }
 
 
-def test_what_others_wrote_is_kept(registry: Registry, tmp_path: Path) -> None:
+def test_entries_of_other_tools_are_kept(registry: Registry, tmp_path: Path) -> None:
     root = a_project(tmp_path / "api")
     Path(registry.path).parent.mkdir()
     content = {"version": 1, "x": 2, "projects": {root: {"name": "The API", "y": 3}, "/gone": {"lastAccess": 1}}}
@@ -39,7 +39,7 @@ def test_what_others_wrote_is_kept(registry: Registry, tmp_path: Path) -> None:
     assert json.loads(Path(registry.path).read_text()) == content
 
 
-def test_projects_that_are_gone_are_passed_over_and_the_latest_comes_first(registry: Registry, tmp_path: Path) -> None:
+def test_projects_are_listed_latest_first_without_those_that_are_gone(registry: Registry, tmp_path: Path) -> None:
     first, second = a_project(tmp_path / "first"), a_project(tmp_path / "second")
     for at, root in enumerate((first, second, str(tmp_path / "gone"))):
         registry.note(root, at)
@@ -47,7 +47,7 @@ def test_projects_that_are_gone_are_passed_over_and_the_latest_comes_first(regis
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"projects": []}', "\x00\x01"])
-def test_a_registry_that_is_none_is_told_and_left_alone(registry: Registry, tmp_path: Path, content: str) -> None:
+def test_an_invalid_registry_is_reported_and_not_changed(registry: Registry, tmp_path: Path, content: str) -> None:
     Path(registry.path).parent.mkdir()
     Path(registry.path).write_text(content)
     registry.note(a_project(tmp_path / "api"), 1)
@@ -57,7 +57,7 @@ def test_a_registry_that_is_none_is_told_and_left_alone(registry: Registry, tmp_
 
 
 @pytest.mark.parametrize("entry", [None, 1, [], {"lastAccess": "x", "name": 3}, {}])
-def test_odd_entries_do_no_harm(registry: Registry, tmp_path: Path, entry: object) -> None:
+def test_invalid_entries_are_ignored(registry: Registry, tmp_path: Path, entry: object) -> None:
     root = a_project(tmp_path / "api")
     Path(registry.path).parent.mkdir()
     Path(registry.path).write_text(json.dumps({"projects": {root: entry, "relative": {}, "\0": {}}}))

@@ -1,4 +1,4 @@
-"""Files in every spelling that Koi, its design and hands have given them."""
+"""Files in every format that Koi, its design and people use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keepmum_scanner import scan
 from unit.markdown.markdown_parts import NOW, SEED, a_memory, file_of, found, keep, put, texts
 
 
-def test_a_file_of_koi_is_a_memory(store: MarkdownStore, folder: Path) -> None:
+def test_a_file_of_koi_is_read(store: MarkdownStore, folder: Path) -> None:
     put(folder, SEED)
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
     assert memory.text.startswith("## Chose OAuth2 over JWT")
@@ -34,7 +34,7 @@ def test_a_file_of_koi_is_a_memory(store: MarkdownStore, folder: Path) -> None:
     [
         pytest.param("1738680652", "1738680652000", id="milliseconds"),
         pytest.param("1738680652", "2025-02-04T14:50:52Z", id="ISO 8601"),
-        pytest.param("1738680652", '"1738680652"', id="quoted is read as what it says"),
+        pytest.param("1738680652", '"1738680652"', id="quoted"),
     ],
 )
 def test_a_timestamp_is_read_in_every_form(store: MarkdownStore, folder: Path, old: str, new: str) -> None:
@@ -44,7 +44,7 @@ def test_a_timestamp_is_read_in_every_form(store: MarkdownStore, folder: Path, o
 
 
 @pytest.mark.parametrize("name", ["mem_a1b2c3d4e5f6", "mem_a1b2c3d4e5f60718", "2026-02-04-first", "42"])
-def test_an_id_of_any_form_names_its_memory(store: MarkdownStore, folder: Path, name: str) -> None:
+def test_an_id_of_any_form_identifies_its_memory(store: MarkdownStore, folder: Path, name: str) -> None:
     put(folder, SEED.replace("mem_a1b2c3d4e5f6", name))
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
     assert store.with_file_id(name) == [memory.id]
@@ -52,20 +52,18 @@ def test_an_id_of_any_form_names_its_memory(store: MarkdownStore, folder: Path, 
 
 
 @pytest.mark.parametrize("name", ["mem_a1b2c3d4e5f6", "mem_a1b2c3d4e5f60718", "2026-02-04-first", "42"])
-def test_a_memory_is_loaded_by_the_id_that_its_file_gives(store: MarkdownStore, folder: Path, name: str) -> None:
+def test_a_memory_is_loaded_by_the_id_in_its_file(store: MarkdownStore, folder: Path, name: str) -> None:
     put(folder, SEED.replace("mem_a1b2c3d4e5f6", name))
     (memory,) = MemoryService(store, scan).load([name])
     assert memory.text.startswith("## Chose OAuth2 over JWT")
 
 
-def test_an_id_that_two_files_give_is_told_with_the_ids_that_tell_them_apart(
-    store: MarkdownStore, folder: Path
-) -> None:
+def test_an_id_in_two_files_is_ambiguous_and_both_full_ids_are_named(store: MarkdownStore, folder: Path) -> None:
     put(folder, SEED)
     put(folder, SEED.replace("OAuth2", "OAuth3"), "143053_a1b2.md")
-    with pytest.raises(Ambiguous) as told:
+    with pytest.raises(Ambiguous) as caught:
         MemoryService(store, scan).load(["mem_a1b2c3d4e5f6"])
-    assert all(memory in str(told.value) for memory in store.with_file_id("mem_a1b2c3d4e5f6"))
+    assert all(memory in str(caught.value) for memory in store.with_file_id("mem_a1b2c3d4e5f6"))
 
 
 def test_the_old_name_of_the_changed_files_is_read(store: MarkdownStore, folder: Path) -> None:
@@ -96,7 +94,7 @@ def test_tags_are_read_in_every_form(store: MarkdownStore, folder: Path, old: st
     assert store.search(["oauth2"], _wanted(), 5)[0][0].tags == ("auth", "architecture")
 
 
-def test_line_ends_of_windows_and_a_byte_order_mark_are_read(store: MarkdownStore, folder: Path) -> None:
+def test_windows_line_ends_and_a_byte_order_mark_are_read(store: MarkdownStore, folder: Path) -> None:
     put(folder, "\ufeff" + SEED.replace("\n", "\r\n"))
     assert found(store, "oauth2") == [SEED.partition("---\n\n")[2].removesuffix("\n")]
 
@@ -122,7 +120,7 @@ def test_a_new_file_has_the_form_of_koi(store: MarkdownStore) -> None:
     ]
 
 
-def test_a_change_touches_the_lines_it_is_about_and_no_other(store: MarkdownStore, folder: Path) -> None:
+def test_a_change_touches_only_the_lines_it_is_about(store: MarkdownStore, folder: Path) -> None:
     before = SEED.replace("id: mem", "# mine\nunknown:  {a: [1, 2]}   # kept\nid: mem").replace("\n", "\r\n")
     path = put(folder, before)
     memory = store.search(["oauth2"], _wanted(), 5)[0][0]
@@ -133,7 +131,7 @@ def test_a_change_touches_the_lines_it_is_about_and_no_other(store: MarkdownStor
     assert path.read_bytes().decode() == changed.replace("---\r\n\r\n##", tail)
 
 
-def test_a_file_that_only_a_hand_can_change_safely_is_left_alone(store: MarkdownStore, folder: Path) -> None:
+def test_a_file_that_cannot_be_changed_safely_is_not_changed(store: MarkdownStore, folder: Path) -> None:
     text = "---\n{id: mem_a1b2c3d4e5f6, timestamp: 1738680652}\n---\n\nA zebra\n"
     path = put(folder, text)
     memory = store.search(["zebra"], _wanted(), 5)[0][0]

@@ -13,7 +13,7 @@ from keepmum.core.memory import LIMITS, Kind, default_tier
 from keepmum.service.importers.item import ImportItem, stable_id
 from keepmum.stores.markdown import front_matter
 from keepmum.stores.markdown.folder import read_regular
-from keepmum.stores.markdown.nodes import Node
+from keepmum.stores.markdown.yaml_subset import Node
 
 __all__ = ["read"]
 

@@ -11,7 +11,7 @@ from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Memory
 from keepmum.service.importers.item import ImportItem
 from keepmum.stores.markdown import FOLDER, mapping
-from keepmum.stores.markdown.folder import Folder, Unreadable
+from keepmum.stores.markdown.folder import Folder, UnreadableFile
 
 __all__ = ["days_of", "read", "write_file"]
 
@@ -34,7 +34,7 @@ def write_file(folder: str, memory: Memory) -> str:
         try:
             if Folder(folder).create(path, content):
                 return path
-        except (OSError, Unreadable) as error:
+        except (OSError, UnreadableFile) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InvalidInput("file", f"{folder} cannot be written: {reason}") from None
     raise InvalidInput("file", f"{folder} has no free name for a memory of that second")
@@ -47,12 +47,12 @@ def read(path: str) -> Iterator[ImportItem]:
         raise InvalidInput("file", f"{path} holds no folders such as 2026-01-31")
     now = time.time_ns()
     for day in folder.days(now):
-        for name in sorted(folder.names(day, now)):
+        for name in sorted(folder.files(day, now)):
             yield _found(folder, name)
 
 
 def _found(folder: Folder, name: str) -> ImportItem:
     try:
-        return ImportItem(name, serialization.to_json(mapping.read_file(folder.read(name), None).memory))
-    except (Unreadable, ValueError, InvalidInput) as reason:  # the second stands for NotOurs and NotYaml
+        return ImportItem(name, serialization.to_json(mapping.parse_file(folder.read(name), None).memory))
+    except (UnreadableFile, ValueError, InvalidInput) as reason:  # also NotMemoryFile and InvalidYaml
         return ImportItem(name, None, str(reason))

@@ -1,7 +1,7 @@
-"""The files below one `.memories/`, reached so that neither a link nor a name leads out of it.
+"""The files in one `.memories/` folder. No link and no file name gives access to anything outside of it.
 
-Only regular files `YYYY-MM-DD/*.md` count. On POSIX each step is opened relative to the one before and follows no
-link, so that a folder which is swapped for a link meanwhile leads nowhere.
+Only regular files `YYYY-MM-DD/*.md` count. On POSIX each path component is opened relative to its parent and without
+following links, so that replacing a folder by a link at any moment has no effect.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from typing import NamedTuple
 
 from keepmum.core.errors import StoreError
 
-__all__ = ["LONGEST", "Folder", "Sighting", "Unreadable", "read_regular", "split_path"]
+__all__ = ["MAX_BYTES", "FileState", "Folder", "UnreadableFile", "read_regular"]
 
-LONGEST = 512 * 1024  # bytes of a file: a memory at every limit, and then some
+MAX_BYTES = 512 * 1024  # of a file: more than a memory at all of its limits
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAME = re.compile(r"[^./\\\x00-\x1f\x7f:*?\"<>|][^/\\\x00-\x1f\x7f:*?\"<>|]{0,200}\.md")
-_RACY = 100_000_000  # nanoseconds: a change this soon after another may leave the same time
-_COARSE = 2_000_000_000  # where a file system keeps whole seconds only
+_TICK = 100_000_000  # nanoseconds within which two changes may have the same time
+_COARSE_TICK = 2_000_000_000  # on file systems with times in whole seconds
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _RELATIVE = os.open in os.supports_dir_fd and os.unlink in os.supports_dir_fd
 
 
-class Unreadable(ValueError):
-    """A file that is not read; the words say why."""
+class UnreadableFile(ValueError):
+    """The file cannot be read or written. The message continues a sentence that begins with its path."""
 
 
-class Sighting(NamedTuple):
-    """What a file or folder looked like, so that a change of it shows; `settled` when a change could not hide."""
+class FileState(NamedTuple):
+    """Metadata of a file or folder that changes with it."""
 
-    mark: str
-    settled: bool
+    mark: str  # times, size, inode and type
+    settled: bool  # the last change is old enough that the next one gets another time, and so another mark
 
 
 class Folder:
-    """One `.memories/` folder; it need not exist before the first file is made."""
+    """One `.memories/` folder. It is created with the first file."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
-        self._held: tuple[str, int] | None = None  # a day, and the descriptor of its folder
+        self._open_day: tuple[str, int] | None = None  # the last day, and the descriptor of its folder
 
     @property
     def problem(self) -> str:
-        """Why this folder is neither read nor written; empty when it is fine, or not there yet."""
+        """Why this folder is not used; empty when it is fine or does not exist yet."""
         try:
             mode = os.lstat(self.path).st_mode
         except FileNotFoundError:
@@ -54,26 +54,26 @@ class Folder:
         except OSError as error:
             return f"{self.path} cannot be read ({error.strerror})"
         if stat.S_ISLNK(mode):
-            return f"{self.path} is a symbolic link, which is not followed; put a folder there"
-        return "" if stat.S_ISDIR(mode) else f"{self.path} is no folder; move it away"
+            return f"{self.path} is a symbolic link, which is not followed; replace it by a folder"
+        return "" if stat.S_ISDIR(mode) else f"{self.path} is not a folder; move it away"
 
     @property
     def writable(self) -> bool:
-        """Whether files can be made here."""
-        place = self.path
-        while not os.path.lexists(place) and os.path.dirname(place) != place:
-            place = os.path.dirname(place)
-        return not self.problem and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK)
+        """Whether files can be created here."""
+        existing = self.path
+        while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
+            existing = os.path.dirname(existing)
+        return not self.problem and os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK)
 
-    def days(self, now: int) -> dict[str, Sighting]:
-        """The folders of days, by name, as they look at `now` (nanoseconds)."""
+    def days(self, now: int) -> dict[str, FileState]:
+        """The states of the day folders by name; `now` in nanoseconds."""
         if self.problem:
             return {}
         try:
             with os.scandir(self.path) as entries:
                 found = {entry.name: entry for entry in entries if _DAY.fullmatch(entry.name)}
                 return {
-                    name: _sighting(found[name].stat(follow_symlinks=False), now)
+                    name: _file_state(found[name].stat(follow_symlinks=False), now)
                     for name in sorted(found)
                     if found[name].is_dir(follow_symlinks=False)
                 }
@@ -82,41 +82,41 @@ class Folder:
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read ({error.strerror})") from error
 
-    def names(self, day: str, now: int) -> dict[str, Sighting]:
-        """The memory files of a day by path (`day/name`), and links and the like too: they are refused when read."""
+    def files(self, day: str, now: int) -> dict[str, FileState]:
+        """The states of a day's files by path (`day/name`), including links and others that `read` refuses."""
         try:
             with os.scandir(os.path.join(self.path, day)) as entries:
                 return {
-                    f"{day}/{entry.name}": _sighting(entry.stat(follow_symlinks=False), now)
+                    f"{day}/{entry.name}": _file_state(entry.stat(follow_symlinks=False), now)
                     for entry in entries
                     if _NAME.fullmatch(entry.name)
                 }
-        except OSError:  # it went away meanwhile, or is closed to us
+        except OSError:  # removed meanwhile, or not readable
             return {}
 
-    def look(self, path: str, now: int) -> Sighting | None:
-        """What the file at `day/name` looks like, None when it is not there."""
+    def state(self, path: str, now: int) -> FileState | None:
+        """The state of the file at `day/name`, None when it does not exist."""
         try:
-            return _sighting(os.lstat(f"{self.path}{os.sep}{path}"), now)  # thousands of times at a start
+            return _file_state(os.lstat(f"{self.path}{os.sep}{path}"), now)  # not `join`: called for every file
         except OSError:
             return None
 
     def read(self, path: str) -> bytes:
-        """All of a file.
+        """The content of a file.
 
-        Raises: Unreadable when it is a link, no regular file, too large, or cannot be read.
+        Raises: UnreadableFile when it is a link, not a regular file, too large, or cannot be read.
         """
         with self._day_of(path) as (day, name):
             try:
                 return read_regular(name, day)[0]
             except OSError as error:
                 linked = os.path.islink(os.path.join(self.path, path))
-                raise Unreadable("is a symbolic link" if linked else f"cannot be read ({error.strerror})") from None
+                raise UnreadableFile("is a symbolic link" if linked else f"cannot be read ({error.strerror})") from None
 
     def create(self, path: str, content: bytes) -> bool:
-        """Make a new file; False when one of that name is there already.
+        """Create a file; False when the name is taken.
 
-        Raises: OSError, Unreadable.
+        Raises: OSError, UnreadableFile.
         """
         with self._day_of(path, make=True) as (day, name):
             try:
@@ -124,49 +124,49 @@ class Folder:
             except FileExistsError:
                 return False
             try:
-                _fill(descriptor, content)
+                _write_synced(descriptor, content)
             except BaseException:
                 _remove(name, day)
                 raise
-            _settle(day)
+            _sync_folder(day)
         return True
 
     def replace(self, path: str, content: bytes) -> None:
-        """Put other content into a file, so that a reader sees the old or the new one, never a part.
+        """Replace the content of a file atomically.
 
-        Raises: OSError, Unreadable when it is a link or goes by a second name that would keep the old content.
+        Raises: OSError, UnreadableFile when it is a link or has a hard link that would keep the old content.
         """
         with self._day_of(path) as (day, name):
             about = os.stat(name, dir_fd=day, follow_symlinks=False)
             if not stat.S_ISREG(about.st_mode):
-                raise Unreadable("is no regular file")
+                raise UnreadableFile("is not a regular file")
             if about.st_nlink > 1:
-                raise Unreadable("has a second name (a hard link), which would keep the old text; remove one of them")
+                raise UnreadableFile("has a hard link, which would keep the old text; remove one of the two")
             unfinished = f".{name}.{os.getpid()}.part"
             descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_FOLLOW, 0o644, dir_fd=day)
             try:
-                _fill(descriptor, content)
+                _write_synced(descriptor, content)
                 with contextlib.suppress(OSError):
                     os.chmod(os.path.join(self.path, os.path.dirname(path), unfinished), stat.S_IMODE(about.st_mode))
                 os.replace(unfinished, name, src_dir_fd=day, dst_dir_fd=day)
             except BaseException:
                 _remove(unfinished, day)
                 raise
-            _settle(day)
+            _sync_folder(day)
 
     def remove(self, path: str) -> None:
-        """Take a file away, and the folder of its day when that was its last.
+        """Remove a file, and the folder of its day when it is empty then.
 
-        Raises: OSError, Unreadable.
+        Raises: OSError, UnreadableFile.
         """
         with self._day_of(path) as (day, name):
             os.unlink(name, dir_fd=day)
-            _settle(day)
+            _sync_folder(day)
         with contextlib.suppress(OSError):
             os.rmdir(os.path.join(self.path, os.path.dirname(path)))
 
     def tidy(self, day: str, now: float) -> None:
-        """Take away what a process that was killed left unfinished an hour ago or more."""
+        """Remove temporary files of killed processes, an hour old or more."""
         with contextlib.suppress(OSError), os.scandir(os.path.join(self.path, day)) as entries:
             for entry in entries:
                 if entry.name.startswith(".") and entry.name.endswith(".part") and ".md." in entry.name:
@@ -175,45 +175,45 @@ class Folder:
                         os.unlink(entry.path)
 
     @contextlib.contextmanager
-    def in_order(self) -> Iterator[None]:
-        """Files that are read in the order of their paths inside this block cost one look at each folder of a day."""
-        self._held = ("", -1)
+    def reading_in_order(self) -> Iterator[None]:
+        """Keep the folder of a day open between reads: reading in the order of paths opens each folder once."""
+        self._open_day = ("", -1)
         try:
             yield
         finally:
-            held, self._held = self._held, None
-            if held[1] >= 0:
-                os.close(held[1])
+            last, self._open_day = self._open_day, None
+            if last[1] >= 0:
+                os.close(last[1])
 
-    def _hold(self, day: str) -> int | None:
-        """The folder of a day as a descriptor that stays open for the next file; None where none is held."""
-        if self._held is None or not _RELATIVE:
+    def _keep_open(self, day: str) -> int | None:
+        """A descriptor of a day's folder that stays open for the next file; None outside of `reading_in_order`."""
+        if self._open_day is None or not _RELATIVE:
             return None
-        if self._held[0] != day:
-            former, opened = self._held[1], _opened_day(self.path, day)
-            self._held = (day, opened)
+        if self._open_day[0] != day:
+            former, opened = self._open_day[1], _open_day_folder(self.path, day)
+            self._open_day = (day, opened)
             if former >= 0:
                 os.close(former)
-        return self._held[1]
+        return self._open_day[1]
 
     @contextlib.contextmanager
     def _day_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
-        """The folder of a file's day as a descriptor, and the file's name; where there are none, the whole path."""
-        day, name = split_path(path)
+        """A descriptor of the day's folder and the file's name; None and the full path on other systems than POSIX."""
+        day, name = _split_path(path)
         if make:
             os.makedirs(self.path, exist_ok=True)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(os.path.join(self.path, day))
         if not _RELATIVE:
             if self.problem or os.path.islink(os.path.join(self.path, day)):
-                raise Unreadable("lies behind a symbolic link")
+                raise UnreadableFile("is behind a symbolic link")
             yield None, os.path.join(self.path, day, name)
             return
-        held = self._hold(day)
-        if held is not None:
-            yield held, name
+        kept = self._keep_open(day)
+        if kept is not None:
+            yield kept, name
             return
-        opened = _opened_day(self.path, day)
+        opened = _open_day_folder(self.path, day)
         try:
             yield opened, name
         finally:
@@ -221,23 +221,23 @@ class Folder:
 
 
 def read_regular(name: str, folder: int | None = None) -> tuple[bytes, os.stat_result]:
-    """All of a file, and what the system knows of it; `folder` is the descriptor that a name is relative to.
+    """The content and metadata of a file; `name` is relative to the descriptor `folder`.
 
-    Raises: OSError, for a link too; Unreadable when it is no regular file, or larger than a memory gets.
+    Raises: OSError, also for a link; UnreadableFile when it is not a regular file, or too large.
     """
     with open(os.open(name, os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_BINARY", 0), dir_fd=folder), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise Unreadable("is no regular file")
-        if about.st_size > LONGEST:
-            raise Unreadable(f"is larger than {LONGEST // 1024} KiB")
-        return file.read(LONGEST + 1), about
+            raise UnreadableFile("is not a regular file")
+        if about.st_size > MAX_BYTES:
+            raise UnreadableFile(f"is larger than {MAX_BYTES // 1024} KiB")
+        return file.read(MAX_BYTES + 1), about
 
 
-def _opened_day(path: str, day: str) -> int:
-    """The folder of a day as a descriptor, which the caller closes.
+def _open_day_folder(path: str, day: str) -> int:
+    """A descriptor of a day's folder; the caller closes it.
 
-    Raises: Unreadable when one of the folders is a link, or cannot be opened.
+    Raises: UnreadableFile when a folder is a link, or cannot be opened.
     """
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_FOLLOW)
@@ -246,29 +246,29 @@ def _opened_day(path: str, day: str) -> int:
         finally:
             os.close(folder)
     except OSError as error:
-        raise Unreadable(f"lies in a folder that cannot be opened ({error.strerror})") from None
+        raise UnreadableFile(f"is in a folder that cannot be opened ({error.strerror})") from None
 
 
-def split_path(path: str) -> tuple[str, str]:
+def _split_path(path: str) -> tuple[str, str]:
     """Day and name of a file.
 
-    Raises: Unreadable when `path` is anything but those two: it could lead out of the folder.
+    Raises: UnreadableFile when `path` is not of this form and might lead out of the folder.
     """
     day, slash, name = path.partition("/")
     if not slash or not _DAY.fullmatch(day) or not _NAME.fullmatch(name):
-        raise Unreadable("has a name that no memory file has")
+        raise UnreadableFile("does not have the name of a memory file")
     return day, name
 
 
-def _sighting(about: os.stat_result, now: int) -> Sighting:
+def _file_state(about: os.stat_result, now: int) -> FileState:
     latest = max(about.st_mtime_ns, about.st_ctime_ns if os.name != "nt" else 0)
-    tick = _COARSE if about.st_mtime_ns % 1_000_000_000 == 0 else _RACY
+    tick = _COARSE_TICK if about.st_mtime_ns % 1_000_000_000 == 0 else _TICK
     mark = f"{about.st_mtime_ns}:{latest}:{about.st_size}:{about.st_ino}:{stat.S_IFMT(about.st_mode)}"
-    return Sighting(mark, settled=latest + tick < now)
+    return FileState(mark, settled=latest + tick < now)
 
 
-def _fill(descriptor: int, content: bytes) -> None:
-    """Write a new file through to the disk."""
+def _write_synced(descriptor: int, content: bytes) -> None:
+    """Write and fsync a new file."""
     with open(descriptor, "wb") as file:
         file.write(content)
         file.flush()
@@ -280,8 +280,8 @@ def _remove(name: str, day: int | None) -> None:
         os.unlink(name, dir_fd=day)
 
 
-def _settle(day: int | None) -> None:
-    """Write the names of a folder through to the disk, where that can be asked for."""
+def _sync_folder(day: int | None) -> None:
+    """Fsync a folder, where the system supports that."""
     if day is not None:
         with contextlib.suppress(OSError):
             os.fsync(day)

@@ -1,7 +1,7 @@
-"""The list of projects that have memories in files, so that a question can go to all of them.
+"""The list of projects with memories in files, for searches in every project.
 
-Koi's file in Koi's place, `~/.koi/registry.json`: an installation of it and Keepmum see the same projects. It is
-written under a lock and in one step, entries of others are kept, and a folder that is gone is passed over.
+The file is Koi's `~/.koi/registry.json`, so that Koi and Keepmum see the same projects. It is replaced atomically under
+a lock. Entries of other tools are kept, and projects that no longer exist are ignored.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from keepmum.system import private_files
 
 __all__ = ["Registry", "registry_of"]
 
-_LARGEST = 4 * 1024 * 1024  # bytes
-_PATIENCE = 2.0  # seconds; a memory is kept whether or not its project could be listed
+_MAX_BYTES = 4 * 1024 * 1024
+_LOCK_TIMEOUT = 2.0  # seconds; a memory is stored whether or not its project can be listed
 
 
 def registry_of(user_home: str) -> str:
-    """Where the registry lies for a user."""
+    """The path of a user's registry."""
     return os.path.join(user_home, ".koi", "registry.json")
 
 
@@ -31,17 +31,17 @@ class Registry:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.problem = ""  # why it is not used, as a sentence; empty when nothing is wrong
+        self.problem = ""  # why the file is not used, in a sentence; empty when it is
 
     def note(self, root: str, now: float) -> None:
-        """List a project, or that it was used at `now` (seconds); whatever goes wrong is told in `problem`."""
+        """List a project as used at `now` (seconds). Errors only set `problem`."""
         try:
             private_files.make_folder(os.path.dirname(self.path))
             lock = WriterLock(f"{self.path}.lock")
         except OSError as error:
             self.problem = f"{self.path} cannot be written ({error.strerror}); this project is not listed there"
             return
-        with contextlib.closing(lock), contextlib.suppress(StoreBusy), lock.hold(_PATIENCE):
+        with contextlib.closing(lock), contextlib.suppress(StoreBusy), lock.hold(_LOCK_TIMEOUT):
             content = self._content()
             if content is None:
                 return
@@ -54,30 +54,30 @@ class Registry:
                 self.problem = f"{self.path} cannot be written ({error.strerror}); this project is not listed there"
 
     def projects(self) -> list[tuple[str, str]]:
-        """`(root, name)` of the projects whose memories are there, latest first; dead entries are passed over."""
+        """`(root, name)` of the projects that still have memories, latest first."""
         content = self._content() or {"projects": {}}
-        found = [
+        listed = [
             (entry.get("lastAccess"), root, entry.get("name"))
             for root, entry in content["projects"].items()
             if isinstance(entry, dict) and os.path.isabs(root) and "\0" not in root
         ]
-        alive = [(at, root, name) for at, root, name in found if os.path.isdir(os.path.join(root, ".memories"))]
-        alive.sort(key=lambda each: (-each[0] if isinstance(each[0], (int, float)) else 0, each[1]))
-        return [(root, name if isinstance(name, str) and name else _name(root)) for _, root, name in alive]
+        existing = [(at, root, name) for at, root, name in listed if os.path.isdir(os.path.join(root, ".memories"))]
+        existing.sort(key=lambda each: (-each[0] if isinstance(each[0], (int, float)) else 0, each[1]))
+        return [(root, name if isinstance(name, str) and name else _name(root)) for _, root, name in existing]
 
     def _content(self) -> dict[str, Any] | None:
-        """The registry, a new one where there is none; None, and `problem` says why, when it cannot be read."""
+        """The content of the registry, or that of a new one. None when it cannot be read; then `problem` says why."""
         self.problem = ""
         try:
             with open(self.path, "rb") as file:
-                content = json.loads(file.read(_LARGEST).decode("utf-8-sig"))
+                content = json.loads(file.read(_MAX_BYTES).decode("utf-8-sig"))
         except FileNotFoundError:
             return {"version": 1, "projects": {}}
         except (OSError, ValueError, RecursionError):
-            self.problem = f"{self.path} is not JSON, and is left as it is; mend or delete it to see other projects"
+            self.problem = f"{self.path} is not JSON, and is left as it is; repair or delete it to see other projects"
             return None
         if not isinstance(content, dict) or not isinstance(content.setdefault("projects", {}), dict):
-            self.problem = f"{self.path} is no registry of projects, and is left as it is; mend or delete it"
+            self.problem = f"{self.path} is not a registry of projects, and is left as it is; repair or delete it"
             return None
         return content
 

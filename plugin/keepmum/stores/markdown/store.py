@@ -1,7 +1,7 @@
-"""The store of a repository: Markdown files are the memory, an index beside them makes them quick to search.
+"""The store of a repository: its Markdown files are the memories, and an index makes them searchable.
 
-What a file says, holds: it may be written by hand, by a merge or by another tool. The index lies in the user's cache
-and is made anew when it is gone; only how often a memory was loaded here, and its values before, are lost with it.
+The files are authoritative: people, merges and other tools may change them. The index is in the user's cache and is
+rebuilt when it is missing; only the use counts and the history of this machine are lost with it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from keepmum.core.errors import InvalidInput, StoreError, StoreReadOnly
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
 from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
-from keepmum.stores.markdown.catalogue import Catalogue, digest_of
 from keepmum.stores.markdown.file_table import FileTable, Row
-from keepmum.stores.markdown.folder import Folder, Unreadable
+from keepmum.stores.markdown.folder import Folder, UnreadableFile
+from keepmum.stores.markdown.index_sync import IndexSync, digest_of
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.markdown.vector_search import FileVectorSearch
 from keepmum.stores.sqlite import open_store as open_index
@@ -34,34 +34,34 @@ from keepmum.system import private_files
 __all__ = ["FOLDER", "MarkdownStore", "open_store"]
 
 FOLDER = ".memories"
-CANNOT: Mapping[str, str] = {
-    "fading": "time changes no file of a repository: memories do not fade there, and what is in the trash or has "
-    "expired stays in its file, unseen, until `keepmum forget --purge` removes it",
-    "history": "what a memory was before is kept on this machine only; the repository's own history has the rest",
-    "use": "how often a memory was loaded is counted on this machine only",
-    "erasure": "what git has committed stays in its history, whatever is purged from the files",
+_CANNOT: Mapping[str, str] = {
+    "fading": "memories in a repository do not fade, since that would change shared files; trashed and expired ones "
+    "stay in their files, hidden, until `keepmum forget --purge` removes them",
+    "history": "earlier revisions are kept on this machine only; the repository's own history has the rest",
+    "use": "use is counted on this machine only",
+    "erasure": "what git has committed stays in its history, also after a purge from the files",
 }
-_PATIENCE = 30.0  # seconds for the lock: each writer looks at what the one before it has done
-_TOLD = 3  # files that a notice names
-_Found = TypeVar("_Found")
+_LOCK_TIMEOUT = 30.0  # seconds; each writer first reads what the one before it has changed
+_MAX_NAMED = 3  # files in a notice
+_Result = TypeVar("_Result")
 
 
 def open_store(root: str, cache: str, project: str | None = None, registry: Registry | None = None) -> MarkdownStore:
-    """The store in `root/.memories`, whose index lies below the folder `cache`.
+    """The store in `root/.memories`, with its index below the folder `cache`.
 
-    `project` is whose memories these are; files need not name it. New memories are noted in `registry`.
+    `project` is the project of memories whose file names none. Writing a new memory lists the repository in `registry`.
 
-    Raises: StoreError when the index can be neither read nor made.
+    Raises: StoreError when the index can be neither read nor created.
     """
     return MarkdownStore(root, cache, project, registry)
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """What is to be done to one file: made (no `old`), changed, or removed (no `content`)."""
+class _FileWrite:
+    """One file to create (no `old`), replace, or remove (no `content`)."""
 
     memory: str
-    name: str
+    file_id: str
     path: str | None
     old: bytes | None
     content: bytes | None
@@ -69,34 +69,33 @@ class _Step:
 
 
 class MarkdownStore:
-    """A `Store` in the files of one repository (see `keepmum.stores.base.Store` for what each method gives)."""
+    """A `Store` in the files of one repository (see `keepmum.stores.base.Store` for what each method returns)."""
 
     def __init__(self, root: str, cache: str, project: str | None, registry: Registry | None) -> None:
         self.root = os.path.abspath(root)
         self._project = project
         self._registry = registry
         self._folder = Folder(os.path.join(self.root, FOLDER))
-        self._thread = threading.RLock()
+        self._thread_lock = threading.RLock()
         self._closed = False
-        # Whose memories the files are is part of what the index says, so each project has an index of its own.
+        # The index contains the project of each memory, so each project has an index of its own.
         name = hashlib.blake2b(f"{os.path.realpath(self.root)}\n{project}".encode("utf-8", "replace"), digest_size=8)
-        place = os.path.join(cache, "markdown", name.hexdigest())
+        index_folder = os.path.join(cache, "markdown", name.hexdigest())
         try:
-            private_files.make_folder(place)
-            self._lock = WriterLock(os.path.join(place, "files.lock"))
+            private_files.make_folder(index_folder)
+            self._lock = WriterLock(os.path.join(index_folder, "files.lock"))
         except OSError as error:
-            raise StoreError(f"the index of {self._folder.path} cannot be made in {place} ({error.strerror})") from None
-        with self._guarded():
-            with self._lock.hold(
-                _PATIENCE
-            ):  # two processes that make one cache at once must not each delete the other's
-                self._table = FileTable(os.path.join(place, "files.db"))
-                self._index = open_index(os.path.join(place, "memory.db"))
-            self._catalogue = Catalogue(self._folder, self._table, self._index, project)
-            self._follow(whole=True)
+            problem = f"cannot be created in {index_folder} ({error.strerror})"
+            raise StoreError(f"the index of {self._folder.path} {problem}") from None
+        with self._store_errors():
+            with self._lock.hold(_LOCK_TIMEOUT):  # two processes that repair a cache must not delete each other's
+                self._table = FileTable(os.path.join(index_folder, "files.db"))
+                self._index = open_index(os.path.join(index_folder, "memory.db"))
+            self._sync = IndexSync(self._folder, self._table, self._index, project)
+            self._update_index(check_all=True)
         index = self._index.features.vector_search
         self.features = Features(
-            vector_search=None if index is None else FileVectorSearch(index, self._look),
+            vector_search=None if index is None else FileVectorSearch(index, self._refresh),
             files=self,
             maintenance=self,
             erasure=self,
@@ -105,47 +104,47 @@ class MarkdownStore:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this store can promise just now."""
+        """What this store guarantees right now."""
         if self._folder.writable and self._index.capabilities.writable:
-            return Capabilities(cannot=CANNOT)
+            return Capabilities(cannot=_CANNOT)
         reason = self._folder.problem or self._index.capabilities.reason
         reason = reason or f"{self._folder.path} cannot be written; the memories there can only be read"
-        return Capabilities(writable=False, reason=reason, cannot=CANNOT)
+        return Capabilities(writable=False, reason=reason, cannot=_CANNOT)
 
     @property
     def notice(self) -> str:
-        """Which files could not be read, or only in part, and why."""
+        """The files that could not be read completely, and why."""
         rows = self._table.problems
-        told = [f"{row.path} {row.problem}" for row in rows[:_TOLD]]
-        more = f"; and {len(rows) - _TOLD} more, which `keepmum doctor` lists" if len(rows) > _TOLD else ""
-        return f"in {self._folder.path}: {'; '.join(told)}{more}" if rows else self._index.notice
+        problems = [f"{row.path} {row.problem}" for row in rows[:_MAX_NAMED]]
+        more = f"; and {len(rows) - _MAX_NAMED} more, which `keepmum doctor` lists" if len(rows) > _MAX_NAMED else ""
+        return f"in {self._folder.path}: {'; '.join(problems)}{more}" if rows else self._index.notice
 
     # -- writing
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
-        """Apply all changes to the files, or none of them, and to the index with their history and the activity."""
+        """Apply all changes to the files and the index, or none; history and activity go into the index."""
         with self._writing():
-            plan = self._plan(changes)
-            self._table.note("dirty", "1")
+            writes = self._plan(changes)
+            self._table.set_fact("dirty", "1")
             try:
                 self._index.commit(changes, activity)
             except StaleWrite:
-                self._table.note("dirty", "0")
+                self._table.set_fact("dirty", "0")
                 raise
-            self._write(plan)
+            self._write_files(writes)
         return STORED
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
-        """Apply changes, clean the past with them, and leave nothing of before in files and index."""
+        """Apply changes, redact the history, and keep no old byte in files and index."""
         with self._writing():
-            plan = self._plan(changes)
-            self._table.note("dirty", "1")
+            writes = self._plan(changes)
+            self._table.set_fact("dirty", "1")
             removed = self._index.cleanse(changes, activity, redact)
-            self._write(plan)
+            self._write_files(writes)
             return removed
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
-        """Note that these memories were loaded at `now`, on this machine alone."""
+        """Note on this machine that these memories were loaded at `now`."""
         self._index.reinforce(ids, now)
 
     def log(self, activity: Sequence[Activity]) -> None:
@@ -157,13 +156,13 @@ class MarkdownStore:
         self._index.remember_root(root, project, name, now)
 
     def tick(self, now: int) -> int:
-        """The time of the tick before this one."""
+        """Save the time of a sweep; returns the time of the one before."""
         return self._index.tick(now)
 
     def upkeep(self, now: int) -> None:
-        """Compare every file with the index, prune the activity log, remove what killed processes left."""
-        with self._guarded():
-            self._follow(whole=True)
+        """Compare every file with the index, prune the activity log, remove temporary files of killed processes."""
+        with self._store_errors():
+            self._update_index(check_all=True)
             for day in list(self._table.days):
                 self._folder.tidy(day, time.time())
         self._index.upkeep(now)
@@ -175,37 +174,37 @@ class MarkdownStore:
         return self._read(lambda: self._index.get(ids))
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
-        """Up to `limit` memories whose ids lie in [first, last]."""
+        """Up to `limit` memories whose ids are in [first, last]."""
         return self._read(lambda: self._index.between(first, last, limit))
 
     def by_key(self, space: str, key: str) -> Memory | None:
         """The active memory under a key."""
-        return next(iter(self._read(lambda: _listed(self._index.by_key(space, key)))), None)
+        return self._read_one(lambda: self._index.by_key(space, key))
 
     def last_by_key(self, space: str, key: str) -> Memory | None:
-        """The memory that holds a key, or that held it last, whatever became of it."""
-        return next(iter(self._read(lambda: _listed(self._index.last_by_key(space, key)))), None)
+        """The memory under a key, whatever its status; the last holder when none is active."""
+        return self._read_one(lambda: self._index.last_by_key(space, key))
 
     def same_text(self, space: str, text: str) -> Memory | None:
-        """The active memory of a space with just this text, blanks and case aside."""
-        return next(iter(self._read(lambda: _listed(self._index.same_text(space, text)))), None)
+        """The active memory of a space with this text, ignoring case and white space."""
+        return self._read_one(lambda: self._index.same_text(space, text))
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
-        """Memories that hold any of `words`, best first by BM25."""
-        return self._read(lambda: self._index.search(words, wanted, limit), lambda found: [pair[0] for pair in found])
+        """Memories that contain any of `words`, best first by BM25."""
+        return self._read(lambda: self._index.search(words, wanted, limit), lambda pairs: [pair[0] for pair in pairs])
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""
         return self._read(lambda: self._index.browse(wanted, order=order, limit=limit, offset=offset))
 
     def count(self, wanted: Filter) -> int:
-        """How many memories pass the filter."""
-        self._look()
+        """Number of memories that pass the filter."""
+        self._refresh()
         return self._index.count(wanted)
 
     def history(self, memory: str) -> list[Revision]:
-        """What a memory was before each change that this machine saw, latest first."""
-        self._look()
+        """The earlier revisions that this machine has seen, latest first."""
+        self._refresh()
         return self._index.history(memory)
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
@@ -214,158 +213,166 @@ class MarkdownStore:
 
     def roots(self, since: int) -> list[tuple[str, str, str]]:
         """`(root, project, name)` of the folders seen since then."""
-        return [found for found in self._index.roots(since) if os.path.isabs(found[0])]
+        return [entry for entry in self._index.roots(since) if os.path.isabs(entry[0])]
 
     def health(self) -> dict[str, JsonValue]:
-        """Facts for the doctor, with every file that is not read."""
-        with self._guarded():
-            self._follow(whole=True)
+        """Facts for the doctor, with the problems of all files."""
+        with self._store_errors():
+            self._update_index(check_all=True)
         problems = [f"{row.path} {row.problem}" for row in self._table.problems]
         capabilities = self.capabilities
-        about: dict[str, JsonValue] = {
+        folder: dict[str, JsonValue] = {
             "path": self._folder.path,
             "writable": capabilities.writable,
             "reason": capabilities.reason,
         }
-        return {**self._index.health(), **about, "files": len(self._table.files), "problems": problems}
+        return {**self._index.health(), **folder, "files": len(self._table.files), "problems": problems}
 
     def file_of(self, memory: str) -> tuple[str, str] | None:
-        """The id that a memory's file gives, and where it lies, seen from the repository's root."""
+        """The id in a memory's file, and the path of the file relative to the repository."""
         row = self._table.files.get(self._table.path_of(memory) or "")
-        return (row.name, f"{FOLDER}/{row.path}") if row else None
+        return (row.file_id, f"{FOLDER}/{row.path}") if row else None
 
     def with_file_id(self, name: str) -> list[str]:
-        """The memories whose files give this id."""
-        with self._guarded():
-            self._follow()
-            return self._table.called(name)
+        """Ids of the memories whose files have this id."""
+        with self._store_errors():
+            self._update_index()
+            return self._table.with_file_id(name)
 
     def close(self) -> None:
-        """Leave everything on disk and let go."""
+        """Close the index and release all locks."""
         if not self._closed:
             self._closed = True
             self._index.close()
             self._table.close()
             self._lock.close()
 
-    # -- how it is done
+    # -- keeping index and files in sync
 
     def _read(
-        self, ask: Callable[[], list[_Found]], memories: Callable[[list[_Found]], list[Memory]] | None = None
-    ) -> list[_Found]:
-        """What `ask` finds in an index that is in step with the files; what it found is looked at once more."""
-        with self._guarded():
-            self._follow()
-            found = ask()
-            shown: list[Memory] = memories(found) if memories else found  # type: ignore[assignment]
-            if self._catalogue.differ(shown):
-                self._follow(whole=True)
-                return ask()
-            return found
+        self, query: Callable[[], list[_Result]], memories: Callable[[list[_Result]], list[Memory]] | None = None
+    ) -> list[_Result]:
+        """The result of `query` on an index that is in sync. The files of the result are always checked."""
+        with self._store_errors():
+            self._update_index()
+            result = query()
+            shown: list[Memory] = memories(result) if memories else result  # type: ignore[assignment]
+            if self._sync.any_differs(shown):
+                self._update_index(check_all=True)
+                return query()
+            return result
 
-    def _look(self) -> None:
-        """Bring the index into step with the files."""
-        with self._guarded():
-            self._follow()
+    def _read_one(self, query: Callable[[], Memory | None]) -> Memory | None:
+        def as_list() -> list[Memory]:
+            memory = query()
+            return [] if memory is None else [memory]
 
-    def _follow(self, *, whole: bool = False) -> None:
-        """Take in what changed in the files."""
-        if self._catalogue.look(whole=whole) is not None:
-            with self._lock.hold(_PATIENCE):
-                self._take_in(whole=whole)
+        return next(iter(self._read(as_list)), None)
 
-    def _take_in(self, *, whole: bool = False) -> None:
-        """Look again, now that nobody else writes, and take in what changed; the caller holds the lock."""
-        look = self._catalogue.look(whole=whole)
-        if look is not None:
-            self._catalogue.take_in(look)
+    def _refresh(self) -> None:
+        """Update the index from changed files."""
+        with self._store_errors():
+            self._update_index()
+
+    def _update_index(self, *, check_all: bool = False) -> None:
+        if self._sync.detect(check_all=check_all) is not None:
+            with self._lock.hold(_LOCK_TIMEOUT):
+                self._update_index_locked(check_all=check_all)
+
+    def _update_index_locked(self, *, check_all: bool = False) -> None:
+        """Detect changes again, now that no other process writes, and apply them; the caller holds the lock."""
+        changes = self._sync.detect(check_all=check_all)
+        if changes is not None:
+            self._sync.apply(changes)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Alone among all processes, with an index that is in step with the files."""
+        """Hold the lock of all processes, with an index that is in sync."""
         capabilities = self.capabilities
         if not capabilities.writable:
             raise StoreReadOnly(f"{capabilities.reason}. Nothing was stored.")
-        with self._guarded(), self._lock.hold(_PATIENCE):
-            self._take_in()
+        with self._store_errors(), self._lock.hold(_LOCK_TIMEOUT):
+            self._update_index_locked()
             yield
 
-    def _write(self, plan: Sequence[_Step]) -> None:
-        """Bring the files to what the index says already; when one cannot be written, all stay as they were."""
+    # -- writing files
+
+    def _write_files(self, writes: Sequence[_FileWrite]) -> None:
+        """Write the files after the index. When one fails, restore the others and update the index from the files."""
         undo: list[Callable[[], object]] = []
         rows: list[Row] = []
         gone: list[str] = []
         try:
-            # New files first, removals last: whatever stops the process, no memory is in neither place.
-            for step in sorted(plan, key=lambda step: (step.old is not None) + (step.content is None)):
-                path = self._done(step, undo)
-                if step.content is None:
+            # New files first, removals last: a killed process leaves no memory without a file.
+            for write in sorted(writes, key=lambda write: (write.old is not None) + (write.content is None)):
+                path = self._write_file(write, undo)
+                if write.content is None:
                     gone.append(path)
-                else:  # a change that soon after it would not show, so the file is looked at again
-                    rows.append(Row(path, "", digest_of(step.content), step.memory, step.name))
-        except (OSError, Unreadable) as error:
-            for step_back in reversed(undo):
-                with contextlib.suppress(OSError, Unreadable):
-                    step_back()
-            self._take_in()  # the table is marked dirty, so that the index follows the files anew
-            raise StoreError(f"a file in {self._folder.path} {_told(error)}; nothing was stored") from None
+                else:  # the mark is empty: a change right after this one might have the same mark
+                    rows.append(Row(path, "", digest_of(write.content), write.memory, write.file_id))
+        except (OSError, UnreadableFile) as error:
+            for undo_one in reversed(undo):
+                with contextlib.suppress(OSError, UnreadableFile):
+                    undo_one()
+            self._update_index_locked()  # the table is marked as dirty, so that everything is read again
+            raise StoreError(f"a file in {self._folder.path} {_problem(error)}; nothing was stored") from None
         self._table.write(rows, gone)
-        self._table.note("dirty", "0")
-        if self._registry is not None and any(step.old is None for step in plan):
+        self._table.set_fact("dirty", "0")
+        if self._registry is not None and any(write.old is None for write in writes):
             self._registry.note(self.root, time.time())
 
-    def _plan(self, changes: Sequence[Change]) -> list[_Step]:
-        """What is to be done to the files.
+    def _plan(self, changes: Sequence[Change]) -> list[_FileWrite]:
+        """The files to write for these changes.
 
-        Raises: StaleWrite when a file is gone; StoreError when one is written so that only a hand can change it.
+        Raises: StaleWrite when a file is gone; StoreError when the front matter of one cannot be changed safely.
         """
         try:
-            return [self._step(change.before, change.after) for change in changes if change.before or change.after]
-        except (Unreadable, ValueError, InvalidInput) as error:  # the middle one stands for NotOurs, NotYaml, not UTF-8
-            raise StoreError(f"a file in {self._folder.path} {_told(error)}; nothing was stored") from None
+            return [self._file_write(one.before, one.after) for one in changes if one.before or one.after]
+        except (UnreadableFile, ValueError, InvalidInput) as error:  # also NotMemoryFile, InvalidYaml, not UTF-8
+            raise StoreError(f"a file in {self._folder.path} {_problem(error)}; nothing was stored") from None
 
-    def _step(self, before: Memory | None, after: Memory | None) -> _Step:
+    def _file_write(self, before: Memory | None, after: Memory | None) -> _FileWrite:
         if before is None:
             assert after is not None
             content = mapping.new_text(after, self._project).encode()
-            return _Step(after.id, mapping.short_id(after.id), None, None, content, after)
+            return _FileWrite(after.id, mapping.short_id(after.id), None, None, content, after)
         path = self._table.path_of(before.id)
         if path is None:
             raise StaleWrite("the memory's file is gone")
         old = self._folder.read(path)
         if after is None:
-            return _Step(before.id, "", path, old, None, None)
+            return _FileWrite(before.id, "", path, old, None, None)
         document = front_matter.split(old.decode("utf-8"))
-        filed = mapping.read(document, self._project)
-        content = mapping.revised_text(document, filed.memory, after, self._project).encode()
-        return _Step(after.id, filed.name, path, old, content, after)
+        parsed = mapping.parse(document, self._project)
+        content = mapping.revised_text(document, parsed.memory, after, self._project).encode()
+        return _FileWrite(after.id, parsed.file_id, path, old, content, after)
 
-    def _done(self, step: _Step, undo: list[Callable[[], object]]) -> str:
-        """The path of the file that a step was about, now that it is done."""
-        if step.path is None or step.old is None:
-            assert step.content is not None
-            assert step.after is not None
-            path = self._create(step.after, step.content)
+    def _write_file(self, write: _FileWrite, undo: list[Callable[[], object]]) -> str:
+        """Write one file, append how to undo it, and return its path."""
+        if write.path is None or write.old is None:
+            assert write.content is not None
+            assert write.after is not None
+            path = self._create(write.after, write.content)
             undo.append(functools.partial(self._folder.remove, path))
             return path
-        if step.content is None:
-            self._folder.remove(step.path)
-            undo.append(functools.partial(self._folder.create, step.path, step.old))
-        elif step.content != step.old:
-            self._folder.replace(step.path, step.content)
-            undo.append(functools.partial(self._folder.replace, step.path, step.old))
-        return step.path
+        if write.content is None:
+            self._folder.remove(write.path)
+            undo.append(functools.partial(self._folder.create, write.path, write.old))
+        elif write.content != write.old:
+            self._folder.replace(write.path, write.content)
+            undo.append(functools.partial(self._folder.replace, write.path, write.old))
+        return write.path
 
     def _create(self, memory: Memory, content: bytes) -> str:
         for path in mapping.file_names(memory):
             if self._folder.create(path, content):
                 return path
-        raise Unreadable("could not be given a name that is free")
+        raise UnreadableFile("could not be created: all names are taken")
 
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """One thread at a time, and the errors of the cache as errors of a store."""
-        with self._thread:
+    def _store_errors(self) -> Iterator[None]:
+        """One thread at a time, with SQLite's errors raised as store errors."""
+        with self._thread_lock:
             try:
                 yield
             except sqlite3.Error as error:
@@ -373,15 +380,11 @@ class MarkdownStore:
                     raise store_error(error, "use its index") from None
                 raise StoreError(
                     f"the index of {self._folder.path} failed ({error}); delete the folder "
-                    f"{os.path.dirname(self._index.path)} and try again: no memory lies in it"
+                    f"{os.path.dirname(self._index.path)} and try again: it contains no memory that is not in a file"
                 ) from None
 
 
-def _told(error: Exception) -> str:
+def _problem(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"cannot be written ({error.strerror})"
     return "is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-
-
-def _listed(memory: Memory | None) -> list[Memory]:
-    return [] if memory is None else [memory]

@@ -1,4 +1,4 @@
-"""The memories of other projects, where the registry says they are: for questions that go to every project."""
+"""The Markdown stores of other projects, for searches in every project."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from keepmum.core.errors import StoreError
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.markdown.store import MarkdownStore
 
-__all__ = ["Elsewhere"]
+__all__ = ["OtherProjects"]
 
-_MOST = 200  # projects, the latest used first
+_MAX_PROJECTS = 200  # the most recently used
 
 
-class Elsewhere:
-    """The stores of the projects in a registry, but for the one at `here`; each is opened when first asked."""
+class OtherProjects:
+    """The stores of the projects in a registry, except the one at `current`. Each is opened when it is first used."""
 
-    def __init__(self, registry: Registry, cache: str, here: str, project_of: Callable[[str, str], str]) -> None:
-        """`project_of` gives the id of a project by its root and name."""
+    def __init__(self, registry: Registry, cache: str, current: str, project_of: Callable[[str, str], str]) -> None:
+        """`project_of` returns the id of a project by its root and name."""
         self._registry = registry
         self._cache = cache
-        self._here = os.path.realpath(here)
+        self._current = os.path.realpath(current)
         self._project_of = project_of
         self._stores: dict[str, MarkdownStore] = {}
         self._failed: dict[str, str] = {}
 
     @property
     def opened(self) -> Sequence[MarkdownStore]:
-        """Those that have been opened by now."""
+        """The stores that are open already."""
         return list(self._stores.values())
 
     def stores(self) -> Sequence[MarkdownStore]:
-        """Those of every project that is still there."""
+        """The stores of all projects that still exist."""
         self._failed.clear()
-        for root, name in self._registry.projects()[:_MOST]:
-            if root in self._stores or os.path.realpath(root) == self._here:
+        for root, name in self._registry.projects()[:_MAX_PROJECTS]:
+            if root in self._stores or os.path.realpath(root) == self._current:
                 continue
             try:
                 self._stores[root] = MarkdownStore(root, self._cache, self._project_of(root, name), None)
@@ -46,12 +46,12 @@ class Elsewhere:
 
     @property
     def notice(self) -> str:
-        """Why some projects cannot be read, and what is wrong with their files."""
-        told = [self._registry.problem, *self._failed.values(), *(store.notice for store in self._stores.values())]
-        return "; ".join(filter(None, told))
+        """Why some projects cannot be read, and the problems of their files."""
+        notices = [self._registry.problem, *self._failed.values(), *(store.notice for store in self._stores.values())]
+        return "; ".join(filter(None, notices))
 
     def close(self) -> None:
-        """Let go of all."""
+        """Close all stores."""
         with contextlib.ExitStack() as stack:
             for store in self._stores.values():
                 stack.callback(store.close)

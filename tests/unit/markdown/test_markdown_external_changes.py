@@ -1,4 +1,4 @@
-"""What a hand, a merge or another tool does to the files is what the store says."""
+"""Changes of the files by people, merges and other tools are seen by the store."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from keepmum.stores.markdown import MarkdownStore
 from unit.markdown.markdown_parts import NOW, SEED, a_memory, day, file_of, found, keep, put, texts
 
 
-def test_a_file_that_was_added_is_found(store: MarkdownStore, folder: Path) -> None:
+def test_an_added_file_is_found(store: MarkdownStore, folder: Path) -> None:
     assert found(store, "oauth2") == []
     put(folder, SEED)
     assert len(found(store, "oauth2")) == 1
 
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "by renaming"])
-def test_a_file_that_was_edited_says_the_new_thing(store: MarkdownStore, in_place: bool) -> None:  # noqa: FBT001
+def test_an_edited_file_is_read_again(store: MarkdownStore, in_place: bool) -> None:  # noqa: FBT001
     memory = a_memory("The lion sleeps")
     keep(store, memory)
     assert found(store, "lion")
@@ -38,7 +38,7 @@ def test_a_file_that_was_edited_says_the_new_thing(store: MarkdownStore, in_plac
     assert found(store, "lion") == []
 
 
-def test_an_edit_by_hand_goes_into_the_history(store: MarkdownStore) -> None:
+def test_an_edit_is_part_of_the_history(store: MarkdownStore) -> None:
     memory = a_memory("The lion sleeps")
     keep(store, memory)
     path = file_of(store, memory)
@@ -46,9 +46,7 @@ def test_an_edit_by_hand_goes_into_the_history(store: MarkdownStore) -> None:
     assert [past.before["text"] for past in store.history(memory.id)] == ["The lion sleeps"]
 
 
-def test_a_file_that_was_renamed_keeps_its_memory_and_how_often_it_was_loaded(
-    store: MarkdownStore, folder: Path
-) -> None:
+def test_a_renamed_file_keeps_its_memory_and_access_count(store: MarkdownStore, folder: Path) -> None:
     memory = a_memory("A zebra")
     keep(store, memory)
     store.reinforce([memory.id], 5)
@@ -58,7 +56,7 @@ def test_a_file_that_was_renamed_keeps_its_memory_and_how_often_it_was_loaded(
     assert file_of(store, memory) == folder / ".memories" / "2027-01-01" / "named by hand.md"
 
 
-def test_a_file_that_was_deleted_is_forgotten(store: MarkdownStore) -> None:
+def test_the_memory_of_a_deleted_file_is_removed(store: MarkdownStore) -> None:
     memory = a_memory("A zebra")
     keep(store, memory)
     file_of(store, memory).unlink()
@@ -66,14 +64,14 @@ def test_a_file_that_was_deleted_is_forgotten(store: MarkdownStore) -> None:
     assert store.get([memory.id]) == []
 
 
-def test_all_files_of_a_day_can_go_at_once(store: MarkdownStore) -> None:
+def test_a_complete_day_can_be_deleted(store: MarkdownStore) -> None:
     memory = a_memory("A zebra")
     keep(store, memory)
     shutil.rmtree(file_of(store, memory).parent)
     assert texts(store) == []
 
 
-def test_what_changed_while_nobody_looked_is_seen_at_the_next_start(
+def test_changes_between_two_processes_are_seen_at_the_next_start(
     open_again: Callable[[], MarkdownStore], folder: Path
 ) -> None:
     first = open_again()
@@ -90,7 +88,7 @@ def test_what_changed_while_nobody_looked_is_seen_at_the_next_start(
     ]
 
 
-def test_the_index_is_made_anew_when_it_is_gone(open_again: Callable[[], MarkdownStore], tmp_path: Path) -> None:
+def test_a_missing_index_is_rebuilt(open_again: Callable[[], MarkdownStore], tmp_path: Path) -> None:
     first = open_again()
     memory = a_memory("A zebra", key="animal", data={"legs": 4}, why="it is striped", kind="fact", importance=0.9)
     keep(first, memory)
@@ -100,7 +98,7 @@ def test_the_index_is_made_anew_when_it_is_gone(open_again: Callable[[], Markdow
 
 
 @pytest.mark.parametrize("name", ["memory.db", "files.db"])
-def test_half_an_index_is_made_whole(open_again: Callable[[], MarkdownStore], tmp_path: Path, name: str) -> None:
+def test_a_partly_missing_index_is_rebuilt(open_again: Callable[[], MarkdownStore], tmp_path: Path, name: str) -> None:
     first = open_again()
     memory = a_memory("A zebra")
     keep(first, memory)
@@ -112,7 +110,7 @@ def test_half_an_index_is_made_whole(open_again: Callable[[], MarkdownStore], tm
     assert texts(again) == ["A gnu", "A zebra"]
 
 
-def test_a_damaged_table_of_files_is_made_anew(open_again: Callable[[], MarkdownStore], tmp_path: Path) -> None:
+def test_a_damaged_table_of_files_is_rebuilt(open_again: Callable[[], MarkdownStore], tmp_path: Path) -> None:
     first = open_again()
     keep(first, a_memory("A zebra"))
     first.close()
@@ -120,19 +118,19 @@ def test_a_damaged_table_of_files_is_made_anew(open_again: Callable[[], Markdown
     assert texts(open_again()) == ["A zebra"]
 
 
-def test_an_index_row_whose_file_was_never_made_is_dropped(
+def test_an_index_row_without_a_file_is_removed(
     open_again: Callable[[], MarkdownStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = open_again()
     keep(first, a_memory("A zebra"))
-    monkeypatch.setattr(MarkdownStore, "_write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(MarkdownStore, "_write_files", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):  # as if the process was killed between index and file
         keep(first, a_memory("A gnu"))
     monkeypatch.undo()
     assert texts(open_again()) == ["A zebra"]
 
 
-def test_a_change_of_what_a_hand_has_edited_is_refused(store: MarkdownStore) -> None:
+def test_a_change_of_an_edited_file_is_refused(store: MarkdownStore) -> None:
     memory = a_memory("The lion sleeps")
     keep(store, memory)
     path = file_of(store, memory)
@@ -142,7 +140,7 @@ def test_a_change_of_what_a_hand_has_edited_is_refused(store: MarkdownStore) -> 
     assert "wolf" in path.read_text()
 
 
-def test_a_file_that_was_touched_is_not_read_as_changed(store: MarkdownStore) -> None:
+def test_a_touched_file_is_not_a_new_revision(store: MarkdownStore) -> None:
     memory = a_memory("A zebra")
     keep(store, memory)
     os.utime(file_of(store, memory), (1, 1))
@@ -166,7 +164,7 @@ def test_a_full_disk_leaves_files_and_index_as_they_were(store: MarkdownStore, m
     assert [path.name for path in file_of(store, memory).parent.iterdir()] == [file_of(store, memory).name]
 
 
-def test_a_search_by_meaning_knows_what_a_hand_has_just_written(store: MarkdownStore, folder: Path) -> None:
+def test_a_vector_search_finds_a_file_just_added(store: MarkdownStore, folder: Path) -> None:
     vectors = store.features.vector_search
     assert vectors is not None
     put(folder, SEED)
