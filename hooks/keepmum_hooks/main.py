@@ -10,7 +10,6 @@ from keepmum_hooks.system import calls
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
 __all__ = ["answer", "main", "run"]
 
@@ -21,7 +20,6 @@ def run() -> None:
     Raises: any error that occurs before there is an answer.
     """
     environ = system.environment()
-    _use_bytecode_cache(places.home(environ))
     sys.path.append(sys.path[0] + "/../scanner")
     output = main(sys.argv[1:], environ).encode("ascii")
     while output:
@@ -86,28 +84,3 @@ def _dispatch(received: event.Event, settings: switches.Switches, home: str) -> 
     from keepmum_hooks.start import start
 
     return start(received, settings, home)
-
-
-def _use_bytecode_cache(home: str | None) -> None:
-    """Keep bytecode in Keepmum's home: some clients distrust a plugin whose own folder changes."""
-    if home is None:
-        sys.pycache_prefix = None
-        return
-    sys.pycache_prefix = f"{home}/cache/pycache"
-    try:
-        calls.mkdir(home, 0o700)  # the import system would create it readable by everyone
-    except FileExistsError:
-        pass
-    except OSError:  # the parent is missing: the hook creates both privately, and the next run has a cache
-        return
-    sys.dont_write_bytecode = not system.has_room_for_bytecode(home)
-    if not sys.dont_write_bytecode and not system.exists(__spec__.cached or ""):
-        _write_bytecode()
-
-
-def _write_bytecode() -> None:
-    """Cache what was imported before there was a folder for it."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("keepmum_hooks") or name == "__future__":
-            loader: Any = module.__spec__ and module.__spec__.loader
-            loader.get_code(name)

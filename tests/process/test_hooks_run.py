@@ -198,18 +198,34 @@ def test_a_hook_changes_nothing_in_the_plugin(root: Path, tmp_path: Path) -> Non
     assert {str(path): path.stat().st_mtime_ns for path in plugin.rglob("*")} == before
 
 
-def test_bytecode_is_cached_in_the_home(hooks: Hooks) -> None:
+def test_bytecode_is_cached_in_the_home_from_the_second_run(hooks: Hooks) -> None:
+    hooks.stop()
     hooks.stop()
     assert list((hooks.home / "cache" / "pycache").rglob("keepmum_hooks/main.*.pyc"))
 
 
 def test_truncated_bytecode_fails_one_run_only(hooks: Hooks) -> None:
     hooks.stop("p1")
+    hooks.stop("p1")
     for file in (hooks.home / "cache" / "pycache").rglob("*.pyc"):
         os.truncate(file, file.stat().st_size // 2)
     assert hooks.stop("p2") == Answer(0, b"", b"keepmum: a hook gave up (EOFError)\n")
     assert hooks.stop("p3") == SILENCE
-    assert hooks.turns().count(b"\nT ") == 2
+    assert hooks.turns().count(b"\nT ") == 3
+
+
+def test_bytecode_of_a_changed_module_is_replaced(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "hooks", tmp_path / "plugin" / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    hooks = Hooks(tmp_path / "plugin", tmp_path)
+    for module in ("main", "files", "stop"):
+        hooks.stop()
+        hooks.stop()
+        (bytecode,) = (hooks.home / "cache" / "pycache").rglob(f"keepmum_hooks/{module}.*.pyc")
+        before = bytecode.read_bytes()
+        with (hooks.script.parent / "keepmum_hooks" / f"{module}.py").open("a", encoding="utf-8") as file:
+            file.write("_CHANGED = True\n")
+        hooks.stop()
+        assert bytecode.read_bytes() != before
 
 
 @pytest.mark.parametrize(
@@ -221,7 +237,8 @@ def test_truncated_bytecode_fails_one_run_only(hooks: Hooks) -> None:
     ],
 )
 def test_run_py_and_the_package_agree_on_the_home(hooks: Hooks, changes: dict[str, str | None]) -> None:
-    hooks.stop(**changes)
+    for _ in range(2):
+        hooks.stop(**changes)
     home = places.home({name: value for name, value in {**hooks.environ, **changes}.items() if value is not None})
     assert home is not None
     assert sorted(os.listdir(home)) == ["cache", "state"]
