@@ -14,12 +14,17 @@ from keepmum_installers import files
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 
-__all__ = ["interpreter", "last_runs", "server"]
+__all__ = ["dotted", "interpreter", "last_runs", "server"]
 
 _OLDEST = (3, 9)  # for the hooks; the server finds a newer interpreter itself
 _PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
 _SECONDS = 20
 _WEEK = 7 * 24 * 3600
+
+
+def dotted(version: tuple[int, ...]) -> str:
+    """A version with dots: 2.1.163."""
+    return ".".join(map(str, version))
 
 
 def interpreter(client: str, machine: Machine, path: str | None = None) -> Finding:

@@ -50,14 +50,16 @@ class Client(Protocol):
     """The client's name as its users write it."""
     scopes: tuple[Scope, ...] = ("user",)
     """The scopes that it can be installed for."""
+    commands: tuple[str, ...] = ()
+    """The names of its command; the first one on PATH counts."""
 
-    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - for clients with manifests
+    def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - for those with manifests
         """Each file that the client reads from the bundle, by path below its root: a JSON value, or plain text."""
         return {}
 
-    def program(self, machine: Machine) -> str | None:  # noqa: ARG002 - for clients with a command
+    def program(self, machine: Machine) -> str | None:
         """The full path of the client's command; None when it is not on this machine."""
-        return None
+        return next(filter(None, map(machine.find, self.commands)), None)
 
     def is_here(self, machine: Machine) -> bool:
         """Whether the client has a settings folder or a command on this machine."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from keepmum_installers.clients.claude import command_line, manifests, settings
+from keepmum_installers.clients.claude import manifests, settings
 from keepmum_installers.live.messages import Messages
 from keepmum_installers.live.model import Call
 from keepmum_installers.live.sandbox import Sandbox
-from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, read
 
 __all__ = ["ClaudeCode"]
@@ -20,16 +19,7 @@ _KEY = "no-key-the-model-is-on-loopback"  # the client requires one; nothing che
 class ClaudeCode:
     """The client on the command line."""
 
-    title = "Claude Code"
     api = Messages()
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `claude`."""
-        return command_line.program(machine)
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version; empty when it is not reported."""
-        return command_line.dotted(command_line.version(program, machine) or ())
 
     def install(self, program: str, box: Sandbox) -> None:
         """Install the same files as the installer, by the same commands."""

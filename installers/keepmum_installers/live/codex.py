@@ -8,11 +8,10 @@ import sys
 from collections.abc import Mapping
 
 from keepmum_installers import files
-from keepmum_installers.clients.codex import command_line, manifests
+from keepmum_installers.clients.codex import manifests
 from keepmum_installers.live.model import Call
 from keepmum_installers.live.responses import Responses
 from keepmum_installers.live.sandbox import Sandbox
-from keepmum_installers.machine import Machine
 from keepmum_installers.product import PLUGIN, read
 
 __all__ = ["Codex"]
@@ -29,16 +28,7 @@ _NO_CHECKS = (
 class Codex:
     """The client on the command line."""
 
-    title = "Codex"
     api = Responses()
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `codex`."""
-        return command_line.program(machine)
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version; empty when it is not reported."""
-        return command_line.dotted(command_line.version(program, machine) or ())
 
     def install(self, program: str, box: Sandbox) -> None:
         """Install the same files as the installer, by the same commands."""

@@ -6,8 +6,7 @@ import os
 
 from keepmum_installers.live.chat import Chat
 from keepmum_installers.live.model import Call
-from keepmum_installers.live.sandbox import Sandbox, version_of
-from keepmum_installers.machine import Machine
+from keepmum_installers.live.sandbox import Sandbox
 from keepmum_installers.product import PLUGIN
 
 __all__ = ["CopilotCli"]
@@ -16,16 +15,7 @@ __all__ = ["CopilotCli"]
 class CopilotCli:
     """The client on the command line, offline: a custom model needs no account."""
 
-    title = "Copilot CLI"
     api = Chat()
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `copilot`."""
-        return machine.find("copilot")
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version; empty when it is not reported."""
-        return version_of(program, machine)
 
     def install(self, program: str, box: Sandbox) -> None:
         """Add the bundle as a marketplace, and the plugin from it."""

@@ -11,8 +11,7 @@ import os
 from keepmum_installers import files
 from keepmum_installers.clients.gemini import manifests
 from keepmum_installers.live.model import Call, Json, Reply, Say
-from keepmum_installers.live.sandbox import Sandbox, version_of
-from keepmum_installers.machine import Machine
+from keepmum_installers.live.sandbox import Sandbox
 
 __all__ = ["GeminiApi", "GeminiCli"]
 
@@ -53,16 +52,7 @@ class GeminiApi:
 class GeminiCli:
     """The client on the command line."""
 
-    title = "Gemini CLI"
     api = GeminiApi()
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `gemini`."""
-        return machine.find("gemini")
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version; empty when it is not reported."""
-        return version_of(program, machine)
 
     def install(self, program: str, box: Sandbox) -> None:
         """Link the extension."""

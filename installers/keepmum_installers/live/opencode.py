@@ -22,8 +22,7 @@ from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.live.chat import Chat
 from keepmum_installers.live.model import Call
-from keepmum_installers.live.sandbox import SECONDS, Sandbox, version_of
-from keepmum_installers.machine import Machine
+from keepmum_installers.live.sandbox import SECONDS, Sandbox
 
 __all__ = ["OpenCode"]
 
@@ -39,16 +38,7 @@ _TURNS = 2  # the prompt's, and the reminder's
 class OpenCode:
     """The client without its terminal."""
 
-    title = "OpenCode"
     api = Chat()
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `opencode`."""
-        return machine.find("opencode")
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version; empty when it is not reported."""
-        return version_of(program, machine)
 
     def install(self, program: str, box: Sandbox) -> None:  # noqa: ARG002 - as every driver
         """Write the line that imports the plugin, as the installer does."""

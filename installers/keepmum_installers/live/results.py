@@ -79,17 +79,16 @@ def findings(name: str, result: TrialResult) -> Iterator[Finding]:
 
 
 def _try(name: str, root: str, machine: Machine) -> Iterator[Finding]:
-    about = f"{name} live"
-    driver = DRIVERS.get(name)
+    about, client, driver = f"{name} live", CLIENTS[name], DRIVERS.get(name)
     if driver is None:
         yield note(about, "cannot be run unattended", "`keepmum doctor` says when its hooks ran last.")
         return
-    program = driver.program(machine)
+    program = client.program(machine)
     if program is None:
-        yield note(about, f"{driver.title} was not found on PATH, so nothing was tried")
+        yield note(about, f"{client.title} was not found on PATH, so nothing was tried")
         return
     try:
-        result = run_trial(driver, program, root, machine)
+        result = run_trial(client.title, driver, program, root, machine)
     except InstallError as error:
         yield problem(about, str(error), error.next_step)
         return

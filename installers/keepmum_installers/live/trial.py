@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 from keepmum_installers.errors import InstallError
 from keepmum_installers.live.model import Call, Model, ModelApi
-from keepmum_installers.live.sandbox import Sandbox, sandbox
+from keepmum_installers.live.sandbox import Sandbox, sandbox, version_of
 from keepmum_installers.machine import Machine
 
 __all__ = ["Driver", "TrialResult", "Verdict", "run_trial"]
@@ -28,18 +28,8 @@ class Driver(Protocol):
     """How to install into one client, and how to run it unattended."""
 
     @property
-    def title(self) -> str:
-        """The client's name as its users write it."""
-
-    @property
     def api(self) -> ModelApi:
         """The API in which the client talks to its model."""
-
-    def program(self, machine: Machine) -> str | None:
-        """The full path of the client's command; None when it is not on this machine."""
-
-    def version(self, program: str, machine: Machine) -> str:
-        """The version that the client reports; empty when it reports none."""
 
     def install(self, program: str, box: Sandbox) -> None:
         """Install the bundle by the client's own commands.
@@ -83,8 +73,8 @@ class TrialResult:
         return set(self.tools) == set(_TOOLS)
 
 
-def run_trial(driver: Driver, program: str, root: str, machine: Machine) -> TrialResult:
-    """The result of a trial of the client at `program`.
+def run_trial(title: str, driver: Driver, program: str, root: str, machine: Machine) -> TrialResult:
+    """The result of a trial of the client at `program`, which its users call by that title.
 
     Raises: InstallError when the client could not be run.
     """
@@ -101,12 +91,10 @@ def run_trial(driver: Driver, program: str, root: str, machine: Machine) -> Tria
             shown = driver.run(program, due_box, model.url, _PROMPT)
         requests = model.texts()
         if not requests:
-            raise InstallError(
-                f"{driver.title} asked its model nothing", "Run the client once by hand, then try again."
-            )
+            raise InstallError(f"{title} asked its model nothing", "Run the client once by hand, then try again.")
         return TrialResult(
-            client=driver.title,
-            version=driver.version(program, machine),
+            client=title,
+            version=version_of(program, machine),
             day=time.strftime("%Y-%m-%d", time.gmtime()),
             tools=tuple(tool for tool in _TOOLS if _is_offered(tool, model.tools(), requests[0])),
             briefing=_arrival(canary, requests[:1], shown),

@@ -16,6 +16,7 @@ from fake_codex import FakeCodex, machine_with_codex
 from keepmum_installers import install as installing
 from keepmum_installers import uninstall as removing
 from keepmum_installers.clients import CLIENTS
+from keepmum_installers.clients.checks import dotted
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.codex import command_line, health, manifests, registration
 from keepmum_installers.console import Console
@@ -178,7 +179,7 @@ def test_missing_client_is_reported(spec: InstallSpec, machine: Machine, home: P
 def test_old_client_is_refused_with_the_needed_version(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     codex.version = "codex-cli 0.140.0"
     assert "0.140.0 is too old" in str(refusal(spec, machine))
-    assert command_line.dotted(command_line.OLDEST) in refusal(spec, machine).next_step
+    assert dotted(command_line.OLDEST) in refusal(spec, machine).next_step
 
 
 def test_damaged_settings_are_refused_with_line_and_column(

@@ -25,19 +25,12 @@ TOOLS = ("remember", "recall", "load", "forget", "resume")
 class Client:
     """A client whose faults are chosen by the test; it calls what the model says, as a real one would."""
 
-    title = "A client"
     api = Messages()
 
     def __init__(self, *, briefs: str = "model", captures: str = "model", guards: bool = True) -> None:
         self.briefs = briefs
         self.captures = captures
         self.guards = guards
-
-    def program(self, machine: Machine) -> str | None:
-        return "client"
-
-    def version(self, program: str, machine: Machine) -> str:
-        return "1.2.3"
 
     def install(self, program: str, box: Sandbox) -> None:
         assert os.path.isdir(box.root)
@@ -91,7 +84,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def tried(root: Path, machine: Machine, **faults: Any) -> TrialResult:
-    return run_trial(Client(**faults), "client", str(root), machine)
+    return run_trial("A client", Client(**faults), "true", str(root), machine)
 
 
 def test_a_client_that_passes_everything_on_passes_the_trial(root: Path, machine: Machine) -> None:
@@ -124,7 +117,7 @@ def test_a_client_without_requests_is_an_error(root: Path, machine: Machine) -> 
             return ""
 
     with pytest.raises(InstallError, match="asked its model nothing"):
-        run_trial(Silent(), "client", str(root), machine)
+        run_trial("A client", Silent(), "true", str(root), machine)
 
 
 def test_a_failing_command_is_an_error_with_its_message(tmp_path: Path) -> None:

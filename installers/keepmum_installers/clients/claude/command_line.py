@@ -11,7 +11,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source, github
 
-__all__ = ["WHOLE_SINCE", "dotted", "entries", "known_source", "program", "version"]
+__all__ = ["WHOLE_SINCE", "entries", "known_source", "program", "version"]
 
 WHOLE_SINCE = (2, 1, 163)
 """The first version that passes a Stop hook's additionalContext to the model without showing it as a problem."""
@@ -30,11 +30,6 @@ def version(claude: str, machine: Machine) -> tuple[int, ...] | None:
     """The client's version; None when it does not report one."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)", machine.run((claude, "--version"), _SECONDS).out)
     return tuple(map(int, found.groups())) if found else None
-
-
-def dotted(numbers: tuple[int, ...]) -> str:
-    """A version with dots: 2.1.163."""
-    return ".".join(map(str, numbers))
 
 
 def known_source(claude: str, machine: Machine) -> Source | None:

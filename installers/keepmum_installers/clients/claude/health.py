@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import formats, local_plugin
-from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.checks import dotted, interpreter, last_runs
 from keepmum_installers.clients.claude import command_line, manifests, settings
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.errors import InstallError
@@ -41,9 +41,9 @@ def _version(claude: str, machine: Machine) -> Finding:
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE
     if version is None:
         return problem(_NAME, f"{claude} does not report its version", "Run `claude doctor`.")
-    says = f"version {command_line.dotted(version)} at {claude}"
+    says = f"version {dotted(version)} at {claude}"
     if version < whole:
-        before = f"; before {command_line.dotted(whole)} the capture request shows as a problem"
+        before = f"; before {dotted(whole)} the capture request shows as a problem"
         return note(_NAME, says + before, "Run `claude update`.")
     return ok(_NAME, says)
 

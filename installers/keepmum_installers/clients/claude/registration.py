@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from keepmum_installers import files, local_plugin
-from keepmum_installers.clients.checks import interpreter
+from keepmum_installers.clients.checks import dotted, interpreter
 from keepmum_installers.clients.claude import command_line, manifests, settings
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.errors import InstallError
@@ -127,5 +127,5 @@ def _notes(claude: str, source: Source, python: Finding, machine: Machine) -> It
         yield f"Before that: {python.says}. {python.next_step}"
     version, whole = command_line.version(claude, machine), command_line.WHOLE_SINCE
     if version is not None and version < whole:
-        before = command_line.dotted(whole)
+        before = dotted(whole)
         yield f"Claude Code before {before} shows the capture request as a problem; `claude update` fixes that."

@@ -11,7 +11,7 @@ from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source, github
 
-__all__ = ["OLDEST", "dotted", "entry", "known_source", "program", "servers", "version"]
+__all__ = ["OLDEST", "entry", "known_source", "program", "servers", "version"]
 
 OLDEST = (0, 150, 0)
 """The oldest version that is known to install a plugin with hooks by its own commands."""
@@ -30,11 +30,6 @@ def version(codex: str, machine: Machine) -> tuple[int, ...] | None:
     """The client's version; None when it does not report one."""
     found = re.search(r"^codex-cli (\d+)\.(\d+)\.(\d+)", machine.run((codex, "--version"), _SECONDS).out, re.MULTILINE)
     return tuple(map(int, found.groups())) if found else None
-
-
-def dotted(numbers: tuple[int, ...]) -> str:
-    """A version with dots: 0.150.0."""
-    return ".".join(map(str, numbers))
 
 
 def known_source(codex: str, machine: Machine) -> Source | None:

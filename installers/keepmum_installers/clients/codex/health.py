@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files, local_plugin
-from keepmum_installers.clients.checks import interpreter, last_runs
+from keepmum_installers.clients.checks import dotted, interpreter, last_runs
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.codex import app_server, command_line, manifests, registration, settings
 from keepmum_installers.errors import InstallError
@@ -50,9 +50,9 @@ def _version(codex: str, machine: Machine) -> Finding:
     version, oldest = command_line.version(codex, machine), command_line.OLDEST
     if version is None:
         return problem(_NAME, f"{codex} does not report its version", "Run `codex doctor`.")
-    says = f"version {command_line.dotted(version)} at {codex}"
+    says = f"version {dotted(version)} at {codex}"
     if version < oldest:
-        return problem(_NAME, f"{says}, too old: {command_line.dotted(oldest)} is needed", "Run `codex update`.")
+        return problem(_NAME, f"{says}, too old: {dotted(oldest)} is needed", "Run `codex update`.")
     return ok(_NAME, says)
 
 

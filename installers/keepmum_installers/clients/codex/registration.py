@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from keepmum_installers import files, local_plugin
+from keepmum_installers.clients.checks import dotted
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.codex import command_line, manifests, settings
 from keepmum_installers.errors import InstallError
@@ -102,9 +103,9 @@ def _program(machine: Machine, source: Source) -> str:
         )
     version = command_line.version(codex, machine)
     if version is not None and version < command_line.OLDEST:
-        oldest = command_line.dotted(command_line.OLDEST)
+        oldest = dotted(command_line.OLDEST)
         raise InstallError(
-            f"Codex {command_line.dotted(version)} is too old for plugins with hooks; nothing was done",
+            f"Codex {dotted(version)} is too old for plugins with hooks; nothing was done",
             f"Update it to {oldest} or newer, with `codex update` or npm, then run this installer again.",
         )
     return codex

@@ -7,7 +7,7 @@ version 1.0.102.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from keepmum_installers import formats
 from keepmum_installers.clients.checks import interpreter, last_runs
@@ -35,14 +35,8 @@ class CopilotCli(Client):
     """
 
     title = "Copilot CLI"
-
-    def manifests(self, product: Product) -> Mapping[str, object]:
-        """The plugin's manifest with its hooks; Visual Studio Code reads the same file."""
-        return manifests.render(product)
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `copilot`, which the installer does not run."""
-        return machine.find("copilot")
+    commands = ("copilot",)
+    manifests = staticmethod(manifests.render)
 
     def folder(self, machine: Machine) -> str:
         """`~/.copilot`, or COPILOT_HOME."""

@@ -6,14 +6,12 @@ Source, for its MCP servers: https://cursor.com/docs/context/mcp, read 2026-11-2
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.clients.cursor import health, local, manifests, repository
-from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
-from keepmum_installers.product import Product
 
 __all__ = ["Cursor"]
 
@@ -23,18 +21,11 @@ class Cursor(Client):
 
     title = "Cursor"
     scopes: tuple[Scope, ...] = ("user", "project")
-
-    def manifests(self, product: Product) -> Mapping[str, object]:
-        """The manifests of plugin and marketplace, the MCP servers, the hooks and the rule."""
-        return manifests.render(product)
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `cursor-agent` or `cursor`, which the installer does not run."""
-        return machine.find("cursor-agent") or machine.find("cursor")
-
-    def folder(self, machine: Machine) -> str:
-        """`~/.cursor`."""
-        return local.config_folder(machine)
+    commands = ("cursor-agent", "cursor")
+    manifests = staticmethod(manifests.render)
+    folder = staticmethod(local.config_folder)
+    remains = staticmethod(local.remains)
+    checks = staticmethod(health.checks)
 
     def server_lists(self, machine: Machine) -> Iterable[ServerList]:
         """The lists of the project and of the user."""
@@ -49,11 +40,3 @@ class Cursor(Client):
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
         """Servers, hooks and rule."""
         return repository.files(machine) if scope == "project" else ()
-
-    def remains(self, machine: Machine) -> Iterable[str]:
-        """How to remove a plugin that was put there by hand."""
-        return local.remains(machine)
-
-    def checks(self, machine: Machine, product: Product) -> Iterable[Finding]:
-        """Plugin, interpreter and heartbeats."""
-        return health.checks(machine, product)

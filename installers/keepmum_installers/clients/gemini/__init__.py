@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
@@ -32,14 +32,8 @@ class GeminiCli(Client):
     """Gemini on the command line."""
 
     title = "Gemini CLI"
-
-    def manifests(self, product: Product) -> Mapping[str, object]:
-        """The extension with server, hooks and skill."""
-        return manifests.render(product)
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `gemini`."""
-        return machine.find("gemini")
+    commands = ("gemini",)
+    manifests = staticmethod(manifests.render)
 
     def is_here(self, machine: Machine) -> bool:
         """Whether there is a `gemini`; its folder alone proves nothing, since other programs use it too."""

@@ -35,10 +35,7 @@ class OpenCode(Client):
     """
 
     title = "OpenCode"
-
-    def program(self, machine: Machine) -> str | None:
-        """The path of `opencode`, which the installer does not run."""
-        return machine.find("opencode")
+    commands = ("opencode",)
 
     def folder(self, machine: Machine) -> str:
         """`~/.config/opencode`, or the same below XDG_CONFIG_HOME, on every platform."""

@@ -34,14 +34,6 @@ class VisualStudioCode(Client):
     title = "Visual Studio Code"
     scopes: tuple[Scope, ...] = ("user", "project")
 
-    def program(self, machine: Machine) -> str | None:
-        """The path of `code`, which the installer does not run."""
-        return machine.find("code")
-
-    def is_here(self, machine: Machine) -> bool:
-        """Whether the editor has a settings folder."""
-        return os.path.isdir(self.folder(machine))
-
     def folder(self, machine: Machine) -> str:
         """The editor's settings folder.
 
