@@ -1,7 +1,7 @@
-"""Realistic memories in any number: technical English from the texts that come with every Python.
+"""Any number of realistic memories: technical English from the help texts of Python.
 
-Sentences of the language reference are drawn at random, so that words are as frequent as they are in such notes, and
-a question is made of words that stand near each other in one of them.
+A memory is made of random sentences of the language reference, so that words are as frequent as in real notes. A query
+is made of neighbouring words of one of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ASKED = ("How do we handle {}?", "What did we decide about {}?", "{}", "Why is 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences to make memories of."""
+    """Sentences for memories and queries."""
 
     sentences: tuple[str, ...]
 
@@ -36,7 +36,7 @@ class Corpus:
 
 
 def memories(count: int, now: int, seed: int = 7) -> Iterator[Memory]:
-    """So many memories of 1 to 6 sentences, of two projects, written over the last 90 days."""
+    """`count` memories of 1 to 6 sentences, in two projects, written over the last 90 days."""
     corpus, chance = Corpus.load(), random.Random(seed)
     for number in range(count):
         sentences = chance.choices(corpus.sentences, k=chance.randint(1, 6))
@@ -51,7 +51,7 @@ def memories(count: int, now: int, seed: int = 7) -> Iterator[Memory]:
 
 
 def questions(count: int, seed: int = 11) -> list[str]:
-    """So many questions, of 3 to 8 words that stand together in a sentence of the corpus."""
+    """`count` queries of 3 to 8 neighbouring words of a sentence."""
     corpus, chance = Corpus.load(), random.Random(seed)
     asked = []
     for _ in range(count):

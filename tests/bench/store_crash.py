@@ -1,4 +1,4 @@
-"""Writers that are killed at any moment: which acknowledged writes are lost, and whether the store stays clean.
+"""Writers killed at random moments: number of lost acknowledged writes, and integrity of the store.
 
 python tests/bench/store_crash.py [--quick]
 """

@@ -1,4 +1,4 @@
-"""A measured figure beside the one it should reach, and what every benchmark here stands on."""
+"""Helpers of all benchmarks: rows with a measured figure and its target."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Row(NamedTuple):
     what: str
     measured: str
     reach: str
-    ok: bool | None = None  # None where nothing was promised
+    ok: bool | None = None  # None when there is no target
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The variables of a process that finds nothing of this machine's user."""
+    """The environment of a process that sees none of the user's files."""
     return {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum")}
 
 
 def bare_start() -> float:
-    """Seconds that an empty interpreter takes just now."""
+    """Seconds that an empty interpreter takes now."""
     started = time.perf_counter()
     subprocess.run(BARE, check=True)
     return time.perf_counter() - started
@@ -56,7 +56,7 @@ def is_quick(description: str | None) -> bool:
 
 
 def print_table(rows: Iterable[Row]) -> None:
-    """Each row as soon as it is measured."""
+    """Print each row as soon as it is measured."""
     print(f"{'what':58} {'measured':34} {'reach':28} ok")  # noqa: T201 - a report
     for what, measured, reach, ok in rows:
         verdict = "" if ok is None else "yes" if ok else "NO"

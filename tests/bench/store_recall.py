@@ -1,4 +1,4 @@
-"""`recall` and `remember` in the real server over many realistic memories, from request to answer.
+"""Latency of `recall` and `remember` in the real server over many realistic memories.
 
 python tests/bench/store_recall.py [--quick]       10,000 memories; without --quick 100,000 as well
 """
@@ -35,7 +35,7 @@ LIMIT = 60.0  # seconds
 
 
 class Server:
-    """A running server and the time its answers take."""
+    """A running server whose requests are timed."""
 
     def __init__(self, home: Path) -> None:
         command = [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "mcp", "--client", "bench"]
@@ -57,11 +57,11 @@ class Server:
         return time.perf_counter() - asked, answer.decode()
 
     def call(self, tool: str, **arguments: object) -> tuple[float, str]:
-        """The same for a tool."""
+        """The same for a tool call."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def cpu_seconds(self) -> float | None:
-        """What the server has had of the processor, which does not depend on who else runs; None where none tells."""
+        """CPU time of the server, which other load does not affect; None on systems without /proc."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         except OSError:
@@ -69,12 +69,12 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """Let it end."""
+        """Close the input of the server and wait for its exit."""
         self.process.communicate(timeout=60)
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """Times at each size; only the first has a goal."""
+    """Times at each size; only the first has a target."""
     for size in (10_000,) if quick else (10_000, 100_000):
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
@@ -86,7 +86,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 
 def fill(path: Path, size: int) -> None:
-    """A store of so many memories."""
+    """Create a store with `size` memories."""
     path.parent.mkdir()
     with closing(open_store(SqliteSpec(str(path)))) as store:
         now = time.time_ns() // 1_000_000
@@ -96,7 +96,7 @@ def fill(path: Path, size: int) -> None:
 
 
 def wait_for_backup(folder: Path) -> None:
-    """Return when the server has done what it does once a day in the background, which is no part of a recall."""
+    """Wait until the server has made its daily backup, which is not part of a recall."""
     deadline = time.monotonic() + LIMIT
     while not list(folder.glob("memory-*.db")) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -109,12 +109,12 @@ def _figures(server: Server, size: int) -> Iterator[Row]:
     found = sum("mem_" in answer for _, answer in answers)
     times = [seconds for seconds, _ in answers]
     p50, p95 = statistics.median(times), percentile(times, 95)
-    told = f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms"
+    measured = f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms"
     goal = size == 10_000
-    yield Row(f"recall, {size:,} memories", told, "p95 <= 15 ms" if goal else "-", p95 <= GOAL if goal else None)
+    yield Row(f"recall, {size:,} memories", measured, "p95 <= 15 ms" if goal else "-", p95 <= GOAL if goal else None)
     if before is not None and after is not None:
-        yield Row("  of the processor's time, on average", f"{(after - before) / QUESTIONS * 1e3:.1f} ms", "-")
-    yield Row(f"questions that found something, {size:,}", f"{found} of {QUESTIONS}", "all", found == QUESTIONS)
+        yield Row("  CPU time, on average", f"{(after - before) / QUESTIONS * 1e3:.1f} ms", "-")
+    yield Row(f"queries with a result, {size:,}", f"{found} of {QUESTIONS}", "all", found == QUESTIONS)
     writes = [server.call("remember", text=f"{words}, written now")[0] for words in questions(WRITES, seed=3)]
     p50, p95 = statistics.median(writes), percentile(writes, 95)
     yield Row(f"remember, {size:,} memories", f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms", "-")

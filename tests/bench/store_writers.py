@@ -1,4 +1,4 @@
-"""Many processes that write to one store: what is lost, who is turned away, how long a write takes.
+"""Many processes that write to one store: lost writes, refused writes, throughput.
 
 python tests/bench/store_writers.py [--quick]
 """
@@ -32,15 +32,15 @@ def rows(*, quick: bool) -> Iterator[Row]:
         outputs = [writer.communicate(timeout=LIMIT) for writer in running]
         seconds = time.perf_counter() - started
         acknowledged = [line.split()[0] for output, _ in outputs for line in output.decode().splitlines()]
-        errors = [line for _, said in outputs for line in said.splitlines()]
+        errors = [line for _, output in outputs for line in output.splitlines()]
         with closing(open_at(path, "reader")) as service:
             kept = {memory.id for memory in service.store.get(list(set(acknowledged)))}
             integrity = service.health()["integrity"]
         lost = sum(memory not in kept for memory in acknowledged) + writers * writes - len(acknowledged)
     what = f"{writers} processes x {writes} writes"
-    told = f"{lost} lost, {len(errors)} errors, {integrity}"
-    yield Row(what, told, "0 lost, 0 errors, ok", told == "0 lost, 0 errors, ok")
-    yield Row("  writes a second, all together", f"{writers * writes / seconds:.0f}", "-")
+    measured = f"{lost} lost, {len(errors)} errors, {integrity}"
+    yield Row(what, measured, "0 lost, 0 errors, ok", measured == "0 lost, 0 errors, ok")
+    yield Row("  writes per second, in total", f"{writers * writes / seconds:.0f}", "-")
 
 
 if __name__ == "__main__":

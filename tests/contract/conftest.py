@@ -1,4 +1,4 @@
-"""One store after the other, for what all of them promise."""
+"""Each store in turn, for the tests that every store must pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keepmum.stores import Store
 
 @pytest.fixture(params=sorted(STORES))
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
-    """Opens one and the same store, each time as another process would."""
+    """Opens the same store each time, as another process would."""
     excused = EXCUSED.get(request.param, {})
     case = request.node.name.replace(f"[{request.param}-", "[")
     promise = excused.get(request.node.originalname, excused.get(case))

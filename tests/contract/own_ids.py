@@ -1,6 +1,6 @@
-"""A store whose server chooses ids, seen as if it kept those that it was given.
+"""A store whose server assigns ids, wrapped so that it seems to keep the given ids.
 
-That it does not is the one promise that would hide all others: with it out of the way, the suite asks for the rest.
+The server breaks this one guarantee in every test; the wrapper lets the suite check all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["OwnIds"]
 
 
 class OwnIds:
-    """Passes everything on, with ids exchanged on the way; `ours` holds the given id by the server's."""
+    """Translates ids in both directions; `ours` maps the server's id to the given one."""
 
     def __init__(self, store: Store, ours: dict[str, str]) -> None:
         self._store = store

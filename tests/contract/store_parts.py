@@ -1,4 +1,4 @@
-"""What the tests of all stores do with one, and the filters that every way of reading has to keep to."""
+"""Helpers for the tests of all stores, and the filters that every read must apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FIELDS", "PASSES", "Opener", "found", "put", "required", "texts"]
 Opener = Callable[[], Store]
 _Feature = TypeVar("_Feature")
 
-# What a filter leaves out, and what it lets through: the filter, and how a memory differs from the usual one.
+# What a filter excludes (`FIELDS`) and what it lets pass (`PASSES`): the filter, and fields of a memory.
 FIELDS: list[Any] = [
     pytest.param({}, {"project": "beta"}, id="another project"),
     pytest.param({"session": "s1"}, {"scope": "session", "session": "s2"}, id="another session"),

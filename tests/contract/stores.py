@@ -1,6 +1,6 @@
 """The stores that the contract suite runs against, and the values it puts into them.
 
-A new store is one line in `STORES`: a function that opens the store of one folder, as a process of its own would.
+To add a store, add a line to `STORES`: a function that opens the store of a folder, as another process would.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ NOW = 1_790_000_000_000  # some moment of 2026, in milliseconds
 
 
 def _open_rest(folder: Path) -> Store:
-    """A server of the first API for this folder alone, over HTTP."""
+    """A server of the first API, over HTTP, with a database of its own for this folder."""
     origin, _ = shared_hosts()
     store = open_at(origin, folder, key=hashlib.sha256(str(folder).encode()).hexdigest())
     return cast(Store, OwnIds(store, _IDS.setdefault(folder, {})))
 
 
 def _open_second(folder: Path) -> Store:
-    """A server of the second API for this folder alone: ids and fields are kept as they are given."""
+    """A server of the second API, which keeps ids and all fields, with a database of its own for this folder."""
     origin, _ = shared_hosts()
     return open_at(origin, folder, key=f"second-{hashlib.sha256(str(folder).encode()).hexdigest()}")
 
@@ -52,32 +52,32 @@ STORES: Mapping[str, OpenStore] = {
     "sqlite": lambda folder: sqlite.open_store(str(folder / "memory.db")),
 }
 
-# What a store says it cannot promise (`Capabilities.cannot`), by the tests that ask for it. Each of them must fail:
-# a promise that is kept after all is struck from the list.
+# Tests that a store is excused from, with the guarantee that it lacks (`Capabilities.cannot`). Each of them must fail:
+# remove a line when its test passes.
 _FADING = {
-    "test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else": "fading",
-    "test_what_is_due_is_told_before_what_may_only_fade": "fading",
+    "test_only_memories_that_may_be_due_are_fading": "fading",
+    "test_certainly_due_memories_come_first": "fading",
 }
 _SERVER = {
-    "test_a_key_of_another_space_is_free[the global space]": "scopes",
-    "test_a_key_of_another_space_is_free[a session]": "scopes",
-    "test_a_key_of_another_space_is_free[another user]": "users",
-    "test_a_key_is_given_up_by_a_memory_that_is_no_longer_active[archived]": "archive",
-    "test_a_key_is_given_up_by_a_memory_that_is_no_longer_active[tombstoned]": "archive",
+    "test_a_key_may_be_used_in_another_space[the global space]": "scopes",
+    "test_a_key_may_be_used_in_another_space[a session]": "scopes",
+    "test_a_key_may_be_used_in_another_space[another user]": "users",
+    "test_an_inactive_memory_frees_its_key[archived]": "archive",
+    "test_an_inactive_memory_frees_its_key[tombstoned]": "archive",
     "test_every_read_leaves_out[another session]": "scopes",
     "test_every_read_leaves_out[a user, for nobody]": "users",
     "test_every_read_leaves_out[another user]": "users",
     "test_every_read_lets_through[global]": "scopes",
     "test_every_read_lets_through[the same session]": "scopes",
     "test_every_read_lets_through[the same user]": "users",
-    "test_another_sessions_memories_stay_hidden_when_every_project_is_asked_for": "scopes",
-    "test_a_search_looks_into[why]": "search",
-    "test_a_search_looks_into[key]": "search",
-    "test_a_search_looks_into_tags": "search",
+    "test_another_sessions_memories_stay_hidden_in_a_search_of_all_projects": "scopes",
+    "test_a_search_covers[why]": "search",
+    "test_a_search_covers[key]": "search",
+    "test_a_search_covers_tags": "search",
     "test_the_parts_of_an_identifier_are_found": "search",
     "test_an_inflected_word_is_found": "search",
-    "test_health_counts_what_is_kept_and_what_can_be_found": "archive",
-    "test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else": "archive",
+    "test_health_counts_stored_and_indexed_memories": "archive",
+    "test_only_memories_that_may_be_due_are_fading": "archive",
 }
 EXCUSED: Mapping[str, Mapping[str, str]] = {
     "composite": _FADING,
@@ -88,7 +88,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
 
 
 def a_memory(text: str = "The build runs on Postgres 16", **fields: Any) -> Memory:
-    """A new active memory of project `alpha`, made at NOW unless told otherwise."""
+    """A new active memory of project `alpha`, made at NOW unless `at` is given."""
     at = fields.pop("at", NOW)
     defaults: dict[str, Any] = {
         "id": ids.new_id(at), "title": text.split("\n", 1)[0][:120] or "untitled", "created_at": at, "updated_at": at,

@@ -1,4 +1,4 @@
-"""What every store promises of keeping memories, whatever it is made of (`keepmum.stores.base.Store`)."""
+"""Writes that every store must support (`keepmum.stores.base.Store`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keepmum.stores import StaleWrite, Store
 # -- writing
 
 
-def test_a_memory_comes_back_as_it_was_given(store: Store) -> None:
+def test_a_memory_is_returned_unchanged(store: Store) -> None:
     whole = a_memory(
         key="db.choice", why="licence", kind="decision", tags=("db", "choice"), session="s1", tier="long",
         importance=0.9, confidence=0.3, data={"a": [1, None, {"b": "ü"}]}, git={"commit": "abc"}, source="README:3",
@@ -26,14 +26,14 @@ def test_a_memory_comes_back_as_it_was_given(store: Store) -> None:
     assert store.get([whole.id]) == [whole]
 
 
-def test_what_is_committed_is_seen_by_others_at_once(opener: Opener) -> None:
+def test_a_commit_is_visible_to_other_processes_at_once(opener: Opener) -> None:
     writer, reader = opener(), opener()
     memory = a_memory()
     put(writer, memory)
     assert reader.get([memory.id]) == [memory]
 
 
-def test_what_is_committed_is_there_after_a_restart(opener: Opener) -> None:
+def test_a_commit_survives_a_restart(opener: Opener) -> None:
     first = opener()
     memory = a_memory()
     put(first, memory)
@@ -41,7 +41,7 @@ def test_what_is_committed_is_there_after_a_restart(opener: Opener) -> None:
     assert opener().get([memory.id]) == [memory]
 
 
-def test_an_update_replaces_the_memory_and_its_words(store: Store) -> None:
+def test_an_update_replaces_the_memory_and_its_index_entries(store: Store) -> None:
     old = a_memory("We chose Postgres")
     put(store, old)
     new = replace(old, text="We chose Oracle", title="We chose Oracle", revision=2)
@@ -51,7 +51,7 @@ def test_an_update_replaces_the_memory_and_its_words(store: Store) -> None:
     assert found(store, "postgres") == []
 
 
-def test_a_change_of_what_somebody_else_changed_is_refused(opener: Opener) -> None:
+def test_a_change_of_a_stale_revision_is_refused(opener: Opener) -> None:
     here, there = opener(), opener()
     old = a_memory()
     put(here, old)
@@ -61,7 +61,7 @@ def test_a_change_of_what_somebody_else_changed_is_refused(opener: Opener) -> No
     assert texts(here.get([old.id])) == ["theirs"]
 
 
-def test_a_refused_transaction_leaves_nothing_behind(store: Store) -> None:
+def test_a_refused_transaction_stores_nothing(store: Store) -> None:
     old = a_memory("old words", key="taken")
     put(store, old)
     with pytest.raises(StaleWrite):
@@ -72,7 +72,7 @@ def test_a_refused_transaction_leaves_nothing_behind(store: Store) -> None:
     assert store.activity(10) == []
 
 
-def test_a_purge_leaves_neither_memory_nor_words_nor_history(store: Store) -> None:
+def test_a_purge_removes_memory_index_entries_and_history(store: Store) -> None:
     old = a_memory("a zebra", tags=("animal",))
     new = replace(old, text="another zebra", revision=2)
     put(store, old)
@@ -84,7 +84,7 @@ def test_a_purge_leaves_neither_memory_nor_words_nor_history(store: Store) -> No
     assert store.count(wanted(tags=("animal",))) == 0
 
 
-def test_a_purge_takes_the_words_out_of_the_activity_too(store: Store) -> None:
+def test_a_purge_removes_the_text_from_the_activity_log(store: Store) -> None:
     memory = a_memory("a zebra", key="animals.first")
     store.commit([Change(None, memory)], [an_event(memory)])
     store.commit([Change(memory, None)], [an_event(memory, action="purged", key=None, detail="")])
@@ -94,7 +94,7 @@ def test_a_purge_takes_the_words_out_of_the_activity_too(store: Store) -> None:
     ]
 
 
-def test_a_purge_of_what_somebody_else_changed_is_refused(store: Store) -> None:
+def test_a_purge_of_a_stale_revision_is_refused(store: Store) -> None:
     old = a_memory()
     put(store, old)
     store.commit([Change(old, replace(old, text="theirs", revision=2))])
@@ -104,14 +104,14 @@ def test_a_purge_of_what_somebody_else_changed_is_refused(store: Store) -> None:
     assert len(store.history(old.id)) == 1
 
 
-def test_an_id_is_used_once(store: Store) -> None:
+def test_an_id_is_unique(store: Store) -> None:
     memory = a_memory()
     put(store, memory)
     with pytest.raises(StaleWrite):
         put(store, replace(memory, text="another"))
 
 
-def test_loading_counts_on_and_disturbs_no_change_that_is_under_way(opener: Opener) -> None:
+def test_loading_is_counted_and_makes_no_pending_change_stale(opener: Opener) -> None:
     here, there = opener(), opener()
     old = a_memory()
     put(here, old)
@@ -122,7 +122,7 @@ def test_loading_counts_on_and_disturbs_no_change_that_is_under_way(opener: Open
     assert (memory.text, memory.access_count, memory.accessed_at) == ("changed", 2, NOW + 6)
 
 
-# -- keys and twins
+# -- keys and duplicates
 
 
 def test_a_key_is_unique_among_the_active_memories_of_its_space(store: Store) -> None:
@@ -140,7 +140,7 @@ def test_a_key_is_unique_among_the_active_memories_of_its_space(store: Store) ->
         pytest.param({"user": "ada"}, id="another user"),
     ],
 )
-def test_a_key_of_another_space_is_free(store: Store, other: dict[str, Any]) -> None:
+def test_a_key_may_be_used_in_another_space(store: Store, other: dict[str, Any]) -> None:
     here, there = a_memory("here", key="k"), a_memory("there", key="k", **other)
     put(store, here, there)
     assert store.by_key(here.space, "k") == here
@@ -148,7 +148,7 @@ def test_a_key_of_another_space_is_free(store: Store, other: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("status", ["archived", "superseded", "tombstoned", "trashed"])
-def test_a_key_is_given_up_by_a_memory_that_is_no_longer_active(store: Store, status: Any) -> None:
+def test_an_inactive_memory_frees_its_key(store: Store, status: Any) -> None:
     old = a_memory("old", key="k")
     put(store, old)
     store.commit([Change(old, replace(old, status=status, revision=2))])
@@ -156,7 +156,7 @@ def test_a_key_is_given_up_by_a_memory_that_is_no_longer_active(store: Store, st
     put(store, a_memory("new", key="k"))
 
 
-def test_a_key_can_pass_from_one_memory_to_another_in_one_transaction(store: Store) -> None:
+def test_a_key_can_move_between_memories_in_one_transaction(store: Store) -> None:
     old = a_memory("old", key="k")
     put(store, old)
     new = a_memory("new", key="k", supersedes=old.id)
@@ -164,7 +164,7 @@ def test_a_key_can_pass_from_one_memory_to_another_in_one_transaction(store: Sto
     assert store.by_key(old.space, "k") == new
 
 
-def test_the_memory_that_held_a_key_last_is_found_again(store: Store) -> None:
+def test_the_last_memory_with_a_key_is_found(store: Store) -> None:
     for number in (1, 2):
         memory = a_memory(f"value {number}", key="k", at=NOW + number)
         put(store, memory)
@@ -175,7 +175,7 @@ def test_the_memory_that_held_a_key_last_is_found_again(store: Store) -> None:
     assert store.last_by_key(a_memory().space, "unknown") is None
 
 
-def test_the_same_text_is_known_whatever_its_blanks_and_case(store: Store) -> None:
+def test_the_same_text_is_found_despite_whitespace_and_case(store: Store) -> None:
     memory = a_memory("Use  tabs\nhere")
     put(store, memory)
     assert store.same_text(memory.space, "use tabs HERE") == memory
@@ -186,7 +186,7 @@ def test_the_same_text_is_known_whatever_its_blanks_and_case(store: Store) -> No
 # -- history and activity
 
 
-def test_history_tells_what_was_before_latest_first(store: Store) -> None:
+def test_history_lists_former_revisions_latest_first(store: Store) -> None:
     one = a_memory("one")
     two = replace(one, text="two", revision=2, updated_by="bob")
     put(store, one)
@@ -197,14 +197,14 @@ def test_history_tells_what_was_before_latest_first(store: Store) -> None:
     assert (past[1].action, past[1].agent, past[1].at, past[1].revision) == ("updated", "bob", NOW + 1, 1)
 
 
-def test_activity_is_told_latest_first_and_by_project(store: Store) -> None:
+def test_activity_is_listed_latest_first_and_by_project(store: Store) -> None:
     store.log([an_event(project="alpha", detail="1"), an_event(project="beta", detail="2"), an_event(detail="3")])
     assert [event.detail for event in store.activity(10)] == ["3", "2", "1"]
     assert [event.detail for event in store.activity(10, "alpha")] == ["3", "1"]
     assert [event.detail for event in store.activity(1)] == ["3"]
 
 
-def test_activity_comes_back_as_it_was_given(store: Store) -> None:
+def test_activity_is_returned_unchanged(store: Store) -> None:
     event = an_event(action="refused", agent="codex", detail="aws.access-key", memory=None, key="k")
     store.log([event])
     assert store.activity(1) == [event]
@@ -213,14 +213,14 @@ def test_activity_comes_back_as_it_was_given(store: Store) -> None:
 # -- time
 
 
-def test_a_tick_gives_the_tick_before_it_in_whatever_process(opener: Opener) -> None:
+def test_a_tick_returns_the_previous_tick_of_any_process(opener: Opener) -> None:
     here, there = opener(), opener()
     assert required(here.features.local_state).tick(NOW) == 0
     assert required(there.features.local_state).tick(NOW + 7) == NOW
     assert required(here.features.local_state).tick(NOW - 9) == NOW + 7
 
 
-def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Store) -> None:
+def test_only_memories_that_may_be_due_are_fading(store: Store) -> None:
     changed = [
         a_memory("expired", kind="decision", tier="long", expires_at=NOW),
         a_memory("trashed", tier="long", status="trashed", trashed_at=NOW - 30 * DAY_MS),
@@ -239,7 +239,7 @@ def test_time_is_told_of_what_it_may_have_changed_and_of_nothing_else(store: Sto
     assert sorted(texts(due)) == ["expired", "may fade", "trashed"]
 
 
-def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
+def test_certainly_due_memories_come_first(store: Store) -> None:
     put(store, *(a_memory(f"old {number}", at=NOW - 9 * DAY_MS) for number in range(5)))
     put(store, a_memory("expired", expires_at=NOW))
     put(store, a_memory("trashed", status="trashed", trashed_at=NOW - 40 * DAY_MS))
@@ -250,20 +250,20 @@ def test_what_is_due_is_told_before_what_may_only_fade(store: Store) -> None:
 # -- folders and health
 
 
-def test_folders_of_projects_are_told_latest_first(store: Store) -> None:
+def test_project_folders_are_listed_latest_first(store: Store) -> None:
     required(store.features.local_state).remember_root("/a", "alpha", "Alpha", NOW - 5)
     required(store.features.local_state).remember_root("/b", "beta", "Beta", NOW)
     assert required(store.features.local_state).roots(NOW - 9) == [("/b", "beta", "Beta"), ("/a", "alpha", "Alpha")]
     assert required(store.features.local_state).roots(NOW - 1) == [("/b", "beta", "Beta")]
 
 
-def test_a_folder_that_changed_hands_belongs_to_the_latest_project(store: Store) -> None:
+def test_a_folder_belongs_to_its_latest_project(store: Store) -> None:
     required(store.features.local_state).remember_root("/a", "alpha", "Alpha", NOW)
     required(store.features.local_state).remember_root("/a", "beta", "Beta", NOW + 1)
     assert required(store.features.local_state).roots(0) == [("/a", "beta", "Beta")]
 
 
-def test_health_counts_what_is_kept_and_what_can_be_found(store: Store) -> None:
+def test_health_counts_stored_and_indexed_memories(store: Store) -> None:
     put(store, a_memory("one"), a_memory("two", status="archived"))
     health = store.health()
     assert (health["integrity"], health["memories"], health["indexed"]) == ("ok", 2, 2)
@@ -277,7 +277,7 @@ def test_upkeep_changes_no_memory(store: Store) -> None:
     assert store.get([memory.id]) == [memory]
 
 
-def test_upkeep_forgets_activity_of_long_ago(store: Store) -> None:
+def test_upkeep_prunes_old_activity(store: Store) -> None:
     store.log([an_event(at=NOW - 91 * DAY_MS, detail="old"), an_event(at=NOW, detail="new")])
     required(store.features.maintenance).upkeep(NOW)
     assert [event.detail for event in store.activity(9)] == ["new"]
@@ -289,6 +289,6 @@ def test_a_new_store_is_empty_and_writable(store: Store) -> None:
     assert store.count(Filter(now=NOW, everywhere=True)) == 0
 
 
-def test_every_excuse_is_one_that_the_store_makes(opener: Opener, request: pytest.FixtureRequest) -> None:
+def test_every_excused_test_matches_a_missing_guarantee(opener: Opener, request: pytest.FixtureRequest) -> None:
     name = request.node.callspec.params["opener"]
     assert set(EXCUSED.get(name, {}).values()) <= set(opener().capabilities.cannot)

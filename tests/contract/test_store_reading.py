@@ -1,4 +1,4 @@
-"""What every store promises of reading: filters that hold on every way, order, and search by words."""
+"""Reads that every store must support: filters, order, lexical search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contract.stores import NOW, a_memory, wanted
 from keepmum.core.memory import LIMITS
 from keepmum.stores import Store
 
-# -- filters, alike on every way of reading
+# -- filters, the same for every read
 
 
 @pytest.mark.parametrize(("asked", "fields"), FIELDS)
@@ -30,7 +30,7 @@ def test_every_read_lets_through(store: Store, asked: dict[str, Any], fields: di
     assert store.count(wanted(**asked)) == 1
 
 
-def test_another_sessions_memories_stay_hidden_when_every_project_is_asked_for(store: Store) -> None:
+def test_another_sessions_memories_stay_hidden_in_a_search_of_all_projects(store: Store) -> None:
     put(store, a_memory("a zebra", scope="session", session="s2", project="beta"))
     assert found(store, "zebra", everywhere=True, session="s1") == []
 
@@ -46,19 +46,19 @@ def test_the_latest_come_first(store: Store) -> None:
 @pytest.mark.parametrize(
     ("order", "field"), [("created", "created_at"), ("accessed", "accessed_at"), ("importance", "importance")]
 )
-def test_the_order_is_by_the_field_asked_for(store: Store, order: Any, field: str) -> None:
+def test_a_listing_is_ordered_by_the_requested_field(store: Store, order: Any, field: str) -> None:
     for value in (0.25, 1.0, 0.5):
         put(store, a_memory(str(value), **{field: value if field == "importance" else int(NOW * value)}))
     assert texts(store.browse(wanted(), order=order)) == ["1.0", "0.5", "0.25"]
 
 
-def test_pages_follow_on_each_other(store: Store) -> None:
+def test_pages_are_consecutive(store: Store) -> None:
     put(store, *(a_memory(str(age), updated_at=NOW - age) for age in range(7)))
     pages = [texts(store.browse(wanted(), limit=3, offset=offset)) for offset in (0, 3, 6)]
     assert pages == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
 
 
-def test_pages_follow_on_each_other_among_equals(store: Store) -> None:
+def test_pages_are_consecutive_among_equal_values(store: Store) -> None:
     put(store, *(a_memory(str(number)) for number in range(7)))
     pages = [text for offset in range(7) for text in texts(store.browse(wanted(), limit=1, offset=offset))]
     assert sorted(pages) == [str(number) for number in range(7)]
@@ -70,7 +70,7 @@ def test_ids_in_a_range_come_in_order(store: Store) -> None:
     assert store.between(memories[1].id, memories[3].id, 2) == memories[1:3]
 
 
-def test_memories_come_in_the_order_their_ids_were_asked_for(store: Store) -> None:
+def test_memories_come_in_the_order_of_the_requested_ids(store: Store) -> None:
     one, two = a_memory("one"), a_memory("two")
     put(store, one, two)
     assert store.get([two.id, "mem_unknown", one.id]) == [two, one]
@@ -90,12 +90,12 @@ def test_any_word_is_enough_and_more_words_rank_higher(store: Store) -> None:
 
 
 @pytest.mark.parametrize("field", ["title", "why", "key"])
-def test_a_search_looks_into(store: Store, field: str) -> None:
+def test_a_search_covers(store: Store, field: str) -> None:
     put(store, a_memory("plain", **{field: "zebra"}))
     assert found(store, "zebra") == ["plain"]
 
 
-def test_a_search_looks_into_tags(store: Store) -> None:
+def test_a_search_covers_tags(store: Store) -> None:
     put(store, a_memory("plain", tags=("zebra",)))
     assert found(store, "zebra") == ["plain"]
 
@@ -118,7 +118,7 @@ def test_relevance_is_greater_for_the_better_match(store: Store) -> None:
     assert scores[-1] > 0
 
 
-def test_a_search_gives_at_most_its_limit(store: Store) -> None:
+def test_a_search_returns_at_most_its_limit(store: Store) -> None:
     put(store, *(a_memory(f"zebra {number}") for number in range(5)))
     assert len(store.search(["zebra"], wanted(), 2)) == 2
 
@@ -140,14 +140,14 @@ def test_no_word_breaks_the_search(store: Store, word: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Größe ist 5 µm", "数据库选择", "🦓 zebra", "عربي", "a\ttab\nand a line", "'; DROP TABLE"]
 )
-def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
+def test_any_text_is_returned_unchanged(store: Store, text: str) -> None:
     memory = a_memory(text, key=text[:20].strip(), tags=(text[:20].strip(),))
     put(store, memory)
     assert store.get([memory.id]) == [memory]
     assert store.same_text(memory.space, text) == memory
 
 
-def test_a_memory_at_every_limit_is_kept_whole(store: Store) -> None:
+def test_a_memory_at_every_limit_is_stored_whole(store: Store) -> None:
     memory = a_memory(
         "x" * LIMITS.text, title="t" * LIMITS.title, key="k" * LIMITS.key, why="w" * LIMITS.why,
         source="s" * LIMITS.source, tags=tuple(f"{number:0{LIMITS.tag}}" for number in range(LIMITS.tags)),
@@ -157,7 +157,7 @@ def test_a_memory_at_every_limit_is_kept_whole(store: Store) -> None:
     assert store.get([memory.id]) == [memory]
 
 
-def test_a_pattern_of_keys_and_a_tier_narrow_a_listing(store: Store) -> None:
+def test_a_listing_filters_by_key_pattern_and_tier(store: Store) -> None:
     put(store, a_memory("1", key="deploy.pool", tier="long", at=NOW + 3), a_memory("2", key="deploy", at=NOW + 2))
     put(store, a_memory("3", key="a.deploy.pool", at=NOW + 1), a_memory("4"))
     later = {"now": NOW + 5}

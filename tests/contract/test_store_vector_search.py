@@ -1,4 +1,4 @@
-"""What every store promises that searches by meaning (`keepmum.stores.base.VectorSearch`)."""
+"""Vector search of every store that has it (`keepmum.stores.base.VectorSearch`)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OTHER = FakeEmbedder(model="other")
 
 @pytest.fixture(params=sorted(STORES))
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
-    """Opens one and the same store, each time as another process would."""
+    """Opens the same store each time, as another process would."""
     with contextlib.ExitStack() as stack:
 
         def open_again() -> Store:
             store = STORES[request.param](tmp_path)
             stack.callback(store.close)
             if store.features.vector_search is None:
-                pytest.skip(f"the {request.param} store goes by words alone, and says so")
+                pytest.skip(f"the {request.param} store has no vector search")
             return store
 
         yield open_again
@@ -53,12 +53,12 @@ def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
 
 
 def put(store: Store, *memories: Memory) -> None:
-    """Keep memories with their vectors."""
+    """Store memories with their vectors."""
     store.commit([Change(None, memory, embedded(ranking.embedding_text(memory))) for memory in memories])
 
 
 def meant(store: Store, text: str, **asked: Any) -> list[str]:
-    """The ids of what is found by meaning alone, nearest first."""
+    """The ids that vector search alone finds, nearest first."""
     found = of(store).search([], lambda: embedded(text), wanted(**asked), 50)
     return [one.id for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
 
@@ -66,13 +66,13 @@ def meant(store: Store, text: str, **asked: Any) -> list[str]:
 # -- finding
 
 
-def test_the_nearest_are_found_whatever_their_words(store: Store) -> None:
+def test_the_nearest_memories_are_found_without_common_words(store: Store) -> None:
     near, far = a_memory("the database is slow"), a_memory("a zebra runs")
     put(store, far, near)
     assert meant(store, "database slow") == [near.id, far.id]
 
 
-def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
+def test_a_lexical_match_has_its_cosine_too(store: Store) -> None:
     both = a_memory("the database is slow")
     put(store, both)
     found = of(store).search(["database"], lambda: embedded("the database is slow"), wanted(), 5)
@@ -80,12 +80,12 @@ def test_what_is_found_by_words_has_its_nearness_too(store: Store) -> None:
     assert found[0].cosine == pytest.approx(1.0, abs=0.002)
 
 
-def test_without_a_question_words_alone_count(store: Store) -> None:
+def test_without_a_query_vector_search_is_lexical(store: Store) -> None:
     put(store, a_memory("the database is slow"))
     assert [one.cosine for one in of(store).search(["database"], lambda: None, wanted(), 5)] == [None]
 
 
-def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None:
+def test_a_memory_of_another_process_is_found_at_once(opener: Opener) -> None:
     here, there = opener(), opener()
     put(here, a_memory("a zebra runs"))
     assert len(meant(here, "zebra")) == 1
@@ -95,7 +95,7 @@ def test_what_another_process_has_added_is_found_at_once(opener: Opener) -> None
 
 
 @pytest.mark.parametrize("field", ["text", "title", "tags"])
-def test_a_memory_is_not_found_by_what_it_said_before(store: Store, field: str) -> None:
+def test_a_memory_is_not_found_by_its_former_text(store: Store, field: str) -> None:
     old = a_memory("the database is slow")
     put(store, old)
     changed: Any = {field: ("zebra",) if field == "tags" else "a zebra runs"}
@@ -105,7 +105,7 @@ def test_a_memory_is_not_found_by_what_it_said_before(store: Store, field: str) 
     assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [old.id]
 
 
-def test_a_purged_memory_leaves_no_vector_for_the_next(store: Store) -> None:
+def test_a_purged_memory_leaves_no_vector_to_the_next_one(store: Store) -> None:
     old = a_memory("the database is slow")
     put(store, old)
     assert meant(store, "database slow") == [old.id]
@@ -115,13 +115,15 @@ def test_a_purged_memory_leaves_no_vector_for_the_next(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("asked", "fields"), FIELDS)
-def test_meaning_leaves_out_what_words_leave_out(store: Store, asked: dict[str, Any], fields: dict[str, Any]) -> None:
+def test_vector_search_applies_the_filters_of_lexical_search(
+    store: Store, asked: dict[str, Any], fields: dict[str, Any]
+) -> None:
     put(store, a_memory("a zebra", **fields))
     assert meant(store, "zebra", **asked) == []
 
 
 @pytest.mark.parametrize(("asked", "fields"), PASSES)
-def test_meaning_lets_through_what_words_let_through(
+def test_vector_search_finds_what_passes_the_filter(
     store: Store, asked: dict[str, Any], fields: dict[str, Any]
 ) -> None:
     memory = a_memory("a zebra", **fields)
@@ -129,7 +131,7 @@ def test_meaning_lets_through_what_words_let_through(
     assert meant(store, "zebra", **asked) == [memory.id]
 
 
-def test_what_the_filter_lets_through_is_found_however_much_is_nearer(store: Store) -> None:
+def test_a_passing_memory_is_found_behind_many_nearer_ones(store: Store) -> None:
     rare = a_memory("a zebra and other words that lead away from it", kind="decision")
     put(store, rare, *(a_memory(f"a zebra {number}") for number in range(60)))
     found = of(store).search([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
@@ -139,14 +141,14 @@ def test_what_the_filter_lets_through_is_found_however_much_is_nearer(store: Sto
 # -- sessions
 
 
-def test_what_was_said_around_a_memory_helps_to_find_it(store: Store) -> None:
+def test_the_neighbours_of_a_memory_help_to_find_it(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     put(store, ask, answer, a_memory("the third one", session="s2"))
     assert meant(store, "which database is slow?")[:2] == [ask.id, answer.id]
     assert {one.id for one in of(store).search(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
-def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: Store) -> None:
+def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     alone = a_memory("the third one", session="s2")
     put(store, ask, a_memory("let me look", session="s1"), answer, alone)
@@ -166,22 +168,22 @@ def test_what_was_said_a_turn_earlier_helps_too_as_long_as_it_is_there(store: St
         pytest.param({"status": "trashed"}, id="the trash"),
     ],
 )
-def test_words_of_elsewhere_lead_to_no_memory(store: Store, other: dict[str, Any]) -> None:
+def test_memories_of_another_session_or_space_are_no_neighbours(store: Store, other: dict[str, Any]) -> None:
     put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
     assert of(store).search(["database"], lambda: None, wanted(), 5) == []
 
 
-def test_a_purge_takes_the_words_out_of_what_was_said_around_it(store: Store) -> None:
+def test_a_purge_removes_the_text_from_the_context_of_neighbours(store: Store) -> None:
     old = a_memory("a zebra", session="s1")
     put(store, a_memory("before", session="s1"), old, a_memory("after", session="s1"))
     store.commit([Change(old, None)])
     assert of(store).search(["zebra"], lambda: None, wanted(), 5) == []
 
 
-# -- vectors that come later, or from another model
+# -- vectors that are added later or are of another model
 
 
-def test_what_was_kept_without_a_vector_awaits_one(store: Store) -> None:
+def test_a_memory_without_a_vector_is_pending(store: Store) -> None:
     memory = a_memory("the database is slow")
     store.commit([Change(None, memory)])
     assert of(store).count_pending(EMBEDDER.model) == 1
@@ -190,7 +192,7 @@ def test_what_was_kept_without_a_vector_awaits_one(store: Store) -> None:
     assert meant(store, "database slow") == [memory.id]
 
 
-def test_a_vector_of_what_a_memory_said_before_is_not_kept(store: Store) -> None:
+def test_a_vector_of_a_former_text_is_not_stored(store: Store) -> None:
     old = a_memory("the database is slow")
     put(store, old)
     store.commit([Change(old, replace(old, text="a zebra runs", revision=2))])
@@ -198,7 +200,7 @@ def test_a_vector_of_what_a_memory_said_before_is_not_kept(store: Store) -> None
     assert of(store).count_pending(EMBEDDER.model) == 1
 
 
-def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -> None:
+def test_vectors_of_another_model_are_reported_and_never_compared(store: Store) -> None:
     put(store, a_memory("the database is slow"))
     assert of(store).other_model(EMBEDDER.model) is None
     assert of(store).other_model(OTHER.model) == EMBEDDER.model
@@ -206,7 +208,7 @@ def test_vectors_of_another_model_are_told_of_and_never_compared(store: Store) -
     assert [one.cosine for one in found] == [None]
 
 
-def test_a_vector_of_another_length_is_told_of_and_not_compared(store: Store) -> None:
+def test_a_vector_with_other_dimensions_is_reported_and_not_compared(store: Store) -> None:
     put(store, a_memory("the database is slow"))
     longer = replace(embedded("database", FakeEmbedder(2 * EMBEDDER.dimensions)), model=EMBEDDER.model)
     with pytest.raises(StoreError, match=r"dimensions here, and \d+ were given"):
@@ -221,7 +223,7 @@ def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:
     assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [late.id]
 
 
-def test_every_memory_can_be_embedded_anew_by_another_model(store: Store) -> None:
+def test_all_memories_can_be_embedded_again_by_another_model(store: Store) -> None:
     memories = [a_memory("the database is slow"), a_memory("a zebra runs")]
     put(store, *memories)
     for done in range(len(memories)):
@@ -231,10 +233,10 @@ def test_every_memory_can_be_embedded_anew_by_another_model(store: Store) -> Non
     assert of(store).other_model(OTHER.model) is None
 
 
-# -- likeness
+# -- similarity
 
 
-def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> None:
+def test_similar_memories_come_with_their_cosine(store: Store) -> None:
     near, far = a_memory("the database is slow", session="s1"), a_memory("a zebra runs", session="s1")
     put(store, near, far)
     found = of(store).similar(embedded("the database is slow"), wanted(), 5)
@@ -242,7 +244,7 @@ def test_the_memories_most_like_a_text_come_with_their_cosine(store: Store) -> N
     assert found[0][1] == pytest.approx(1.0, abs=0.002)
 
 
-def test_repeats_are_told_with_what_they_repeat(store: Store) -> None:
+def test_duplicates_come_with_the_earlier_memory(store: Store) -> None:
     first, other, again = a_memory("one two three"), a_memory("a zebra"), a_memory("three two one")
     put(store, first, other, again)
     ((later, (earlier, cosine)),) = of(store).duplicates([first.id, other.id, again.id], 0.95).items()

@@ -1,6 +1,6 @@
-"""Processes that work on one store at once, for the tests and the benchmarks: a writer, and a way to end it hard.
+"""A process that writes to a store, for tests and benchmarks with several of them.
 
-python -I -S tests/process/store_actors.py write PATH NAME COUNT     writes and prints each id once it is kept
+python -I -S tests/process/store_actors.py write PATH NAME COUNT     writes and prints each id once it is stored
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-if __name__ == "__main__":  # `-I -S` leaves no way to our own packages
+if __name__ == "__main__":  # with `-I -S` our packages are not on the path
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path.extend(os.path.join(root, name) for name in ("plugin", "scanner", "hooks"))
 
@@ -20,17 +20,17 @@ from keepmum_scanner import scan
 
 __all__ = ["open_at", "start_writer", "write"]
 
-_EVERY_KEY = 5  # one write in so many goes to a key that all writers share
+_EVERY_KEY = 5  # every fifth write is to a key that all writers share
 
 
 def open_at(path: str, name: str) -> MemoryService:
-    """The memory at `path`, for an agent `name`."""
+    """The memory at `path` for the agent `name`."""
     place = Place(project="alpha", name="Alpha")
     return open_service(SqliteSpec(path), scan, ServiceOptions(place=place, agent=name, briefing_tokens=0))
 
 
 def write(path: str, name: str, count: int) -> int:
-    """Keep `count` memories, printing each id once its write is acknowledged; the number of errors."""
+    """Store `count` memories and print each id once it is acknowledged; returns the number of errors."""
     service = open_at(path, name)
     errors = 0
     for number in range(count):
@@ -46,9 +46,9 @@ def write(path: str, name: str, count: int) -> int:
 
 
 def start_writer(path: str, name: str, count: int) -> subprocess.Popen[bytes]:
-    """A process that does `write`; what it acknowledges is on its standard output."""
+    """Start a process that runs `write`; it prints acknowledged ids to stdout."""
     command = [sys.executable, "-I", "-S", os.path.abspath(__file__), "write", path, name, str(count)]
-    # Unbuffered: what a reader had ahead of the lines it took would be missing from `communicate`.
+    # Unbuffered, because `communicate` would miss lines that a buffered reader had read ahead.
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
 

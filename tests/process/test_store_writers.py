@@ -1,6 +1,6 @@
-"""Many processes on one store: nothing is lost, nobody is turned away, and killing any of them harms nothing.
+"""Many processes on one store: no write is lost or refused, and killing a process does no harm.
 
-KEEPMUM_TEST_FULL=1 runs the numbers that the product promises; otherwise smaller ones stay within a minute.
+KEEPMUM_TEST_FULL=1 runs the full numbers; the smaller default ones take less than a minute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIMIT = 580.0  # seconds
 
 
 def acknowledged(output: bytes) -> list[tuple[str, int]]:
-    """Id and revision of every write that was acknowledged in a whole line."""
+    """Id and revision of every write acknowledged with a complete line."""
     lines = output.decode().split("\n")[:-1]
     return [(memory, int(revision)) for memory, _, revision in (line.partition(" ") for line in lines)]
 
@@ -38,7 +38,7 @@ def assert_clean(path: Path) -> None:
     assert list(path.parent.glob("*.corrupt-*")) == []
 
 
-def test_many_writers_lose_nothing_and_are_never_turned_away(tmp_path: Path) -> None:
+def test_many_writers_lose_nothing_and_are_never_refused(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     writers = [start_writer(str(path), f"writer-{number}", WRITES) for number in range(WRITERS)]
     outputs = [writer.communicate(timeout=LIMIT) for writer in writers]

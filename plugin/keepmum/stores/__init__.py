@@ -1,4 +1,4 @@
-"""All kinds of store. To add one, add a spec to `specs.py` and a case to `open_store`."""
+"""All kinds of store. To add one, add its spec to `specs.py` and a case to `open_store`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from keepmum.stores.composite import CompositeStore, Reach
+    from keepmum.stores.composite import CompositeStore, OtherStores
 
 __all__ = [
     "STORED",
@@ -72,12 +72,12 @@ def _open_composite(spec: CompositeSpec) -> CompositeStore:
     return store
 
 
-def _open_files(spec: MarkdownSpec) -> tuple[Store, Reach | None]:
+def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherStores | None]:
     """The Markdown store of a folder, and those of all other projects in the registry."""
     from keepmum.stores import markdown
 
     if spec.user_home is None:
         return markdown.open_store(spec.root, spec.cache, spec.project), None
     registry = markdown.Registry(markdown.registry_of(spec.user_home))
-    reach = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
-    return markdown.open_store(spec.root, spec.cache, spec.project, registry), reach
+    others = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
+    return markdown.open_store(spec.root, spec.cache, spec.project, registry), others

@@ -105,7 +105,7 @@ def rows(sizes: Sequence[int], questioned: MadeUp, kept: Path | None = None) -> 
         yield store_figures.Row(
             f"recall by words and meaning, {size:,}", told, reach, None if goal is None else p50 <= goal
         )
-        yield store_figures.Row("  of the processor's time, on average", f"{worked * 1e3:.1f} ms", "-")
+        yield store_figures.Row("  CPU time, on average", f"{worked * 1e3:.1f} ms", "-")
         if (own := _own()) is not None:
             yield store_figures.Row("  memory that is the process's own", f"{own:.0f} MiB", "-")
 

@@ -1,4 +1,4 @@
-"""A damaged store: noticed, set aside whole, and gone on with all that can be read of it."""
+"""A damaged store is noticed, set aside unchanged, and replaced by all that can be read of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def overwrite(path: Path, offset: int, size: int, seed: int = 1) -> None:
 
 
 def pages_of(path: Path, table: str) -> list[int]:
-    """Offsets of the leaf pages of a table, found by what stands in them."""
+    """Offsets of the leaf pages of a table, found by their content."""
     data = path.read_bytes()
     return [
         start
@@ -78,7 +78,7 @@ def test_a_store_that_lost_its_header_loses_no_memory(filled: Path) -> None:
         assert f"{MANY} memories were saved (0 of them from a backup)" in store.notice
 
 
-def test_a_store_that_lost_its_header_loses_nothing_of_its_wal_either(filled: Path, tmp_path: Path) -> None:
+def test_a_store_that_lost_its_header_keeps_its_wal(filled: Path, tmp_path: Path) -> None:
     store = open_store(str(filled))
     store.commit([Change(None, a_memory("only in the WAL"))])
     broken = tmp_path / "copy" / "memory.db"
@@ -103,7 +103,7 @@ def test_memories_on_both_sides_of_broken_pages_are_saved(filled: Path) -> None:
     assert len(aside(filled)) == 1
 
 
-def test_what_cannot_be_read_comes_from_the_latest_backup(filled: Path) -> None:
+def test_unreadable_memories_come_from_the_latest_backup(filled: Path) -> None:
     with opened(filled) as store:
         store.upkeep(NOW)
     overwrite(filled, pages_of(filled, "memory number")[5], PAGE)
@@ -112,7 +112,7 @@ def test_what_cannot_be_read_comes_from_the_latest_backup(filled: Path) -> None:
         assert "from a backup" in store.notice
 
 
-def test_what_was_purged_does_not_come_back_from_a_backup_while_nothing_is_missing(path: Path) -> None:
+def test_a_purged_memory_does_not_return_from_a_backup_when_nothing_is_missing(path: Path) -> None:
     memory = a_memory("forget me")
     with opened(path) as store:
         store.commit([Change(None, memory), Change(None, a_memory("keep me"))])
@@ -123,20 +123,20 @@ def test_what_was_purged_does_not_come_back_from_a_backup_while_nothing_is_missi
         assert [memory.text for memory in store.browse(EVERYTHING)] == ["keep me"]
 
 
-def test_the_newer_holder_of_a_key_wins_over_the_one_in_a_backup(path: Path) -> None:
+def test_the_current_holder_of_a_key_wins_over_one_from_a_backup(path: Path) -> None:
     old = a_memory("old", key="k")
     new = a_memory("new", key="k")
     with opened(path) as store:
         store.commit([Change(None, old)])
         store.upkeep(NOW)
         store.commit([Change(replace(old), None), Change(None, new)])
-        store._database._connection.execute("DELETE FROM words_docsize")  # so that something seems to be missing
+        store._database._connection.execute("DELETE FROM words_docsize")  # so that memories seem to be missing
     overwrite(path, 0, 100)
     with opened(path) as store:
         assert store.by_key(new.space, "k") == new
 
 
-def test_a_file_that_is_no_database_is_set_aside(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_set_aside(path: Path) -> None:
     path.write_bytes(b"this was never a database\n" * 1000)
     with opened(path) as store:
         store.commit([Change(None, a_memory("life goes on"))])
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_database_is_set_aside(path: Path) -> None:
     assert len(aside(path)) == 1
 
 
-def test_the_index_of_a_mended_store_finds_what_was_saved(filled: Path) -> None:
+def test_a_repaired_store_finds_the_saved_memories(filled: Path) -> None:
     overwrite(filled, 0, 100)
     with opened(filled) as store:
         assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
@@ -152,7 +152,7 @@ def test_the_index_of_a_mended_store_finds_what_was_saved(filled: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_bytes_flipped_anywhere_never_break_the_store_for_good(filled: Path, seed: int) -> None:
+def test_a_store_survives_flipped_bytes_anywhere(filled: Path, seed: int) -> None:
     with opened(filled) as store:
         store.upkeep(NOW)
     chance = random.Random(seed)
@@ -169,7 +169,7 @@ def test_bytes_flipped_anywhere_never_break_the_store_for_good(filled: Path, see
     for backup in files.backups(str(filled)):
         os.utime(backup, (1, 1))
     with opened(filled) as store:
-        store.upkeep(NOW)  # looks at every page before it backs up
+        store.upkeep(NOW)  # checks every page before the backup
         store.commit([Change(None, a_memory("and another"))])
         assert store.health()["integrity"] == "ok"
         assert store.count(EVERYTHING) > MANY * 2 // 3
@@ -177,7 +177,7 @@ def test_bytes_flipped_anywhere_never_break_the_store_for_good(filled: Path, see
 
 
 @pytest.mark.parametrize("kept", [0, 1, 31, 32, 100, PAGE, PAGE + 60, 20_000])
-def test_a_wal_that_was_cut_off_gives_what_it_has_whole(path: Path, tmp_path: Path, kept: int) -> None:
+def test_a_truncated_wal_keeps_its_complete_transactions(path: Path, tmp_path: Path, kept: int) -> None:
     store = open_store(str(path))
     for number in range(10):
         store.commit([Change(None, a_memory(f"memory {number}"))])
@@ -194,7 +194,7 @@ def test_a_wal_that_was_cut_off_gives_what_it_has_whole(path: Path, tmp_path: Pa
         assert mended.health()["integrity"] == "ok"
 
 
-def test_another_open_process_follows_to_the_mended_file(filled: Path) -> None:
+def test_another_process_switches_to_the_repaired_file(filled: Path) -> None:
     there = open_store(str(filled))
     there.count(EVERYTHING)
     overwrite(filled, 0, 100)
@@ -209,7 +209,7 @@ def test_another_open_process_follows_to_the_mended_file(filled: Path) -> None:
         assert again.health()["integrity"] == "ok"
 
 
-def test_health_tells_of_damage_and_leaves_it_alone(filled: Path) -> None:
+def test_health_reports_damage_without_repairing_it(filled: Path) -> None:
     with opened(filled) as store:
         for offset in pages_of(filled, "memory number")[2:5]:
             overwrite(filled, offset, PAGE)
@@ -217,7 +217,7 @@ def test_health_tells_of_damage_and_leaves_it_alone(filled: Path) -> None:
     assert aside(filled) == []
 
 
-def test_one_damage_is_mended_once_however_many_notice(filled: Path) -> None:
+def test_damage_is_repaired_once_when_several_processes_notice(filled: Path) -> None:
     stores = [open_store(str(filled)) for _ in range(3)]
     for offset in pages_of(filled, "memory number")[2:5]:
         overwrite(filled, offset, PAGE)
@@ -228,7 +228,7 @@ def test_one_damage_is_mended_once_however_many_notice(filled: Path) -> None:
     assert len(aside(filled)) == 1
 
 
-def test_a_broken_index_is_made_anew_and_the_question_answered(filled: Path) -> None:
+def test_a_broken_index_is_rebuilt_and_the_search_answered(filled: Path) -> None:
     with opened(filled) as store:
         store._database._connection.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
         assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
@@ -236,7 +236,7 @@ def test_a_broken_index_is_made_anew_and_the_question_answered(filled: Path) -> 
     assert aside(filled) == []
 
 
-def test_an_index_that_lost_rows_is_made_anew_at_the_next_upkeep(filled: Path) -> None:
+def test_an_index_that_lost_rows_is_rebuilt_at_the_next_upkeep(filled: Path) -> None:
     with opened(filled) as store:
         store._database._connection.execute("INSERT INTO words(words) VALUES ('delete-all')")
         assert store.search(["number"], EVERYTHING, MANY) == []
@@ -244,7 +244,7 @@ def test_an_index_that_lost_rows_is_made_anew_at_the_next_upkeep(filled: Path) -
         assert len(store.search(["number"], EVERYTHING, MANY)) == MANY
 
 
-def test_a_busy_store_is_not_taken_for_a_damaged_one(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_store_is_not_repaired(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_MS", 50)
     with opened(filled) as store, contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -254,7 +254,7 @@ def test_a_busy_store_is_not_taken_for_a_damaged_one(filled: Path, monkeypatch: 
     assert aside(filled) == []
 
 
-def test_a_damaged_store_does_not_push_sound_backups_out(filled: Path) -> None:
+def test_a_damaged_store_does_not_displace_sound_backups(filled: Path) -> None:
     with opened(filled) as store:
         store.upkeep(NOW)
         (backup,) = files.backups(str(filled))
@@ -267,7 +267,7 @@ def test_a_damaged_store_does_not_push_sound_backups_out(filled: Path) -> None:
     assert Path(backup).read_bytes() == before
 
 
-def test_a_repair_that_was_cut_off_is_finished(filled: Path) -> None:
+def test_an_interrupted_repair_is_finished(filled: Path) -> None:
     filled.rename(str(filled) + ".mended")
     with opened(filled) as store:
         assert store.count(EVERYTHING) == MANY
@@ -303,13 +303,13 @@ def test_a_wal_without_its_file_is_set_aside_and_not_read(path: Path, tmp_path: 
     assert [found.name[-4:] for found in path.parent.glob("memory.db.corrupt-*")] == ["-wal"]
 
 
-def test_no_wal_or_shared_memory_is_ever_deleted_by_us(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_wal_or_shared_memory_file_is_deleted(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deleted: list[str] = []
     unlink = os.unlink
 
     def watched(path: str, *args: object, **options: object) -> None:
         deleted.append(str(path))
-        unlink(path, *args, **options)  # type: ignore[arg-type] # passed on as they came
+        unlink(path, *args, **options)  # type: ignore[arg-type] # passed on unchanged
 
     monkeypatch.setattr(os, "unlink", watched)
     monkeypatch.setattr(os, "remove", watched)
@@ -321,5 +321,5 @@ def test_no_wal_or_shared_memory_is_ever_deleted_by_us(filled: Path, monkeypatch
     overwrite(filled, 0, 100)
     with opened(filled) as store:
         assert store.count(EVERYTHING) > 0
-    assert deleted  # a repair clears its own leftovers away
+    assert deleted  # a repair removes its own leftovers
     assert not {str(filled) + suffix for suffix in ("", "-wal", "-shm")} & set(deleted)

@@ -1,4 +1,4 @@
-"""The embedded store on disk: who may read it, its journal, its backups, and where it may lie."""
+"""The SQLite store on disk: permissions, WAL, backups, migrations, file systems."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-# -- rights
+# -- permissions
 
 
 @posix_only
@@ -62,7 +62,7 @@ def test_only_the_owner_can_read_anything(store: SqliteStore, path: Path) -> Non
 
 
 @posix_only
-def test_a_generous_umask_does_not_open_the_files(path: Path) -> None:
+def test_a_permissive_umask_does_not_open_the_files(path: Path) -> None:
     before = os.umask(0)
     try:
         with contextlib.closing(open_store(str(path))) as store:
@@ -72,10 +72,10 @@ def test_a_generous_umask_does_not_open_the_files(path: Path) -> None:
         os.umask(before)
 
 
-# -- how SQLite is used
+# -- settings of SQLite
 
 
-def test_every_table_of_ours_is_strict(store: SqliteStore) -> None:
+def test_every_table_is_strict(store: SqliteStore) -> None:
     tables = {
         name: strict
         for _, name, kind, _, _, strict in store._database._connection.execute("PRAGMA table_list")
@@ -94,7 +94,7 @@ def test_a_connection_has(store: SqliteStore, pragma: str, value: object) -> Non
     assert store._database._connection.execute(f"PRAGMA {pragma}").fetchone()[0] == value
 
 
-def test_the_wal_is_folded_in_once_it_is_long(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_wal_is_checkpointed(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wal = path.with_name("memory.db-wal")
     put(store, "some words")
     assert wal.stat().st_size > 0
@@ -103,7 +103,7 @@ def test_the_wal_is_folded_in_once_it_is_long(store: SqliteStore, path: Path, mo
     assert wal.stat().st_size == 0
 
 
-def test_nothing_is_folded_in_while_another_process_has_the_lock(store: SqliteStore, path: Path) -> None:
+def test_no_checkpoint_runs_while_another_process_has_the_lock(store: SqliteStore, path: Path) -> None:
     put(store, "some words")
     lock = WriterLock(str(path) + ".lock")
     with lock.hold():
@@ -115,7 +115,7 @@ def test_nothing_is_folded_in_while_another_process_has_the_lock(store: SqliteSt
 # -- the lock
 
 
-def test_the_lock_excludes_and_says_so(tmp_path: Path) -> None:
+def test_the_lock_excludes_others_with_a_message(tmp_path: Path) -> None:
     one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
     with one.hold(), pytest.raises(StoreBusy, match="another process has held the memory store"), other.hold(0.01):
         pass
@@ -125,7 +125,7 @@ def test_the_lock_excludes_and_says_so(tmp_path: Path) -> None:
     other.close()
 
 
-def test_the_lock_can_be_taken_again_by_its_holder_and_is_kept_until_the_last_release(tmp_path: Path) -> None:
+def test_the_lock_is_reentrant(tmp_path: Path) -> None:
     one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
     with one.hold():
         with one.hold():
@@ -136,7 +136,7 @@ def test_the_lock_can_be_taken_again_by_its_holder_and_is_kept_until_the_last_re
     other.close()
 
 
-def test_a_lock_that_is_closed_while_held_is_free(tmp_path: Path) -> None:
+def test_closing_a_held_lock_releases_it(tmp_path: Path) -> None:
     one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
     with one.hold():
         one.close()
@@ -165,7 +165,7 @@ def test_a_backup_is_made_once_a_day(store: SqliteStore, path: Path) -> None:
     assert len(files.backups(str(path))) == 2
 
 
-def test_a_backup_is_one_whole_file(store: SqliteStore, path: Path) -> None:
+def test_a_backup_is_a_single_file(store: SqliteStore, path: Path) -> None:
     put(store, "some words")
     store.upkeep(NOW)
     (backup,) = files.backups(str(path))
@@ -174,9 +174,7 @@ def test_a_backup_is_one_whole_file(store: SqliteStore, path: Path) -> None:
         assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
-def test_two_services_of_a_process_back_up_at_once(
-    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_threads_can_back_up_at_once(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connect, now = sqlite3.connect, time.time()
 
     def interrupted(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -205,7 +203,7 @@ def test_the_last_seven_backups_are_kept(store: SqliteStore, path: Path) -> None
     assert kept == sorted(kept)
 
 
-def test_an_unfinished_backup_of_a_killed_process_is_cleared_away(store: SqliteStore, path: Path) -> None:
+def test_the_unfinished_backup_of_a_killed_process_is_removed(store: SqliteStore, path: Path) -> None:
     (path.parent / "backups").mkdir()
     abandoned, fresh = (path.parent / "backups" / f"memory-x.db.{number}.part" for number in (1, 2))
     abandoned.touch()
@@ -216,9 +214,7 @@ def test_an_unfinished_backup_of_a_killed_process_is_cleared_away(store: SqliteS
     assert fresh.exists()
 
 
-def test_a_backup_that_fails_leaves_no_part_behind(
-    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_backup_leaves_no_part(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError
 
@@ -233,7 +229,7 @@ def test_a_backup_that_fails_leaves_no_part_behind(
 
 @pytest.fixture
 def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Keepmum of the future, which has one more step."""
+    """A future version of Keepmum with one more migration."""
 
     def m999_moods(db: sqlite3.Connection) -> None:
         db.execute("CREATE TABLE moods (mood TEXT) STRICT")
@@ -241,7 +237,7 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, m999_moods])
 
 
-def test_an_older_store_is_backed_up_and_brought_up_to_date(path: Path, request: pytest.FixtureRequest) -> None:
+def test_an_older_store_is_backed_up_and_migrated(path: Path, request: pytest.FixtureRequest) -> None:
     with contextlib.closing(open_store(str(path))) as old:
         put(old, "from before")
     request.getfixturevalue("next_version")
@@ -259,7 +255,7 @@ def test_an_older_store_is_backed_up_and_brought_up_to_date(path: Path, request:
 
 @pytest.fixture
 def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store as the first version made it, before there were vectors."""
+    """A store as the first version made it, without vectors."""
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
         path.parent.mkdir()
@@ -274,7 +270,7 @@ def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_memories_of_the_first_version_are_found_in_every_way(first_version: Path) -> None:
+def test_memories_of_the_first_version_are_found(first_version: Path) -> None:
     with contextlib.closing(open_store(str(first_version))) as store:
         assert required(store.features.vector_search).count_pending("any") == 1
         for words in (["user"], ["数据"], ["getusername"]):
@@ -283,7 +279,7 @@ def test_memories_of_the_first_version_are_found_in_every_way(first_version: Pat
         assert store.health()["integrity"] == "ok"
 
 
-def test_a_store_of_the_first_version_that_cannot_be_written_is_searched_by_words(
+def test_search_in_a_read_only_store_of_the_first_version_is_lexical(
     first_version: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -292,7 +288,7 @@ def test_a_store_of_the_first_version_that_cannot_be_written_is_searched_by_word
         assert len(store.search(["user"], wanted(), 5)) == 1
 
 
-def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(open_store(str(path))) as old:
         put(old, "from before")
         version = schema.version_of(old._database._connection)
@@ -323,7 +319,7 @@ def newer(path: Path) -> Iterator[SqliteStore]:
         yield opened
 
 
-def test_a_newer_store_is_read_and_says_why_it_is_not_written(newer: SqliteStore) -> None:
+def test_a_newer_store_is_read_only_with_a_reason(newer: SqliteStore) -> None:
     assert newer.capabilities.writable is False
     assert "newer version of Keepmum" in newer.capabilities.reason
     assert newer.search(["future"], wanted(), 5)
@@ -336,26 +332,24 @@ def test_a_newer_store_is_not_written(newer: SqliteStore, path: Path) -> None:
     assert files.backups(str(path)) == []
 
 
-def test_a_newer_store_is_not_locked_against_its_own_version(newer: SqliteStore, path: Path) -> None:
+def test_a_newer_store_stays_usable_for_its_own_version(newer: SqliteStore, path: Path) -> None:
     lock = WriterLock(str(path) + ".lock")
     with lock.hold(0.01):
         assert newer.search(["future"], wanted(), 5)
     lock.close()
 
 
-# -- folders that go, and disks without room
+# -- removed folders and full disks
 
 
-def test_a_folder_that_was_removed_is_told_as_what_it_is(store: SqliteStore, path: Path) -> None:
+def test_a_removed_folder_is_reported(store: SqliteStore, path: Path) -> None:
     put(store, "words")
     shutil.rmtree(path.parent)
     with pytest.raises(StoreError, match="failed to open"):
         put(store, "more words")
 
 
-def test_a_disk_without_room_for_a_new_store_leaves_an_empty_one_that_says_so(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_gives_an_empty_read_only_store_with_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
@@ -369,7 +363,7 @@ def test_a_disk_without_room_for_a_new_store_leaves_an_empty_one_that_says_so(
 
 @posix_only
 @pytest.mark.parametrize("most", [0, 4096, 40_000, 150_000])
-def test_a_disk_that_fills_up_at_the_first_start_is_told_as_that(path: Path, most: int) -> None:
+def test_a_disk_that_fills_up_at_the_first_start_is_reported(path: Path, most: int) -> None:
     with no_file_beyond(most), contextlib.closing(open_store(str(path))) as store:
         assert "the disk is full or failing; make room" in store.capabilities.reason
         assert store.get(["mem_of_nobody"]) == []
@@ -379,7 +373,7 @@ def test_a_disk_that_fills_up_at_the_first_start_is_told_as_that(path: Path, mos
 
 @contextlib.contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
-    """No file of this process grows beyond `size` bytes while the block runs."""
+    """Limit files of this process to `size` bytes during the block."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -414,7 +408,7 @@ a line of another kind
         ("/homeless/x", None),
     ],
 )
-def test_the_mount_that_a_folder_lies_on_decides(tmp_path: Path, folder: str, kind: str | None) -> None:
+def test_the_mount_of_the_folder_decides(tmp_path: Path, folder: str, kind: str | None) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(MOUNTS)
     assert files.network_file_system(folder, str(table)) == kind
@@ -424,7 +418,7 @@ def test_without_a_mount_table_no_folder_is_refused(tmp_path: Path) -> None:
     assert files.network_file_system("/home", str(tmp_path / "missing")) is None
 
 
-def test_a_store_on_a_network_file_system_is_refused_with_the_way_out(
+def test_a_store_on_a_network_file_system_is_refused_with_a_solution(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "network_file_system", lambda _: "nfs4")
@@ -442,7 +436,7 @@ def test_a_path_with_any_characters_can_be_opened_read_only(tmp_path: Path) -> N
         assert store.search(["words"], wanted(), 5)
 
 
-def test_a_cleansed_store_leaves_no_copy_of_a_vector(store: SqliteStore, path: Path) -> None:
+def test_cleansing_removes_every_copy_of_a_vector(store: SqliteStore, path: Path) -> None:
     memory = a_memory("words to be taken out")
     embedder = FakeEmbedder()
     embedding = Embedding(embedder.model, pack(embedder.embed([memory.text])[0]))

@@ -1,4 +1,4 @@
-"""Many new memories that are put into the embedded store at once: the same as one by one, only sooner."""
+"""Many new memories written to the SQLite store at once: the same result as one by one, but faster."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def several(count: int) -> list[Memory]:
 
 
 def tables(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
-    """All that is kept of memories, without the number of the transaction that kept it."""
+    """All tables about memories, without transaction numbers."""
     store._database._connection.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab(main, words, instance)")
     found = {name: [tuple(row) for row in store._database._connection.execute(sql)] for name, sql in TABLES.items()}
     found["memories"] = [(*row[:35], *row[36:]) for row in found["memories"]]
@@ -50,7 +50,9 @@ def tables(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.mark.parametrize("before", [0, 3], ids=["into an empty store", "beside others"])
-def test_many_at_once_leave_what_one_by_one_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
+def test_inserting_many_at_once_equals_inserting_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
     new = several(edits._MANY + before)
     changes = [
         Change(None, memory, Embedding("m", pack(np.array([0.6, 0.8], dtype=np.float32))) if memory.key else None)
@@ -67,7 +69,7 @@ def test_many_at_once_leave_what_one_by_one_leave(tmp_path: Path, monkeypatch: p
         assert tables(at_once) == tables(one_by_one)
 
 
-def test_many_at_once_are_found_and_the_next_one_is_too(tmp_path: Path) -> None:
+def test_many_memories_inserted_at_once_and_the_next_one_are_found(tmp_path: Path) -> None:
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
         store.commit([Change(None, memory) for memory in several(edits._MANY)])
         store.commit([Change(None, a_memory("the last one of all"))])
@@ -76,10 +78,10 @@ def test_many_at_once_are_found_and_the_next_one_is_too(tmp_path: Path) -> None:
         }
         store._database._connection.execute(
             "INSERT INTO words(words, rank) VALUES ('integrity-check', 1)"
-        )  # raises where it is unsound
+        )  # raises when it is inconsistent
 
 
-def test_of_many_with_one_key_twice_none_is_kept(tmp_path: Path) -> None:
+def test_no_memory_is_stored_when_two_of_many_share_a_key(tmp_path: Path) -> None:
     new = [*several(edits._MANY), a_memory("the same key", key="key.1"), a_memory("once more", key="key.1")]
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
         before = store._database._connection.execute(TABLES["triggers"]).fetchall()

@@ -1,4 +1,4 @@
-"""What the embedded store does to answer a search among many memories as fast as among few."""
+"""How the SQLite store keeps searches fast among many memories."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from keepmum.stores.sqlite import SqliteStore, lexical, open_store, rows
 from keepmum.stores.sqlite import store as store_module
 
 MANY = 60
-WIDE, NARROW = wanted(everywhere=True), wanted()  # the second leaves out four in five
+WIDE, NARROW = wanted(everywhere=True), wanted()  # the second excludes four in five
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
-    """A store in which `common` stands everywhere, each `n…` once, and which takes itself for large."""
+    """A store where every memory holds `common` and one holds each `n…`, and which counts as large."""
     monkeypatch.setattr(lexical, "_MIN_COUNTED", MANY)
     with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
         texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
@@ -33,17 +33,17 @@ def found(store: SqliteStore, *words: str, limit: int = MANY) -> set[str]:
     return {memory.text.split()[1] for memory, _ in store.search(words, wanted(everywhere=True), limit)}
 
 
-def test_a_word_that_stands_everywhere_does_not_widen_a_search_for_rare_ones(store: SqliteStore) -> None:
+def test_common_words_are_ignored_when_there_are_rare_ones(store: SqliteStore) -> None:
     assert found(store, "common", "n1", "n2") == {"n1", "n2"}
 
 
-def test_common_words_are_looked_up_where_nothing_rarer_was_asked(store: SqliteStore) -> None:
+def test_common_words_are_looked_up_when_there_are_no_rarer_ones(store: SqliteStore) -> None:
     assert len(found(store, "common")) == MANY
     assert len(found(store, "common", "n1")) == MANY
     assert len(found(store, "common", "every0", "every1")) == MANY
 
 
-def test_a_word_that_stands_nowhere_is_no_reason_to_leave_out_the_others(store: SqliteStore) -> None:
+def test_an_unknown_word_does_not_exclude_the_others(store: SqliteStore) -> None:
     assert len(found(store, "common", "n1", "nowhere")) == MANY
 
 
@@ -51,14 +51,14 @@ def test_the_best_come_first_among_many(store: SqliteStore) -> None:
     assert next(iter(store.search(["common", "n7"], wanted(everywhere=True), 3)))[0].text.startswith("common n7 ")
 
 
-def test_what_the_filter_lets_through_is_found_however_many_it_leaves_out(store: SqliteStore) -> None:
-    limit = 2  # so that the best few of all are of the other project
+def test_a_passing_memory_is_found_among_many_that_do_not_pass(store: SqliteStore) -> None:
+    limit = 2  # so that the best matches are of the other project
     only = [memory.text.split()[1] for memory, _ in store.search(["common"], wanted(), limit)]
     assert len(only) == limit
     assert all("n1" in name for name in only)
 
 
-def test_of_words_that_stand_in_more_than_can_be_weighed_the_latest_memories_are(
+def test_with_too_many_matches_the_latest_memories_are_scored(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_MAX_MATCHES", 5)
@@ -67,7 +67,7 @@ def test_of_words_that_stand_in_more_than_can_be_weighed_the_latest_memories_are
     assert found(store, "n3", "common") == {"n3"}, "a rare word is found wherever it stands"
 
 
-def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
+def test_earlier_memories_are_scored_when_the_latest_do_not_pass(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_MAX_MATCHES", 5)
@@ -75,14 +75,14 @@ def test_the_earlier_ones_are_where_the_filter_leaves_out_the_latest(
     assert len(found(store, "common")) == MANY
 
 
-def test_common_words_are_left_out_as_soon_as_not_all_memories_can_be_weighed(
+def test_common_words_are_ignored_when_not_all_matches_can_be_scored(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_MAX_MATCHES", MANY - 1)
     assert found(store, "n3", "common") == {"n3"}
 
 
-def test_two_words_that_stand_in_too_many_are_both_looked_for_among_the_latest(
+def test_two_words_with_too_many_matches_are_both_searched_in_the_latest_memories(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_COMMON", 0.5)
@@ -92,19 +92,19 @@ def test_two_words_that_stand_in_too_many_are_both_looked_for_among_the_latest(
     assert sorted(names) == holding[-31:], "as many as can be weighed, and the one that they are counted from"
 
 
-def test_a_search_asks_at_once_for_what_the_last_one_had_need_of(store: SqliteStore) -> None:
+def test_a_search_starts_with_the_candidate_limit_that_the_last_one_needed(store: SqliteStore) -> None:
     asked = looked_up(store, [WIDE, NARROW, NARROW, WIDE, WIDE], ["common"])
     assert asked == [[4], [4, 16], [16], [16], [4]]
 
 
-def test_a_filter_that_leaves_out_nearly_all_is_put_to_all_that_match(store: SqliteStore) -> None:
+def test_a_selective_filter_is_applied_to_all_matches(store: SqliteStore) -> None:
     one = wanted(everywhere=True, keys="the-one")
     store.commit([Change(None, a_memory("common n99 every0", key="the-one"))])
     assert looked_up(store, [one, WIDE], ["common"]) == [[4, -1], [4]]
     assert [memory.key for memory, _ in store.search(["common"], one, 2)] == ["the-one"]
 
 
-def test_a_word_that_is_too_common_is_counted_once_until_the_store_has_grown(store: SqliteStore) -> None:
+def test_a_common_word_is_counted_once_until_the_store_has_grown(store: SqliteStore) -> None:
     counted: list[Sequence[rows.SqlValue]] = []
 
     def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
@@ -122,7 +122,7 @@ def test_a_word_that_is_too_common_is_counted_once_until_the_store_has_grown(sto
 
 
 def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str], limit: int = 2) -> list[list[int]]:
-    """How many matches were asked for by each of these searches in turn; -1 stands for all."""
+    """The number of matches that each of these searches asked for; -1 for all."""
     asked: list[list[int]] = []
 
     def query(sql: str, parameters: Sequence[rows.SqlValue]) -> list[sqlite3.Row]:
@@ -138,7 +138,7 @@ def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str
 
 
 @pytest.mark.parametrize("order", ["updated", "importance"])
-def test_a_listing_walks_an_index_and_sorts_nothing(store: SqliteStore, order: str) -> None:
+def test_a_listing_reads_an_index_without_sorting(store: SqliteStore, order: str) -> None:
     condition, parameters = rows.where(wanted())
     tail = f"FROM memories m WHERE {condition} ORDER BY {store_module._ORDERS[order]} LIMIT 10"  # type: ignore[index] # an order
     plan = [

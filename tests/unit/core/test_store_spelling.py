@@ -1,4 +1,4 @@
-"""A word of a question that no memory holds is read as the one that it is a slip of the keyboard from."""
+"""Spelling correction of query words that no memory holds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def found(store: SqliteStore, *words: str) -> set[str]:
         pytest.param("größree", "größere Flächen", id="beside letters that are none of English"),
     ],
 )
-def test_a_slip_finds_what_was_meant(store: SqliteStore, word: str, text: str) -> None:
+def test_a_typo_finds_the_intended_word(store: SqliteStore, word: str, text: str) -> None:
     assert found(store, word) == {text}
 
 
@@ -58,20 +58,20 @@ def test_a_slip_finds_what_was_meant(store: SqliteStore, word: str, text: str) -
         pytest.param("conection2", set(), id="an identifier"),
     ],
 )
-def test_nothing_else_is_read_as_another_word(store: SqliteStore, word: str, texts: set[str]) -> None:
+def test_only_typos_are_corrected(store: SqliteStore, word: str, texts: set[str]) -> None:
     assert found(store, word) == texts
 
 
-def test_a_word_that_stands_somewhere_is_itself_alone(store: SqliteStore) -> None:
+def test_a_known_word_is_not_corrected(store: SqliteStore) -> None:
     store.commit([Change(None, a_memory("a conection of islands"))])
     assert found(store, "conection") == {"a conection of islands"}
 
 
-def test_a_question_in_another_language_is_no_slip(store: SqliteStore) -> None:
+def test_a_query_in_another_language_is_not_corrected(store: SqliteStore) -> None:
     assert found(store, "conection", "llamada", "tiempo", "espera") == set()
 
 
-def test_among_many_memories_a_slip_finds_what_was_meant_beside_the_other_words(
+def test_a_typo_is_corrected_among_other_words_in_a_larger_store(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
@@ -79,14 +79,14 @@ def test_among_many_memories_a_slip_finds_what_was_meant_beside_the_other_words(
     assert found(store, "conection", "nowhere", "anywhere") == {TEXTS[0]}
 
 
-def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_large_store_no_word_is_corrected(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
     monkeypatch.setattr(lexical, "_MAX_CORRECTED", len(TEXTS) - 1)
     assert found(store, "conection", "nowhere", "anywhere") == set()
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "slip"),
+    ("one", "other", "typo"),
     [
         ("word", "word", True),
         ("word", "wird", True),
@@ -99,5 +99,5 @@ def test_in_a_large_store_words_are_taken_as_they_are(store: SqliteStore, monkey
         ("abcd", "badc", False),
     ],
 )
-def test_a_slip_is_one_letter(one: str, other: str, slip: bool) -> None:  # noqa: FBT001 - a table
-    assert is_typo(one, other) is slip
+def test_a_typo_is_one_letter(one: str, other: str, typo: bool) -> None:  # noqa: FBT001 - a table
+    assert is_typo(one, other) is typo

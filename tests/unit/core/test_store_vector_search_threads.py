@@ -1,4 +1,4 @@
-"""A large index is searched beside the words; what is found is what one after the other finds."""
+"""A large vector index is searched parallel to the lexical search, with the same results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def takes_itself_for_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("asked", [{}, {"kinds": ("decision",)}, {"everywhere": True}, {"project": "nowhere"}])
-def test_beside_or_after_the_words_the_same_is_found(
+def test_parallel_and_sequential_search_find_the_same(
     store: SqliteStore, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_after_the_other = [found(store, text, **asked) for text in TEXTS]
@@ -55,10 +55,8 @@ def test_beside_or_after_the_words_the_same_is_found(
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
-def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found(store, TEXTS[0])  # the first tells which index it is
+def test_vector_search_runs_during_lexical_search(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    found(store, TEXTS[0])  # the first search determines the index
     searched, nearest, best = threading.Event(), VectorIndex.nearest, LexicalSearch.best
 
     def announced(*given: Any) -> Any:
@@ -75,21 +73,21 @@ def test_what_is_nearest_is_looked_for_while_the_words_are_looked_up(
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
-def test_a_question_of_another_model_than_the_last_is_compared_with_none_of_its_vectors(store: SqliteStore) -> None:
+def test_a_query_of_another_model_is_compared_with_no_vector(store: SqliteStore) -> None:
     assert all(one.cosine is not None for one in found(store, TEXTS[0]))
     assert all(one.cosine is None for one in found(store, TEXTS[0], OTHER))
     assert all(one.cosine is not None for one in found(store, TEXTS[0]))
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
-def test_what_was_kept_since_the_last_search_is_found_by_its_meaning(store: SqliteStore) -> None:
+def test_a_memory_stored_since_the_last_search_is_found_by_its_vector(store: SqliteStore) -> None:
     found(store, TEXTS[0])
     store.commit([Change(None, a_memory("a gnu"), embedded("a gnu"))])
     assert any(one.cosine == pytest.approx(1.0, abs=1e-3) for one in found(store, "a gnu"))
 
 
 @pytest.mark.usefixtures("takes_itself_for_large")
-def test_a_question_that_cannot_be_embedded_says_so_to_who_searches(store: SqliteStore) -> None:
+def test_a_failed_query_embedding_is_reported_to_the_caller(store: SqliteStore) -> None:
     found(store, TEXTS[0])
 
     def fails() -> Embedding:

@@ -1,4 +1,4 @@
-"""One order of what several stores found: ours by what each match got, a server's by where it stands there."""
+"""Fusion of the results of several stores: ours by score, those of a server by rank."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Filter, Memory
 from keepmum.stores import Capabilities, Features, Store
 from keepmum.stores.composite import CompositeStore
-from keepmum.stores.composite.fusion import as_ours, has_own_scores, worth
+from keepmum.stores.composite.fusion import fused, fused_score, has_own_scores
 from keepmum.stores.sqlite import SqliteStore, open_store
 
 
 class Server:
-    """A store whose scores are its own, and of which this machine knows nothing."""
+    """A store with scores of its own and an empty mirror."""
 
     caveat = ""
     capabilities = Capabilities(cannot={"search": "in its own way"})
@@ -41,7 +41,7 @@ OURS = {"ours, best": "zebra zebra zebra", "ours, last": "a zebra among so many 
 
 @pytest.fixture(params=[1e-3, 1e3], ids=["tiny scores", "huge scores"])
 def composite(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CompositeStore]:
-    """Two memories of ours and two of a server, whose scores are of another size."""
+    """Two memories of ours, and two of a server with scores of another magnitude."""
     scores = {"theirs, best": 2 * request.param, "theirs, last": request.param}
     with contextlib.ExitStack() as stack:
         ours, theirs, empty = (
@@ -53,13 +53,13 @@ def composite(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Compos
         yield CompositeStore({"sqlite": ours, "rest": server}, {})
 
 
-def test_the_size_of_a_servers_scores_says_nothing(composite: CompositeStore) -> None:
+def test_the_size_of_a_servers_scores_does_not_matter(composite: CompositeStore) -> None:
     titles = [memory.title for memory, _ in composite.search(["zebra"], wanted(), 10)]
     assert titles[0] == "ours, best"
     assert titles.index("theirs, best") < titles.index("theirs, last")
 
 
-def test_meaning_is_joined_as_words_are(composite: CompositeStore) -> None:
+def test_vector_results_are_fused_like_lexical_ones(composite: CompositeStore) -> None:
     vectors = composite.features.vector_search
     assert vectors is not None
     by_title = {memory.id: memory.title for memory in composite.browse(wanted(), limit=10)}
@@ -69,26 +69,26 @@ def test_meaning_is_joined_as_words_are(composite: CompositeStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "here", "expected"), [(0, 0.0, 4.0), (1, 0.0, 2.0), (0, 8.0, 8.0), (3, 0.0, 1.0), (1, 6.0, 5.0)]
+    ("rank", "local", "expected"), [(0, 0.0, 4.0), (1, 0.0, 2.0), (0, 8.0, 8.0), (3, 0.0, 1.0), (1, 6.0, 5.0)]
 )
-def test_half_of_the_worth_is_the_place_and_half_what_is_known_here(place: int, here: float, expected: float) -> None:
-    assert worth(place, here, [8.0, 4.0]) == expected
+def test_a_fused_score_is_half_by_rank_and_half_local(rank: int, local: float, expected: float) -> None:
+    assert fused_score(rank, local, [8.0, 4.0]) == expected
 
 
-def test_where_nothing_is_ours_a_servers_order_holds() -> None:
-    values = [worth(place, 0.0, []) for place in range(5)]
+def test_without_own_results_the_order_of_the_server_is_kept() -> None:
+    values = [fused_score(rank, 0.0, []) for rank in range(5)]
     assert values == sorted(values, reverse=True)
 
 
-def test_a_cosine_that_is_known_here_counts_before_that_of_the_place() -> None:
-    def candidate(name: str, words: float, meaning: float | None) -> Candidate:
-        return Candidate(name, "note", "project", "alpha", "long", 0.5, 0, None, 0, words, meaning)
+def test_a_local_cosine_replaces_the_cosine_by_rank() -> None:
+    def candidate(name: str, lexical: float, cosine: float | None) -> Candidate:
+        return Candidate(name, "note", "project", "alpha", "long", 0.5, 0, None, 0, lexical, cosine)
 
     theirs = [candidate("a", 0.03, None), candidate("b", 0.02, None)]
-    here = {"b": candidate("b", 1.0, 0.9)}
-    fused = as_ours(theirs, here, [candidate("c", 3.0, 0.5)], wanted())
-    assert [each.cosine for each in fused] == [0.5, 0.9]
+    local = {"b": candidate("b", 1.0, 0.9)}
+    results = fused(theirs, local, [candidate("c", 3.0, 0.5)], wanted())
+    assert [each.cosine for each in results] == [0.5, 0.9]
 
 
-def test_a_server_says_that_its_scores_are_its_own(composite: CompositeStore) -> None:
+def test_only_a_server_has_own_scores(composite: CompositeStore) -> None:
     assert [name for name in composite.names if has_own_scores(cast(Store, composite.part(name)))] == ["rest"]

@@ -1,4 +1,4 @@
-"""Several stores as one: where a new memory goes, where a change goes, and what happens when one store refuses."""
+"""Several stores in one: routing of new memories and changes, and what happens when one store refuses."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def put(store: Store, *memories: Memory) -> None:
 @pytest.mark.parametrize(
     ("scope", "home"), [("project", "markdown"), ("global", "sqlite"), ("session", "sqlite"), ("shared", "sqlite")]
 )
-def test_a_new_memory_goes_where_its_scope_is_routed(composite: CompositeStore, scope: str, home: str) -> None:
+def test_a_new_memory_goes_to_the_store_of_its_scope(composite: CompositeStore, scope: str, home: str) -> None:
     memory = a_memory(scope=scope, project=None if scope == "global" else "alpha")
     put(composite, memory)
     assert composite.home_of(memory) == home
     assert composite.get([memory.id]) == [memory]
 
 
-def test_reads_join_what_lies_in_either(composite: CompositeStore) -> None:
+def test_reads_combine_all_stores(composite: CompositeStore) -> None:
     put(composite, a_memory("a zebra here", at=NOW - 1), a_memory("a zebra everywhere", scope="global", project=None))
     found = composite.search(["zebra"], wanted(), 9)
     assert sorted(memory.text for memory, _ in found) == ["a zebra everywhere", "a zebra here"]
@@ -59,7 +59,7 @@ def test_reads_join_what_lies_in_either(composite: CompositeStore) -> None:
     assert composite.count(wanted()) == 2
 
 
-def test_what_lies_in_the_database_already_is_changed_there(composite: CompositeStore) -> None:
+def test_an_existing_memory_is_changed_in_its_store(composite: CompositeStore) -> None:
     memory = a_memory("old")
     put(part(composite, "sqlite"), memory)
     composite.commit([Change(memory, replace(memory, text="new", revision=2))])
@@ -75,13 +75,13 @@ def test_a_change_of_scope_moves_a_memory(composite: CompositeStore) -> None:
     assert [found.text for found, _ in composite.search(["zebra"], wanted(), 9)] == ["a zebra"]
 
 
-def test_a_key_is_known_wherever_it_is_held(composite: CompositeStore) -> None:
+def test_a_key_is_found_in_any_store(composite: CompositeStore) -> None:
     memory = a_memory(key="k")
     put(part(composite, "sqlite"), memory)
     assert composite.by_key(memory.space, "k") == memory
 
 
-def test_when_the_second_store_refuses_the_first_takes_its_part_back(composite: CompositeStore) -> None:
+def test_a_refusal_of_the_second_store_undoes_the_first(composite: CompositeStore) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
     put(composite, row)
     stale = replace(row, revision=7)
@@ -104,7 +104,7 @@ def test_a_failure_in_the_second_store_undoes_the_first(
     assert composite.get([file.id, row.id]) == []
 
 
-def test_what_is_removed_stays_until_what_is_new_is_there(
+def test_new_data_is_written_before_old_data_is_removed(
     composite: CompositeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, row = a_memory("in a file"), a_memory("in the database", scope="global", project=None)
@@ -133,14 +133,14 @@ def test_a_late_change_touches_no_store(composite: CompositeStore, monkeypatch: 
         composite.commit([Change(None, file), Change(stale, replace(stale, text="changed", revision=8))])
 
 
-def test_activity_is_told_once_with_the_memory_it_is_about(composite: CompositeStore) -> None:
+def test_activity_is_logged_once_in_the_store_of_its_memory(composite: CompositeStore) -> None:
     memory = a_memory()
     composite.commit([Change(None, memory)], [an_event(memory)])
     composite.log([an_event(action="recalled", at=NOW + 1)])
     assert [event.action for event in composite.activity(9)] == ["recalled", "created"]
 
 
-def test_a_session_that_moves_has_the_files_of_the_other_folder(composite: CompositeStore, tmp_path: Path) -> None:
+def test_a_session_that_moves_gets_the_files_of_the_new_folder(composite: CompositeStore, tmp_path: Path) -> None:
     put(composite, a_memory("in one"))
     composite.follow(str(tmp_path / "two"), "beta")
     put(composite, a_memory("in two", project="beta"))
@@ -150,7 +150,7 @@ def test_a_session_that_moves_has_the_files_of_the_other_folder(composite: Compo
     assert [memory.text for memory in composite.browse(wanted())] == ["in one"]
 
 
-def test_where_there_is_no_project_nothing_is_written_into_a_folder(composite: CompositeStore, tmp_path: Path) -> None:
+def test_without_a_project_no_file_is_written(composite: CompositeStore, tmp_path: Path) -> None:
     composite.follow("", "path:unplaced")
     memory = a_memory(project="path:unplaced")
     put(composite, memory)
@@ -158,7 +158,7 @@ def test_where_there_is_no_project_nothing_is_written_into_a_folder(composite: C
     assert list(tmp_path.rglob("*.md")) == []
 
 
-def test_every_project_can_be_asked_and_what_is_found_there_loaded(composite: CompositeStore, tmp_path: Path) -> None:
+def test_memories_of_other_projects_can_be_found_and_loaded(composite: CompositeStore, tmp_path: Path) -> None:
     memory = a_memory("a zebra in one")
     put(composite, memory)
     composite.follow(str(tmp_path / "two"), "beta")
@@ -168,14 +168,14 @@ def test_every_project_can_be_asked_and_what_is_found_there_loaded(composite: Co
     assert [each.text for each in composite.get([memory.id])] == ["a zebra in one"]
 
 
-def test_an_id_of_another_project_is_found_without_a_search_before(composite: CompositeStore, tmp_path: Path) -> None:
+def test_an_id_of_another_project_is_found_directly(composite: CompositeStore, tmp_path: Path) -> None:
     memory = a_memory("a zebra in one")
     put(composite, memory)
     composite.follow(str(tmp_path / "two"), "beta")
     assert [each.text for each in composite.between(memory.id, memory.id, 2)] == ["a zebra in one"]
 
 
-def test_what_one_store_cannot_promise_is_said_with_its_name(composite: CompositeStore) -> None:
+def test_a_missing_guarantee_names_its_store(composite: CompositeStore) -> None:
     assert composite.capabilities.cannot["fading"].startswith("markdown: ")
 
 
@@ -184,7 +184,7 @@ def test_what_one_store_cannot_promise_is_said_with_its_name(composite: Composit
 
 @pytest.fixture
 def copied(composite: CompositeStore) -> Memory:
-    """A memory that lies in the database and in a file."""
+    """A memory in the database and in a file."""
     memory = a_memory("a zebra", key="animal", tier="mid", at=NOW - 10)
     for name in ("sqlite", "markdown"):
         put(part(composite, name), memory)
@@ -198,7 +198,7 @@ def changed(composite: CompositeStore, memory: Memory, **fields: Any) -> Memory:
 
 
 def found_in(composite: CompositeStore, memory: Memory) -> dict[str, object]:
-    """What each read gives for a memory."""
+    """The result of every kind of read for a memory."""
     vectors = CompositeVectorSearch(
         [(part(composite, name), None) for name in composite.names], lambda: (), composite._members.outdated
     )
@@ -211,27 +211,27 @@ def found_in(composite: CompositeStore, memory: Memory) -> dict[str, object]:
     }
 
 
-def test_of_two_copies_every_read_gives_one(composite: CompositeStore, copied: Memory) -> None:
+def test_every_read_returns_one_of_two_copies(composite: CompositeStore, copied: Memory) -> None:
     once = [copied.id]
     assert found_in(composite, copied) == {
         "search": once, "find": once, "browse": once, "by key": copied, "same text": copied,
     }  # fmt: skip
 
 
-def test_what_is_in_the_trash_is_not_found_by_its_older_copy(composite: CompositeStore, copied: Memory) -> None:
+def test_a_trashed_memory_is_not_found_by_its_older_copy(composite: CompositeStore, copied: Memory) -> None:
     changed(composite, copied, status="trashed", trashed_at=NOW)
     assert part(composite, "sqlite").get([copied.id]) == [copied]
     assert found_in(composite, copied) == {"search": [], "find": [], "browse": [], "by key": None, "same text": None}
 
 
-def test_what_a_memory_said_before_does_not_find_it(composite: CompositeStore, copied: Memory) -> None:
+def test_a_memory_is_not_found_by_the_text_of_its_older_copy(composite: CompositeStore, copied: Memory) -> None:
     changed(composite, copied, title="a gnu", text="a gnu", key=None)
     found = found_in(composite, copied)
     assert (found["search"], found["find"], found["by key"], found["same text"]) == ([], [], None, None)
     assert [one.text for one in composite.browse(wanted())] == ["a gnu"]
 
 
-def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(composite: CompositeStore) -> None:
+def test_a_page_is_full_despite_outdated_copies(composite: CompositeStore) -> None:
     old = [a_memory(f"zebra {number}", at=NOW - 9 - number) for number in range(4)]
     put(part(composite, "sqlite"), *old, a_memory("a gnu", at=NOW - 99))
     put(part(composite, "markdown"), *old)
@@ -240,12 +240,12 @@ def test_a_page_is_full_though_the_first_places_were_those_of_old_copies(composi
     assert [one.text for one in composite.browse(wanted(), limit=2)] == ["a gnu"]
 
 
-def test_a_memory_that_goes_for_good_leaves_no_copy(composite: CompositeStore, copied: Memory) -> None:
+def test_a_purge_removes_every_copy(composite: CompositeStore, copied: Memory) -> None:
     composite.commit([Change(copied, None)])
     assert [part(composite, name).get([copied.id]) for name in composite.names] == [[], []]
 
 
-def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(composite: CompositeStore, copied: Memory) -> None:
+def test_a_changed_copy_prevents_a_purge(composite: CompositeStore, copied: Memory) -> None:
     after = changed(composite, copied, text="a gnu")
     with pytest.raises(StaleWrite):
         composite.commit([Change(replace(copied, updated_at=NOW - 5), None)])
@@ -253,13 +253,13 @@ def test_a_copy_that_changed_meanwhile_keeps_a_memory_from_going(composite: Comp
     assert part(composite, "sqlite").get([copied.id]) == [copied]
 
 
-def test_two_copies_are_changed_each_where_it_lies(composite: CompositeStore, copied: Memory) -> None:
+def test_two_copies_are_changed_each_in_its_store(composite: CompositeStore, copied: Memory) -> None:
     after = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     composite.commit([Change(copied, after), Change(copied, after)])
     assert [part(composite, name).get([copied.id]) for name in composite.names] == [[after], [after]]
 
 
-def test_two_copies_that_go_are_gone_once(composite: CompositeStore, copied: Memory) -> None:
+def test_two_copies_are_purged_once(composite: CompositeStore, copied: Memory) -> None:
     composite.commit([Change(copied, None), Change(copied, None)])
     assert [part(composite, name).get([copied.id]) for name in composite.names] == [[], []]
 
@@ -269,12 +269,12 @@ def test_a_change_of_scope_moves_a_memory_onto_its_copy(composite: CompositeStor
     assert [part(composite, name).get([copied.id]) for name in composite.names] == [[after], []]
 
 
-def test_a_copy_of_what_lies_in_files_does_not_age(composite: CompositeStore, copied: Memory) -> None:
+def test_a_copy_of_a_file_does_not_age(composite: CompositeStore, copied: Memory) -> None:
     assert [one.id for one in required(part(composite, "sqlite").features.aging).fading(NOW, NOW, 9)] == [copied.id]
     assert composite.fading(NOW, NOW, 9) == []
 
 
-def test_a_memory_is_at_home_where_it_changed_last(composite: CompositeStore, copied: Memory) -> None:
+def test_the_home_of_a_memory_is_the_store_with_its_newest_copy(composite: CompositeStore, copied: Memory) -> None:
     there = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     part(composite, "sqlite").commit([Change(copied, there)])
     assert composite.home_of(copied) == "sqlite"

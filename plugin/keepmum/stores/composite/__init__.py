@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum.stores.composite.members import OpenFolder, Reach
+from keepmum.stores.composite.members import OpenFolder, OtherStores
 from keepmum.stores.composite.store import CompositeStore
 
-__all__ = ["CompositeStore", "OpenFolder", "Reach"]
+__all__ = ["CompositeStore", "OpenFolder", "OtherStores"]

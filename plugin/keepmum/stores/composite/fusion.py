@@ -1,12 +1,12 @@
-"""One order of what several stores found.
+"""Ranks the results of several stores in one order.
 
-Stores of ours weigh words alike, by BM25 over the same columns, so that what they find is compared by what it got. The
-scores of a server are its own (the first API's are sums of reciprocal ranks, times a curve of forgetting) and say only
-in which order it found: its first is worth as much as the first of ours, its second as much as the second. That alone
-puts a poor first beside a good one, so half of the worth is what our own search gives for as much of the memory as is
-known on this machine: its title, and its text once it was loaded.
+Our own stores score words alike, by BM25 over the same columns, so their scores can be compared. The scores of a server
+cannot (the first API's are sums of reciprocal ranks multiplied by a forgetting curve): only its order counts. Its first
+result gets the score of our first result, its second that of our second, and so on. That alone would put a poor result
+next to a good one. So half of the score is what our own search gives for the part of the memory that this machine
+knows: its title, and its text once it was loaded.
 
-The figures are in `docs/markdown.md`; `tests/bench/retrieval/retrieval_run.py` repeats them.
+`docs/markdown.md` has the figures; `tests/bench/retrieval/retrieval_run.py` measures them.
 """
 
 from __future__ import annotations
@@ -17,39 +17,38 @@ from keepmum.core import ranking
 from keepmum.core.memory import Candidate, Filter
 from keepmum.stores.base import Store
 
-__all__ = ["as_ours", "has_own_scores", "worth"]
+__all__ = ["fused", "fused_score", "has_own_scores"]
 
 
 def has_own_scores(store: Store) -> bool:
-    """Whether what a store gives for relevance cannot be compared with what ours give."""
+    """Whether the scores of a store cannot be compared with ours."""
     return "search" in store.capabilities.cannot
 
 
-def worth(place: int, here: float, ours: Sequence[float]) -> float:
-    """What a memory is worth that a server has at `place` (from 0), beside `ours`, which are best first.
+def fused_score(rank: int, local: float, ours: Sequence[float]) -> float:
+    """The score of a server's result at `rank` (from 0), given `ours`, best first, and its `local` score or 0.
 
-    `here` is what our own search gives for it, 0 for nothing. Beyond the last of ours a place is worth as much less as
-    it is later.
+    Beyond the end of `ours` the score falls with 1 / rank.
     """
-    counted = 1 / (place + 1)
+    by_rank = 1 / (rank + 1)
     if ours:
-        counted = ours[place] if place < len(ours) else ours[-1] * len(ours) / (place + 1)
-    return (counted + here) / 2
+        by_rank = ours[rank] if rank < len(ours) else ours[-1] * len(ours) / (rank + 1)
+    return (by_rank + local) / 2
 
 
-def as_ours(
-    found: Sequence[Candidate], here: Mapping[str, Candidate], ours: Sequence[Candidate], wanted: Filter
+def fused(
+    found: Sequence[Candidate], local: Mapping[str, Candidate], ours: Sequence[Candidate], wanted: Filter
 ) -> list[Candidate]:
-    """What a server found, in its order, as near to the question as what is known `here` of it and its place say."""
-    places = sorted(ranking.rank(ours, wanted), key=lambda place: -place.score / place.prior)
-    words = [place.candidate.lexical for place in places]
-    cosines = [place.candidate.cosine for place in places]
-    fused = []
-    for place, candidate in enumerate(found):
-        known = here.get(candidate.id)
-        counted = cosines[min(place, len(cosines) - 1)] if cosines else None
-        meaning = known.cosine if known is not None and known.cosine is not None else counted
-        fused.append(
-            candidate._replace(lexical=worth(place, 0.0 if known is None else known.lexical, words), cosine=meaning)
-        )
-    return fused
+    """A server's results, in its order, with scores and cosines from their ranks and their `local` candidates."""
+    ranked = sorted(ranking.rank(ours, wanted), key=lambda each: -each.score / each.prior)
+    scores = [each.candidate.lexical for each in ranked]
+    cosines = [each.candidate.cosine for each in ranked]
+    results = []
+    for rank, candidate in enumerate(found):
+        known = local.get(candidate.id)
+        cosine = cosines[min(rank, len(cosines) - 1)] if cosines else None
+        if known is not None and known.cosine is not None:
+            cosine = known.cosine
+        score = fused_score(rank, 0.0 if known is None else known.lexical, scores)
+        results.append(candidate._replace(lexical=score, cosine=cosine))
+    return results

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from keepmum.core.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import QueryVector, Store, VectorSearch, local
-from keepmum.stores.composite.fusion import as_ours, has_own_scores
+from keepmum.stores.composite.fusion import fused, has_own_scores
 
 __all__ = ["CompositeVectorSearch"]
 
-# Ids of a store's memories that were changed later in another store.
+# Returns the ids of a store's memories that have a newer copy in another store.
 Outdated = Callable[[Store, Iterable[Memory | Candidate]], Collection[str]]
 
 
@@ -40,7 +40,7 @@ class CompositeVectorSearch:
             theirs = _lexical(store, words, wanted, limit)  # before the mirror is searched: it learns from the answer
             mirror = local(store).features.vector_search
             here = _by_id(mirror.search(words, vector, wanted, limit) if mirror is not None else ())
-            found = self._current(store, as_ours(theirs, here, list(ours.values()), wanted)) | found
+            found = self._current(store, fused(theirs, here, list(ours.values()), wanted)) | found
         return list(found.values())
 
     def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:

@@ -1,7 +1,7 @@
-"""Changes, each in the store that it belongs to, all of them or none.
+"""Writes to the stores of a composite: each change in its own store, all of them or none.
 
-What a transaction over two stores cannot be is one transaction. What is new is made before what is old is removed,
-and when the second store refuses, the first takes its part back: at worst a memory is in both, never in neither.
+Two stores have no common transaction. So new data is written before old data is removed, and when the second store
+fails, the changes in the first are undone. At worst a memory is in both stores, never in neither.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from keepmum.stores.composite.members import Members, age
 __all__ = ["cleanse", "commit"]
 
 Steps = Sequence[tuple[str, Change]]
-_NOBODY = Memory(id="", text="", title="", created_at=0, updated_at=0)
+_EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 
 
 def commit(members: Members, changes: Sequence[Change], activity: Sequence[Activity]) -> Receipt:
-    """Apply all changes, each in the store that it belongs to, or nothing.
+    """Apply all changes, each in its own store, or nothing.
 
     Raises: StaleWrite, StoreError.
     """
     steps = _steps(members, changes)
-    told = _told(members, steps, activity)
+    entries = _entries(members, steps, activity)
     names = list(dict.fromkeys(name for name, _ in steps)) or [members.near[0].name]
-    # What removes goes last: until then a memory lies in both places rather than in neither.
+    # Stores that only remove come last: until then a memory is in both stores rather than in neither.
     names.sort(key=lambda name: any(step.after is None for at, step in steps if at == name))
     if len(names) > 1:
         _check(members, steps)
@@ -38,52 +38,52 @@ def commit(members: Members, changes: Sequence[Change], activity: Sequence[Activ
     for name in names:
         try:
             own = [step for at, step in steps if at == name]
-            receipts.append(_at(members, name).commit(own, told.get(name, ())))
+            receipts.append(_at(members, name).commit(own, entries.get(name, ())))
         except BaseException:
-            _take_back(members, [(at, step) for at, step in steps if at in done])
+            _undo(members, [(at, step) for at, step in steps if at in done])
             raise
         done.append(name)
-    for name in told.keys() - set(names):
-        _at(members, name).log(told[name])
+    for name in entries.keys() - set(names):
+        _at(members, name).log(entries[name])
     ids = {given: kept for receipt in receipts for given, kept in receipt.ids.items()}
     queued = sum(receipt.queued for receipt in receipts)
     return Receipt(ids, queued) if ids or queued else STORED
 
 
 def cleanse(members: Members, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
-    """Apply changes in their stores and redact the history and activity of each; names of the copies removed.
+    """Apply changes in their stores and redact history and activity of each; returns the names of removed copies.
 
     Raises: StaleWrite, StoreError.
     """
     steps = _steps(members, changes)
-    told = _told(members, steps, activity)
+    entries = _entries(members, steps, activity)
     removed = []
     for member in members.near:
         erasure = member.store.features.erasure
         if erasure is not None:  # a composite offers erasure only when all its stores do
             own = [step for at, step in steps if at == member.name]
-            removed += erasure.cleanse(own, told.get(member.name, ()), redact)
+            removed += erasure.cleanse(own, entries.get(member.name, ()), redact)
     return removed
 
 
 def _steps(members: Members, changes: Sequence[Change]) -> list[tuple[str, Change]]:
-    """Each change with the store it belongs to; one that moves a memory is a creation and a removal."""
+    """Each change with its store; a change that moves a memory becomes a creation and a removal."""
     steps: list[tuple[str, Change]] = []
-    gone: set[str] = set()
+    purged: set[str] = set()
     for change in changes:
         before, after = change.before, change.after
         if before is None:
             if after is not None:
                 steps.append((members.route(after.scope), change))
             continue
-        if after is None and before.id in gone:  # with another of its copies
+        if after is None and before.id in purged:  # together with its other copy
             continue
         copies = members.copies(before)
         here = _held_by(
             members, before, copies, {name for name, step in steps if step.before and step.before.id == before.id}
         )
         if after is None:
-            gone.add(before.id)
+            purged.add(before.id)
             steps += [(here, change), *((name, Change(copy, None)) for name, copy in copies if name != here)]
         elif after.scope == before.scope or (there := members.route(after.scope)) == here:
             steps.append((here, change))
@@ -93,7 +93,7 @@ def _steps(members: Members, changes: Sequence[Change]) -> list[tuple[str, Chang
 
 
 def _held_by(members: Members, memory: Memory, copies: Sequence[tuple[str, Memory]], changed: Collection[str]) -> str:
-    """The store that holds a memory; of two copies the one that was read, and that has not been `changed` yet."""
+    """The store that holds a memory. With two copies: the one that was read and is not in `changed`."""
     found = [(name, copy) for name, copy in copies if name not in changed]
     if found:
         return next((name for name, known in found if age(known) == age(memory)), found[0][0])
@@ -112,17 +112,20 @@ def _at(members: Members, name: str) -> Store:
     return store
 
 
-def _told(members: Members, steps: Steps, activity: Sequence[Activity]) -> dict[str, list[Activity]]:
-    """The entries of the log by store: with the memory that they tell of, or else in the first store."""
-    homes = {(step.after or step.before or _NOBODY).id: name for name, step in reversed(steps)}
-    told: dict[str, list[Activity]] = {}
+def _entries(members: Members, steps: Steps, activity: Sequence[Activity]) -> dict[str, list[Activity]]:
+    """Activity by store: the store of its memory, or the first store."""
+    homes = {(step.after or step.before or _EMPTY).id: name for name, step in reversed(steps)}
+    entries: dict[str, list[Activity]] = {}
     for event in activity:
-        told.setdefault(homes.get(event.memory or "", members.near[0].name), []).append(event)
-    return told
+        entries.setdefault(homes.get(event.memory or "", members.near[0].name), []).append(event)
+    return entries
 
 
 def _check(members: Members, steps: Steps) -> None:
-    """Refuse what a store would refuse, before another has done its part."""
+    """Refuse stale changes before any store is written.
+
+    Raises: StaleWrite.
+    """
     for name, step in steps:
         if step.before is not None:
             found = _at(members, name).get([step.before.id])
@@ -130,8 +133,8 @@ def _check(members: Members, steps: Steps) -> None:
                 raise StaleWrite("the memory was changed meanwhile")
 
 
-def _take_back(members: Members, done: Steps) -> None:
-    """Undo what was done in other stores; what cannot be undone is a copy too many, not a loss."""
+def _undo(members: Members, done: Steps) -> None:
+    """Undo changes; one that cannot be undone leaves an additional copy and loses nothing."""
     for name, step in reversed(done):
         before = step.before
         if before is not None and step.after is not None:
