@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,10 +73,10 @@ def _node() -> str:
     return node
 
 
-@pytest.fixture
-def product(root: Path, tmp_path: Path) -> Path:
-    """A copy of the repository's files, without those that git ignores."""
-    copy = tmp_path / "product"
+@pytest.fixture(scope="session")
+def snapshot(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository's files, without those that git ignores, which no test changes."""
+    copy = tmp_path_factory.mktemp("snapshot")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=30, check=True)
     for name in filter(os.path.isfile, (str(root / name) for name in listed.stdout.split("\0") if name)):
@@ -84,6 +84,21 @@ def product(root: Path, tmp_path: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(name, target)
     return copy
+
+
+@pytest.fixture
+def product(snapshot: Path) -> Iterator[Path]:
+    """A copy of the repository's files for one test; always at one path, so that bytecode and installations fit."""
+    product = snapshot.parent / "product"
+    shutil.copytree(snapshot, product)
+    yield product
+    shutil.rmtree(product, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The settings of Claude Code with the plugin; the first test that installs it creates them."""
+    return tmp_path_factory.mktemp("installation") / ".claude"
 
 
 @pytest.fixture
@@ -114,7 +129,22 @@ def newcomer(claude_program: Path, model: MockModel, tmp_path: Path) -> Claude:
 
 
 @pytest.fixture
-def user(newcomer: Claude, product: Path, project: Path) -> Claude:
+def user(
+    newcomer: Claude, product: Path, project: Path, installation: Path, share_bytecode: Callable[[Path], None]
+) -> Claude:
     """A user with the plugin, installed from a folder."""
-    newcomer.install(product, folder=project)
+    if installation.exists():
+        _copy_settings(installation, newcomer.config)
+    else:
+        newcomer.install(product, folder=project)
+        _copy_settings(newcomer.config, installation)
+    share_bytecode(newcomer.memories)
     return newcomer
+
+
+def _copy_settings(source: Path, target: Path) -> None:
+    """Copy the settings and plugins of Claude Code to another folder, which replaces the first in their paths."""
+    shutil.copytree(source, target, dirs_exist_ok=True)
+    installed = target / "plugins" / "installed_plugins.json"
+    text = installed.read_text(encoding="utf-8").replace(str(source), str(target))
+    installed.write_text(text, encoding="utf-8")

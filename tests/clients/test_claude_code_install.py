@@ -161,7 +161,9 @@ def test_settings_for_a_team_name_no_folder_of_one_machine(team: Team, tmp_path:
     commit_all(team.product)
     with served(team.product) as address:
         team.set_up(address)
-    assert str(tmp_path) not in json.dumps(team.settings())
+    settings = json.dumps(team.settings())
+    assert str(tmp_path) not in settings
+    assert str(team.product) not in settings
 
 
 def test_a_project_that_holds_the_plugin_brings_it(team: Team, model: MockModel) -> None:

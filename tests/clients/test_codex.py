@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,8 +41,9 @@ def newcomer(codex_program: Path, model: CodexModel, tmp_path: Path) -> Codex:
 
 
 @pytest.fixture
-def user(newcomer: Codex, root: Path, project: Path) -> Codex:
+def user(newcomer: Codex, root: Path, project: Path, share_bytecode: Callable[[Path], None]) -> Codex:
     """A user with the plugin."""
+    share_bytecode(newcomer.memories)
     newcomer.take(root, folder=project)
     return newcomer
 

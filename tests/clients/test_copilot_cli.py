@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,9 @@ def newcomer(copilot_program: Path, chat: MockModel, root: Path, tmp_path: Path,
 
 
 @pytest.fixture
-def user(newcomer: User, product: Path) -> User:
+def user(newcomer: User, product: Path, share_bytecode: Callable[[Path], None]) -> User:
     """A user with the plugin, installed with the client's own commands."""
+    share_bytecode(newcomer.memories)
     newcomer.run("plugin", "marketplace", "add", str(product))
     newcomer.run("plugin", "install", "keepmum@keepmum")
     return newcomer
