@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.clients
 def doctor(product: Path, home: Path, path: str, *words: str) -> tuple[int, list[dict[str, Any]]]:
     """Exit code and findings of the command, for a user with the client on PATH."""
     environ = {"HOME": str(home), "KEEPMUM_HOME": str(home / ".keepmum"), "PATH": path, "LANG": "C.UTF-8"}
+    environ["TMPDIR"] = tempfile.gettempdir()  # Codex makes a folder in each home that is not below it
     command = [sys.executable, "-I", "-S", str(product / "plugin" / "launch.py"), "doctor", "--json", *words]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
     return done.returncode, json.loads(done.stdout)["findings"]
@@ -43,6 +45,6 @@ def test_everything_reaches_the_model(
     path = os.pathsep.join([str(tools), "/usr/bin", "/bin"])
     status, (finding,) = doctor(product, home, path, "--live", client)
     assert (status, finding["level"]) == (0, "ok"), finding
-    assert sorted(os.listdir(home)) == [".keepmum"]  # whatever the client wrote, it wrote elsewhere
+    assert sorted(os.listdir(home)) == [".keepmum"]  # the client wrote nothing there
     _, later = doctor(product, home, path)
     assert finding in later
