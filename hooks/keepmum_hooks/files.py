@@ -15,8 +15,7 @@ __all__ = [
     "make_private",
     "mark",
     "read",
-    "read_end",
-    "read_private",
+    "read_up_to",
     "remove",
     "replace",
     "seconds_since_change",
@@ -29,8 +28,7 @@ _SAFELY = _LINKS
 for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _SAFELY |= getattr(calls, _flag, 0)
 _KIND, _REGULAR = 0o170000, 0o100000
-_CHUNK = 1 << 16
-_START, _HERE, _END = 0, 1, 2  # of lseek
+_START, _HERE = 0, 1  # of lseek
 
 
 def make_private(folder: str) -> None:
@@ -47,51 +45,42 @@ def make_private(folder: str) -> None:
             return  # another hook was faster
 
 
-def read(path: str, limit: int, *, follow: bool = False) -> bytes | None:
+def read(path: str, limit: int, *, follow: bool = False, end: bool = False, private: bool = False) -> bytes | None:
     """The first `limit` bytes of a regular file, or None where there is none.
 
-    `follow` allows a symbolic link: for files that users write, and may store elsewhere.
+    Args:
+        path: the file.
+        limit: the most bytes to read.
+        follow: allow a symbolic link, for files that users write and may store elsewhere.
+        end: read the last bytes instead of the first.
+        private: require that only this user can write the file; Windows has no such modes.
     """
-    flags = calls.O_RDONLY | (_SAFELY & ~_LINKS if follow else _SAFELY)
     try:
-        descriptor = calls.open(path, flags)
-    except OSError:
-        return None
-    try:
-        return _read_up_to(descriptor, limit) if _is_regular(descriptor) else None
-    finally:
-        calls.close(descriptor)
-
-
-def read_private(path: str, limit: int) -> bytes | None:
-    """The content of a regular file that only this user can write; None where there is none, or it is longer."""
-    try:
-        descriptor = calls.open(path, calls.O_RDONLY | _SAFELY)
+        descriptor = calls.open(path, calls.O_RDONLY | (_SAFELY & ~_LINKS if follow else _SAFELY))
     except OSError:
         return None
     try:
         status = calls.fstat(descriptor)
-        is_private = sys.platform == "win32" or (status.st_uid == calls.geteuid() and not status.st_mode & 0o022)
-        if not is_private or status.st_mode & _KIND != _REGULAR or status.st_size > limit:
+        is_others = private and sys.platform != "win32" and (status.st_uid != calls.geteuid() or status.st_mode & 0o022)
+        if is_others or status.st_mode & _KIND != _REGULAR:
             return None
-        return calls.read(descriptor, status.st_size)
+        if end:
+            calls.lseek(descriptor, max(0, status.st_size - limit), _START)
+        return read_up_to(descriptor, limit, status.st_size + 1)
     finally:
         calls.close(descriptor)
 
 
-def read_end(path: str, limit: int) -> bytes | None:
-    """The last `limit` bytes of a regular file, all of a shorter one, or None where there is none."""
-    try:
-        descriptor = calls.open(path, calls.O_RDONLY | _SAFELY)
-    except OSError:
-        return None
-    try:
-        if not _is_regular(descriptor):
-            return None
-        calls.lseek(descriptor, max(0, calls.lseek(descriptor, 0, _END) - limit), _START)
-        return _read_up_to(descriptor, limit)
-    finally:
-        calls.close(descriptor)
+def read_up_to(descriptor: int, limit: int, chunk_size: int = 1 << 16) -> bytes:
+    """The next `limit` bytes of a file or pipe, or all that remain."""
+    chunks = []
+    while limit > 0:
+        chunk = calls.read(descriptor, min(limit, chunk_size))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        limit -= len(chunk)
+    return b"".join(chunks)
 
 
 def append(path: str, record: bytes, cap: int) -> bytes:
@@ -111,7 +100,7 @@ def append(path: str, record: bytes, cap: int) -> bytes:
         _write_whole(descriptor, record)
         end = calls.lseek(descriptor, 0, _HERE)
         calls.lseek(descriptor, 0, _START)
-        return _read_up_to(descriptor, end)
+        return read_up_to(descriptor, end)
     finally:
         calls.close(descriptor)
 
@@ -195,7 +184,7 @@ def mark(path: str) -> None:
 
 def _open_to_append(path: str) -> int:
     descriptor = _open_in_folder(path, calls.O_RDWR | calls.O_APPEND | calls.O_CREAT)
-    if _is_regular(descriptor):
+    if calls.fstat(descriptor).st_mode & _KIND == _REGULAR:
         return descriptor
     calls.close(descriptor)
     raise OSError("not a regular file")
@@ -214,18 +203,3 @@ def _write_whole(descriptor: int, data: bytes) -> None:
     """Write in one call, which O_APPEND needs; a full disk may take only a part, which readers skip."""
     if calls.write(descriptor, data) != len(data):
         raise OSError("written in part")
-
-
-def _is_regular(descriptor: int) -> bool:
-    return calls.fstat(descriptor).st_mode & _KIND == _REGULAR
-
-
-def _read_up_to(descriptor: int, limit: int) -> bytes:
-    chunks = []
-    while limit > 0:
-        chunk = calls.read(descriptor, min(limit, _CHUNK))
-        if not chunk:
-            break
-        chunks.append(chunk)
-        limit -= len(chunk)
-    return b"".join(chunks)

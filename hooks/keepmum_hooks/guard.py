@@ -45,7 +45,7 @@ def guard(hint: str, environ: Mapping[str, str]) -> str:
     set_deadline(_SECONDS)
     raw = b""
     try:
-        raw = payload.read_head(payload.STDIN_LIMIT + 1)
+        raw = files.read_up_to(0, payload.STDIN_LIMIT + 1)
         if len(raw) > payload.STDIN_LIMIT:
             payload.drain_stdin()
         return answer(hint, raw, environ)

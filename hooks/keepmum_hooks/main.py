@@ -32,9 +32,11 @@ def run() -> None:
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> str:
     """The text to print for `EVENT --client NAME` with the payload on standard input.
 
-    Raises: any error; the caller must keep it from the client.
+    Raises: any error, ValueError for other arguments; the caller must keep it from the client.
     """
-    kind, hint = _parse(arguments)
+    kind, option, hint = arguments
+    if kind not in event.KINDS or option != "--client":
+        raise ValueError(f"usage: run.py {{{' | '.join(event.KINDS)}}} --client NAME")
     if kind == event.GUARD:
         from keepmum_hooks.guard import guard
 
@@ -61,26 +63,9 @@ def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) 
     if not settings.enabled:
         return ""
     files.mark(places.heartbeat_file(home, name, kind))
-    text = _dispatch(received, settings, home)
+    if kind == event.STOP:
+        from keepmum_hooks.stop import stop as act
+    else:
+        from keepmum_hooks.start import start as act
+    text = act(received, settings, home)
     return client.render(received, text) if text else ""
-
-
-def _parse(arguments: Sequence[str]) -> tuple[str, str]:
-    """The event and the client on the command line.
-
-    Raises: ValueError unless the arguments are an event, `--client` and a name.
-    """
-    kind, option, hint = arguments
-    if kind not in event.KINDS or option != "--client":
-        raise ValueError(f"usage: run.py {{{' | '.join(event.KINDS)}}} --client NAME")
-    return kind, hint
-
-
-def _dispatch(received: event.Event, settings: switches.Switches, home: str) -> str | None:
-    if received.kind == event.STOP:
-        from keepmum_hooks.stop import stop
-
-        return stop(received, settings, home)
-    from keepmum_hooks.start import start
-
-    return start(received, settings, home)

@@ -86,7 +86,7 @@ def _path(home: str) -> str:
 
 def _read(path: str) -> tuple[tuple[Module, ...], Mapping[str, Any]]:
     """The modules and expressions in the file; both empty when there is no file or it cannot be trusted."""
-    raw = memoryview(files.read_private(path, _LIMIT) or b"")
+    raw = memoryview(files.read(path, _LIMIT, private=True) or b"")
     try:
         if raw[:_SUM] == source_hash(_KEY, raw[_SUM:]):
             version, modules, expressions = marshal.loads(raw[_SUM:])  # noqa: S302 - private and ours, like bytecode

@@ -6,6 +6,7 @@ error in it falls back to `json`; the tests run both on every supported interpre
 
 from __future__ import annotations
 
+from keepmum_hooks.files import read_up_to
 from keepmum_hooks.system import calls
 
 TYPE_CHECKING = False
@@ -19,7 +20,6 @@ __all__ = [
     "loads",
     "parse",
     "quote",
-    "read_head",
     "read_stdin",
     "session_of",
     "text_of",
@@ -33,20 +33,8 @@ _SPACE = " \t\r\n"
 
 def read_stdin() -> bytes | None:
     """All of standard input, or None when it is longer than `STDIN_LIMIT`."""
-    raw = read_head(STDIN_LIMIT + 1)
+    raw = read_up_to(0, STDIN_LIMIT + 1)
     return raw if len(raw) <= STDIN_LIMIT else None
-
-
-def read_head(limit: int) -> bytes:
-    """The first `limit` bytes of standard input."""
-    chunks: list[bytes] = []
-    while limit > 0:
-        chunk = calls.read(0, min(limit, 1 << 16))
-        if not chunk:
-            break
-        chunks.append(chunk)
-        limit -= len(chunk)
-    return b"".join(chunks)
 
 
 def drain_stdin() -> None:

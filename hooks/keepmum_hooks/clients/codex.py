@@ -113,7 +113,7 @@ def _attended(payload: Mapping[str, Any]) -> bool:
     counts as unattended.
     """
     path, turn = text_of(payload.get("transcript_path")), quote(text_of(payload.get("turn_id"))).encode("ascii")
-    trigger = _last_value(files.read_end(path, _TAIL), b'"turn_trigger":"', b'"turn_id":' + turn)
+    trigger = _last_value(files.read(path, _TAIL, end=True), b'"turn_trigger":"', b'"turn_id":' + turn)
     if trigger:
         return trigger != _NOBODY_READS
     source = _last_value(files.read(path, _HEAD), b'"source":"')
