@@ -152,7 +152,7 @@ def test_a_server_that_sends_another_length_has_another_model(keepmum: Keepmum, 
     embeddings.answer = shorter
     done = keepmum("recall", "blue pool", "--explain")
     assert (done.returncode, POOL in done.stdout, "vector" in done.stdout) == (0, True, False)
-    assert "`keepmum reembed` embeds them anew" in done.stderr
+    assert "until `keepmum reembed` embeds them again" in done.stderr
     assert keepmum("reembed").returncode == 0
     assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from keepmum.core import ranking
@@ -64,6 +65,7 @@ class Backlog:
         """The vector of a text that has just been stored, if the work that `start` begins makes it in time."""
         with self._changed:
             self._awaited, self._vector = text, None
+            self._more = True  # a thread that is about to end must look once more before it announces the end
         start()
         with self._changed:
             self._changed.wait_for(lambda: self._awaited is None, seconds)
@@ -72,9 +74,12 @@ class Backlog:
 
     def join(self, seconds: float) -> bool:
         """Wait for the background thread to end; False when that takes longer than `seconds`."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-        return self._thread is None or not self._thread.is_alive()
+        deadline = time.monotonic() + seconds
+        while (thread := self._thread) is not None and thread.is_alive():  # one that ends may start another
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if time.monotonic() >= deadline:
+                return not thread.is_alive()
+        return True
 
     def close(self) -> None:
         """Stop the background thread."""
@@ -89,7 +94,7 @@ class Backlog:
                 if found is not None and not self._closing.is_set():
                     self.try_run(*found)
                     release_free_memory()
-                self._announce(None)
+                self._announce_end()
         finally:
             self._running.release()
         if self._more and not self._closing.is_set():  # set between the last look and the release
@@ -108,10 +113,18 @@ class Backlog:
             progress(done, max(done, total))
         return done
 
-    def _announce(self, made: dict[str, Embedding] | None) -> None:
-        """Wake the caller that waits for one of these vectors; None: no more will be made."""
+    def _announce(self, made: dict[str, Embedding]) -> None:
+        """Wake the caller that waits for one of these vectors."""
         with self._changed:
-            if self._awaited is not None and (made is None or self._awaited in made):
-                self._vector = made[self._awaited] if made else None
-                self._awaited = None
-                self._changed.notify_all()
+            if self._awaited in made:
+                self._wake(made[self._awaited])
+
+    def _announce_end(self) -> None:
+        """Wake the caller that waits for a vector which will not be made."""
+        with self._changed:
+            if self._awaited is not None and (self._closing.is_set() or not self._more):
+                self._wake(None)
+
+    def _wake(self, vector: Embedding | None) -> None:
+        self._awaited, self._vector = None, vector
+        self._changed.notify_all()

@@ -159,7 +159,8 @@ class ServiceContext:
         Raises: StaleWrite, StoreError.
         """
         receipt = self.log.commit([self._with_vector(change) for change in changes], entries)
-        touched = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
+        states = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
+        touched = [memory for memory in states if memory.scope != "session"]  # no briefing has those of one session
         for project in {None if memory.scope == "global" else memory.project for memory in touched}:
             self.refresh_briefings(project)
         return receipt

@@ -201,6 +201,6 @@ def _other_model(vectors: VectorSearch, embedder: Embedder) -> str:
     if other is None:
         return ""
     return (
-        f"these memories were embedded by {other}, and the model here is {embedder.model}: {REEMBED} embeds them "
-        "anew, and until then search goes by words alone"
+        f"these memories were embedded by {other}, and the model here is {embedder.model}; until {REEMBED} embeds "
+        "them again, search is lexical only"
     )

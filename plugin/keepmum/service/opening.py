@@ -56,8 +56,8 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     Raises: SettingsError, StoreError.
     """
     chosen, found = resolved or resolve(environ, roots, session)
-    judge = allowlist.AllowlistScanner(places.home(environ))
-    scan, *warnings = _with_second_opinion(judge, chosen.scanner, found.root)
+    first_scan = allowlist.AllowlistScanner(places.home(environ))
+    scan, *warnings = _with_second_opinion(first_scan, chosen.scanner, found.root)
     leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
     service = open_service(
         _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains),
@@ -70,7 +70,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
             policy=chosen.retention.policy,
             home=places.home(environ),
             briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-            notices=lambda: (*warnings, *filter(None, [judge.problem])),
+            notices=lambda: (*warnings, *filter(None, [first_scan.problem])),
             checked_out=_CheckedOut(environ, with_changes="markdown" in leading.values()),
             embedder=embedding.in_background(chosen, environ),
             opened_with=_opened_with(chosen, found),
@@ -242,23 +242,23 @@ class _CheckedOut:
 
 
 def _with_second_opinion(
-    judge: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
+    scan: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
 ) -> tuple[validation.Scan, *tuple[str, ...]]:
     """The scanner of all writes, followed by warnings for the user.
 
     A second opinion only adds findings: without it the first scanner works alone, and nothing is refused for that.
     """
     if not chosen.second_opinion:
-        return (judge,)
+        return (scan,)
     from keepmum_scanner.detect_secrets_opinion import with_second_opinion
 
     baseline = os.path.join(root, ".secrets.baseline")
     try:
-        return (with_second_opinion(judge, baseline if os.path.isfile(baseline) else None, chosen.plugins),)
+        return (with_second_opinion(scan, baseline if os.path.isfile(baseline) else None, chosen.plugins),)
     except ImportError:
-        return judge, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
+        return scan, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
     except ValueError as reason:
-        return with_second_opinion(judge, None, chosen.plugins), f"{reason}; every plugin is used instead"
+        return with_second_opinion(scan, None, chosen.plugins), f"{reason}; every plugin is used instead"
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:

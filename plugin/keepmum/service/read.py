@@ -85,12 +85,12 @@ class Reader:
         """
         return self.context.masker.memory(lookup.find(self.context, reference))
 
-    def filed(self, memory: Memory) -> tuple[str, str] | None:
+    def file_of(self, memory: Memory) -> tuple[str, str] | None:
         """Id and path of a memory's file in the repository; None when it has none."""
         files = self.context.store.features.files
         return None if files is None else files.file_of(memory.id)
 
-    def called(self, name: str) -> list[Memory]:
+    def with_file_id(self, name: str) -> list[Memory]:
         """The active memories whose files have this id."""
         files, now = self.context.store.features.files, self.context.clock()
         found = [] if files is None else self.context.store.get(files.with_file_id(name))

@@ -71,11 +71,16 @@ def server(httpserver: HTTPServer) -> Iterator[Server]:
     made.answer = fault  # what still asks is let go
 
 
-@pytest.fixture
-def service(open_memory: OpenService, server: Server) -> MemoryService:
+def opened(server: Server) -> BackgroundEmbedder:
+    """A remote embedder that is open already."""
     background = BackgroundEmbedder(lambda: server.embedder, remote=True)
     assert background.wait(LIMIT) is not None
-    return open_memory(embedder=background)
+    return background
+
+
+@pytest.fixture
+def service(open_memory: OpenService, server: Server) -> MemoryService:
+    return open_memory(embedder=opened(server))
 
 
 def settled(service: MemoryService) -> None:
@@ -121,7 +126,10 @@ def test_each_memory_is_sent_once(service: MemoryService, server: Server) -> Non
     assert len(sent) == len(set(sent)) == 3
 
 
-def test_a_server_that_answers_soon_says_what_a_memory_is_like(service: MemoryService) -> None:
+def test_similar_memories_are_reported_when_the_server_answers_in_time(
+    open_memory: OpenService, server: Server
+) -> None:
+    service = open_memory(embedder=opened(server), vector_timeout=LIMIT)
     first = service.remember(ONE).memory
     (similar,) = service.remember(OTHER).similar
     assert (similar.memory.id, similar.advice) == (first.id, "skip")

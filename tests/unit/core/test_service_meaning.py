@@ -230,7 +230,7 @@ def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenS
     with pytest.raises(KeyboardInterrupt):
         open_memory(embedder=opened(other)).reembed(cut_off)
     service = open_memory(embedder=opened(other))
-    assert "words alone" in service.notices()[0], "half of one and half of the other are never searched together"
+    assert "lexical only" in service.notices()[0], "vectors of two models are never searched together"
     assert service.reembed() == 32
 
 

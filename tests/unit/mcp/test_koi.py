@@ -192,7 +192,7 @@ def test_a_registry_with_dead_projects_keeps_nobody_from_the_others(call: Call, 
 def test_recalling_reinforces_nothing(call: Call, handlers: KoiHandlers) -> None:
     kept = call("remember", content="One")
     call("recall", query="one")
-    assert handlers._service.called(kept["id"])[0].access_count == 0
+    assert handlers._service.with_file_id(kept["id"])[0].access_count == 0
 
 
 def test_the_same_again_is_one_file(call: Call, project: Path) -> None:

@@ -1,6 +1,6 @@
-"""Memories of other tools and older stores, read into the form in which ours are exported. A new format is one line.
+"""Read memories of other tools and older stores into the form of an export. A new format is one line in `FORMATS`.
 
-Nothing here keeps anything: what is read goes through the service, which cleans, limits and scans it as any write.
+Importers store nothing: their items go through the service, which cleans, limits and scans them like any write.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ FORMATS: Mapping[str, Callable[[str], Iterator[ImportItem]]] = {
 
 
 def format_of(path: str) -> str:
-    """The format of what lies at `path`, by how it looks.
+    """The format of the file or folder at `path`.
 
-    Raises: InvalidInput when it looks like none.
+    Raises: InvalidInput when it has none of these.
     """
     if os.path.isdir(path):
         if os.path.isfile(os.path.join(path, "MEMORY.md")):
@@ -36,4 +36,4 @@ def format_of(path: str) -> str:
         raise InvalidInput("file", f"{path} holds neither MEMORY.md nor folders such as 2026-01-31")
     if os.path.basename(path) == "MEMORY.md":
         return "claude"
-    return "server-memory" if server_memory.looks_like_one(path) else "keepmum"
+    return "server-memory" if server_memory.is_graph(path) else "keepmum"

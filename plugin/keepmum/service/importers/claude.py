@@ -1,4 +1,4 @@
-"""Claude Code's memory: a folder with `MEMORY.md` and, beside it, one Markdown file for each thing it points to."""
+"""Import Claude Code's memory: a folder with `MEMORY.md` and the Markdown files that it links to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def read(path: str) -> Iterator[ImportItem]:
-    """The memories in a folder, or in the folder of a `MEMORY.md`; what the index merely points to is not read twice.
+    """The memories in a folder, or in the folder of a `MEMORY.md`; links to files in it are not read twice.
 
     Raises: InvalidInput when the folder cannot be read.
     """
@@ -35,12 +35,12 @@ def read(path: str) -> Iterator[ImportItem]:
     except OSError as error:
         raise InvalidInput("file", f"{folder}: {error.strerror}") from None
     for name in names:
-        found = _found(folder, name, names)
+        found = _read_file(folder, name, names)
         if found is not None:
             yield found
 
 
-def _found(folder: str, name: str, names: list[str]) -> ImportItem | None:
+def _read_file(folder: str, name: str, names: list[str]) -> ImportItem | None:
     try:
         text, changed_at = _content(os.path.join(folder, name))
     except (OSError, ValueError) as error:
@@ -49,7 +49,7 @@ def _found(folder: str, name: str, names: list[str]) -> ImportItem | None:
     try:
         document = front_matter.split(text)
         head, text = front_matter.nodes_of(document), document.body
-    except ValueError:  # a file without front matter, or with other words between two lines of hyphens, is all text
+    except ValueError:  # no front matter, or other text between two lines of hyphens: everything is text
         head = {}
     if name == _INDEX:
         text = _without_pointers(text, names)
@@ -69,9 +69,9 @@ def _found(folder: str, name: str, names: list[str]) -> ImportItem | None:
 
 
 def _content(path: str) -> tuple[str, int]:
-    """The text of a file and when it changed last, in milliseconds.
+    """The text of a file, and the time of its last change in milliseconds.
 
-    Raises: OSError; ValueError when it is none that can be read.
+    Raises: OSError; ValueError when it is not UTF-8.
     """
     content, about = read_regular(path)
     try:
@@ -81,8 +81,8 @@ def _content(path: str) -> tuple[str, int]:
 
 
 def _without_pointers(text: str, names: list[str]) -> str:
-    """The index without the lines that only lead to a file beside it; nothing where no other words are left."""
+    """The index without the lines that only link to a file of the folder; empty when only headings are left."""
     lines = text.splitlines()
     kept = [line for line in lines if not ((found := _POINTER.match(line)) and found[1] in names)]
-    says_something = any(line.strip() and not line.lstrip().startswith("#") for line in kept)
-    return "\n".join(kept) if says_something else ""
+    has_text = any(line.strip() and not line.lstrip().startswith("#") for line in kept)
+    return "\n".join(kept) if has_text else ""

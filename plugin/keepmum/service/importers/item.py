@@ -1,4 +1,4 @@
-"""What an importer gives, one for each memory that it finds."""
+"""The result of an importer: one item for each memory that it reads."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["ImportItem", "stable_id"]
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """A memory as an export has it, or why there is none at `place`; the words quote nothing of the text."""
+    """A memory in the form of an export, or the problem with it; the problem quotes nothing of the text."""
 
-    place: str  # a line of a file, or a file of a folder
+    place: str  # a line of a file, or a file in a folder
     values: Mapping[str, JsonValue] | None
     problem: str = ""
 
 
-def stable_id(milliseconds: int, *words: str) -> str:
-    """An id that follows from words, so that reading the same thing again finds it known already."""
-    digits = hashlib.blake2b("\0".join(words).encode("utf-8", "replace"), digest_size=10).hexdigest()
+def stable_id(milliseconds: int, *parts: str) -> str:
+    """An id derived from `parts`: importing the same source again gives the same ids."""
+    digits = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=10).hexdigest()
     bounds = ids.id_range(f"{milliseconds & (1 << 48) - 1:012x}7{digits[:3]}8{digits[3:18]}")
     assert bounds is not None
     return bounds[0]

@@ -1,4 +1,4 @@
-"""JSON lines, as `keepmum export` writes them."""
+"""Import JSON lines, which `keepmum export` writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.item import ImportItem
 
-__all__ = ["objects", "opened", "read", "read_lines"]
+__all__ = ["objects", "open_lines", "read", "read_lines"]
 
 _LONGEST = 1 << 20  # bytes of one memory
 
@@ -19,17 +19,17 @@ def read(path: str) -> Iterator[ImportItem]:
 
     Raises: InvalidInput when it cannot be opened.
     """
-    yield from read_lines(opened(path))
+    yield from read_lines(open_lines(path))
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[ImportItem]:
-    """The memories in lines, each of which is one."""
+    """One memory for each line."""
     for place, value, problem in objects(lines):
         yield ImportItem(place, value, problem)
 
 
-def opened(path: str) -> Iterator[bytes]:
-    """The lines of a file, byte by byte.
+def open_lines(path: str) -> Iterator[bytes]:
+    """The lines of a file, as bytes.
 
     Raises: InvalidInput when it cannot be opened.
     """
@@ -43,7 +43,7 @@ def opened(path: str) -> Iterator[bytes]:
 def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None, str]]:
     """Place, object and problem of each line that is not blank.
 
-    A byte-order mark, as Windows editors write it, is no problem.
+    A byte-order mark, which Windows editors write, is accepted.
     """
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -1,4 +1,4 @@
-"""A `.memories` folder: of a repository, of Koi, or written by `keepmum export --markdown`."""
+"""Import a `.memories` folder: of a repository, of Koi, or written by `keepmum export --markdown`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["days_of", "read", "write_file"]
 
 
 def days_of(path: str) -> Folder | None:
-    """The folder with days in it at `path`, or in its `.memories`; None when there are none."""
+    """The folder with day folders at `path`, or its `.memories`; None when there is neither."""
     for folder in (Folder(path), Folder(os.path.join(path, FOLDER))):
         if folder.days(time.time_ns()):
             return folder
@@ -25,9 +25,9 @@ def days_of(path: str) -> Folder | None:
 
 
 def write_file(folder: str, memory: Memory) -> str:
-    """The path of a new file for a memory in a folder for many, with everything that is known of it.
+    """Write a memory with all its fields to a new file below `folder`; returns the path.
 
-    Raises: InvalidInput when it cannot be made.
+    Raises: InvalidInput when the file cannot be created.
     """
     content = mapping.new_text(memory, None).encode()
     for path in mapping.file_names(memory):
@@ -41,17 +41,17 @@ def write_file(folder: str, memory: Memory) -> str:
 
 
 def read(path: str) -> Iterator[ImportItem]:
-    """The memories in a folder, each file by its path; nothing is written there."""
+    """The memories in a folder, one file each; nothing is written there."""
     folder = days_of(path)
     if folder is None:
         raise InvalidInput("file", f"{path} holds no folders such as 2026-01-31")
     now = time.time_ns()
     for day in folder.days(now):
         for name in sorted(folder.files(day, now)):
-            yield _found(folder, name)
+            yield _read_file(folder, name)
 
 
-def _found(folder: Folder, name: str) -> ImportItem:
+def _read_file(folder: Folder, name: str) -> ImportItem:
     try:
         return ImportItem(name, serialization.to_json(mapping.parse_file(folder.read(name), None).memory))
     except (UnreadableFile, ValueError, InvalidInput) as reason:  # also NotMemoryFile and InvalidYaml

@@ -1,4 +1,4 @@
-"""The knowledge graph of the reference memory server: entities with observations, and relations between them.
+"""Import the knowledge graph of the reference memory server: entities with observations, and relations.
 
 Source: https://github.com/modelcontextprotocol/servers/tree/main/src/memory, read 2026-11-21.
 """
@@ -13,30 +13,30 @@ from typing import Any
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import LIMITS
 from keepmum.service.importers.item import ImportItem, stable_id
-from keepmum.service.importers.json_lines import objects, opened
+from keepmum.service.importers.json_lines import objects, open_lines
 
-__all__ = ["looks_like_one", "read"]
+__all__ = ["is_graph", "read"]
 
 _TYPES = frozenset({"entity", "relation"})
 
 
-def looks_like_one(path: str) -> bool:
+def is_graph(path: str) -> bool:
     """Whether the first line of a file is an entity or a relation."""
     try:
-        first = next(objects(opened(path)), None)
+        first = next(objects(open_lines(path)), None)
     except InvalidInput:
         return False
     return first is not None and first[1] is not None and first[1].get("type") in _TYPES
 
 
 def read(path: str) -> Iterator[ImportItem]:
-    """Each entity as a memory: a line for each observation, its relations as data.
+    """Each entity as a memory: a line for each observation, the relations as data.
 
     Raises: InvalidInput when the file cannot be opened.
     """
     entities: dict[str, tuple[str, dict[str, Any]]] = {}
     relations: list[tuple[str, dict[str, Any]]] = []
-    for place, value, problem in objects(opened(path)):
+    for place, value, problem in objects(open_lines(path)):
         if value is None:
             yield ImportItem(place, None, problem)
         elif value.get("type") == "entity" and isinstance(value.get("name"), str):
@@ -51,15 +51,15 @@ def read(path: str) -> Iterator[ImportItem]:
         if source in entities:
             related.setdefault(source, []).append({"to": target, "how": how})
         else:
-            yield ImportItem(place, None, "is a relation of an entity that the file does not have")
+            yield ImportItem(place, None, "is a relation of an entity that is not in the file")
     at = int(os.stat(path).st_mtime * 1000)
     for name, (place, value) in entities.items():
         yield ImportItem(place, _values(name, value, related.get(name, []), at))
 
 
 def _values(name: str, value: dict[str, Any], related: list[dict[str, str]], at: int) -> dict[str, Any]:
-    said = value.get("observations")
-    observations = [str(one) for one in said] if isinstance(said, list) else []
+    listed = value.get("observations")
+    observations = [str(one) for one in listed] if isinstance(listed, list) else []
     kind = str(value.get("entityType") or "")
     data: dict[str, Any] = {"entity": kind}
     if related:

@@ -52,7 +52,7 @@ class KoiHandlers(JsonHandlers):
 
     def _remember(self, content: str, tags: list[str] | None = None) -> JsonValue:
         kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project").memory
-        name, path = self._service.filed(kept) or (kept.id, "")
+        name, path = self._service.file_of(kept) or (kept.id, "")
         return {"id": name, "path": path}
 
     def _recall(
@@ -73,7 +73,7 @@ class KoiHandlers(JsonHandlers):
 
     def _by_name(self, name: str) -> list[Memory]:
         """The memories with this id, as a file or the store spells it."""
-        found = self._service.called(name.lower())
+        found = self._service.with_file_id(name.lower())
         if not found and ids.id_range(name):
             try:
                 return [self._service.find(name)]
@@ -82,7 +82,7 @@ class KoiHandlers(JsonHandlers):
         return found
 
     def _shown(self, memory: Memory, *, with_project: bool) -> dict[str, JsonValue]:
-        name, _ = self._service.filed(memory) or (memory.id, "")
+        name, _ = self._service.file_of(memory) or (memory.id, "")
         shown: dict[str, JsonValue] = {
             "id": name,
             "timestamp": memory.created_at // 1000,
