@@ -64,5 +64,5 @@ def test_damaged_baseline_is_reported_and_every_plugin_runs(home: Path) -> None:
 
 def test_project_file_cannot_configure_the_scanner(home: Path) -> None:
     Path(".keepmum.toml").write_text("[scanner]\nsecond_opinion = false\n")
-    with pytest.raises(SettingsError, match="may not stand in this file"):
+    with pytest.raises(SettingsError, match="is not allowed in this file"):
         open_session(environ(home), "test", upkeep=False)

@@ -61,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _used() -> set[str]:
     """The stores that the settings use."""
     chosen = resolve(os.environ).settings
-    return set(routing.routes(backend_kind(chosen), chosen.backend.routes).values()) | {"sqlite"}
+    return set(routing.store_by_scope(backend_kind(chosen), chosen.backend.routes).values()) | {"sqlite"}
 
 
 def _diff(move: Move, readers: str) -> list[str]:

@@ -19,8 +19,7 @@ from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, op
 from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
-from keepmum.workspace.git import changes as git_changes
-from keepmum.workspace.git import repository
+from keepmum.workspace.git import process, repository
 from keepmum.workspace.resolve import Workspace, backend_kind, resolve, server_of
 from keepmum_hooks import places
 
@@ -58,7 +57,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     chosen, found = resolved or resolve(environ, roots, session)
     first_scan = allowlist.AllowlistScanner(places.home(environ))
     scan, *warnings = _with_second_opinion(first_scan, chosen.scanner, found.root)
-    leading = routing.routes(backend_kind(chosen), routes or chosen.backend.routes)
+    leading = routing.store_by_scope(backend_kind(chosen), routes or chosen.backend.routes)
     service = open_service(
         _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains),
         scan,
@@ -235,7 +234,7 @@ class _CheckedOut:
             return None
         branch = found.branch if found.branch and self._is_plain(found.branch) else None
         context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
-        changed = git_changes.changed_files(root) if self._with_changes else None
+        changed = process.changed_files(root) if self._with_changes else None
         if changed is None:
             return context
         return {**context, "dirty": bool(changed), "files_changed": [name for name in changed if self._is_plain(name)]}

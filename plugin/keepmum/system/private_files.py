@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-__all__ = ["make_folder", "missing_folders", "replace_file", "replacement"]
+__all__ = ["create_file", "make_folder", "missing_folders", "replace_file", "replacement"]
 
 
 def make_folder(path: str) -> None:
@@ -42,9 +42,21 @@ def replace_file(path: str, text: str) -> None:
         file.write(text.encode())
 
 
+def create_file(path: str, content: bytes) -> None:
+    """Write a new file (0600) atomically; an existing file stays as it is.
+
+    Raises: OSError.
+    """
+    make_folder(os.path.dirname(path))
+    with replacement(path, keep_existing=True) as file:
+        file.write(content)
+
+
 @contextlib.contextmanager
-def replacement(path: str, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A new file that takes the place of the one at `path` when the block ends; an exception removes it instead.
+def replacement(path: str, mode: int = 0o600, *, keep_existing: bool = False) -> Iterator[BinaryIO]:
+    """A new file that replaces the one at `path` when the block ends; an exception discards it.
+
+    With `keep_existing` it is discarded also when there is a file at `path` by then.
 
     Raises: OSError; the file at `path` is then unchanged.
     """
@@ -53,8 +65,23 @@ def replacement(path: str, mode: int = 0o600) -> Iterator[BinaryIO]:
     try:
         with open(descriptor, "wb") as file:
             yield file
-        os.replace(unfinished, path)
+        if keep_existing:
+            _link_or_rename(unfinished, path)
+        else:
+            os.replace(unfinished, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
         raise
+
+
+def _link_or_rename(source: str, target: str) -> None:
+    """Move `source` to `target` unless that exists; on a file system without hard links, even if it exists."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        pass
+    except OSError:
+        os.replace(source, target)
+        return
+    os.unlink(source)

@@ -1,16 +1,15 @@
-"""What a person has declared to be no secret: a list of fingerprints in the user's own folder, and the key they need.
+"""The user's allowlist: fingerprints of findings that are no secrets, and the key of the fingerprints.
 
-A fingerprint is a keyed digest, so neither the list nor a refusal says anything of the text. The key and the list are
-read when something was found, which is seldom, so that a running server obeys a change at once.
+A fingerprint is a keyed digest, so neither the list nor a refusal reveals anything about the text. Key and list are
+read only after a finding, which is rare, so a running server applies changes at once.
 
-    <home>/fingerprint.key    32 random bytes, made when the first fingerprint is needed
-    <home>/allow.toml         one `[[allowed]]` table a fingerprint, with the reason and the day
+    <home>/fingerprint.key    32 random bytes, created when the first fingerprint is needed
+    <home>/allow.toml         one `[[allowed]]` table per fingerprint, with reason and date
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Allowed", "Allowlist", "AllowlistScanner", "is_fingerprint", "session_of"]
 
 _KEY_BYTES = 32
-_DIGITS = 32  # of a fingerprint, hexadecimal
+_FINGERPRINT_DIGITS = 32  # hexadecimal
 _FIELDS = {"fingerprint", "why", "added"}
-# What clients set for the commands that their agents run; seen in Claude Code 2.1.329, and by their prefix for Codex
-# and Cursor. CODEX_HOME is a person's own setting and says nothing of who types.
+# Variables that clients set for commands run by their agents; seen in Claude Code 2.1.329, and by their prefix in Codex
+# and Cursor. CODEX_HOME is set by users, so it does not indicate an agent.
 _SESSION_NAMES = ("CLAUDECODE", "AI_AGENT")
 _SESSION_PREFIXES = ("CLAUDE_CODE_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CODEX_", "CURSOR_")
 _NO_SESSION = frozenset({"CODEX_HOME"})
@@ -38,7 +37,7 @@ _NO_SESSION = frozenset({"CODEX_HOME"})
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One finding that is no secret, and why."""
+    """One finding that is no secret, with the reason."""
 
     fingerprint: str
     why: str
@@ -46,30 +45,29 @@ class Allowed:
 
 
 class Allowlist:
-    """The allow list of one user."""
+    """The allowlist of one user."""
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, "allow.toml")
         self._key_path = os.path.join(home, "fingerprint.key")
 
     def key(self) -> bytes:
-        """The key of this user's fingerprints, made when there is none.
+        """The key of this user's fingerprints, created if missing.
 
-        Raises: SettingsError when it is damaged, or can be neither read nor made.
+        Raises: SettingsError when it is damaged, or can be neither read nor created.
         """
         try:
             with contextlib.suppress(FileNotFoundError):
                 return self._read_key()
-            private_files.make_folder(os.path.dirname(self._key_path))
-            self._make_key()
+            private_files.create_file(self._key_path, os.urandom(_KEY_BYTES))  # or use that of a concurrent process
             return self._read_key()
         except OSError as error:
             raise SettingsError(f"{self._key_path} cannot be used ({error.strerror}); nothing is allowed") from None
 
     def entries(self) -> list[Allowed]:
-        """What is allowed, in the order of the file.
+        """The allowed findings, in the order of the file.
 
-        Raises: SettingsError when the file is damaged, saying where.
+        Raises: SettingsError when the file is damaged.
         """
         text = toml_file.read_text(self._path)
         if text is None:
@@ -81,7 +79,7 @@ class Allowlist:
         return [self._entry(entry) for entry in found]
 
     def add(self, entry: Allowed) -> bool:
-        """Allow a finding; False when it was allowed already.
+        """Allow a finding; False when it is allowed already.
 
         Raises: SettingsError when the list is damaged or cannot be written.
         """
@@ -92,15 +90,15 @@ class Allowlist:
         return True
 
     def revoke(self, fingerprint: str) -> bool:
-        """Allow a finding no more; False when it was not allowed.
+        """Remove a finding from the list; False when it is not allowed.
 
         Raises: SettingsError when the list is damaged or cannot be written.
         """
         present = self.entries()
-        left = [entry for entry in present if entry.fingerprint != fingerprint]
-        if len(left) == len(present):
+        remaining = [entry for entry in present if entry.fingerprint != fingerprint]
+        if len(remaining) == len(present):
             return False
-        self._write(left)
+        self._write(remaining)
         return True
 
     def _read_key(self) -> bytes:
@@ -108,27 +106,10 @@ class Allowlist:
             key = file.read(_KEY_BYTES + 1)
         if len(key) != _KEY_BYTES:
             raise SettingsError(
-                f"{self._key_path} is damaged, so nothing is allowed; remove it to have a new one made, "
-                "and allow again what is to be allowed"
+                f"{self._key_path} is damaged, so nothing is allowed; remove it to have a new one created, "
+                "then allow the findings again"
             )
         return key
-
-    def _make_key(self) -> None:
-        """Put a new key in place whole, unless another process was faster."""
-        unfinished = f"{self._key_path}.{os.getpid()}.part"
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(os.urandom(_KEY_BYTES))
-            try:
-                os.link(unfinished, self._key_path)
-            except FileExistsError:
-                return
-            except OSError:  # a file system without hard links
-                os.replace(unfinished, self._key_path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(unfinished)
 
     def _entry(self, entry: object) -> Allowed:
         if not isinstance(entry, Mapping) or set(entry) != _FIELDS:
@@ -141,25 +122,21 @@ class Allowlist:
     def _refuse(self) -> NoReturn:
         raise SettingsError(
             f"{self._path} is damaged, so nothing is allowed. It holds [[allowed]] tables with fingerprint, why and "
-            "added; mend it, or remove it and allow again"
+            "added; repair it, or remove it and allow the findings again"
         )
 
     def _write(self, entries: Sequence[Allowed]) -> None:
-        lines = ["# What is no secret, by fingerprint. Written by `keepmum allow`."]
+        lines = ["# Findings that are no secrets, by fingerprint. Written by `keepmum allow`."]
         for entry in entries:
             lines += ["", "[[allowed]]"]
-            # A JSON string without control characters is a TOML string.
-            lines += [
-                f"{name} = {json.dumps(getattr(entry, name), ensure_ascii=False)}"
-                for name in ("fingerprint", "why", "added")
-            ]
+            lines += [f"{name} = {toml_file.literal(getattr(entry, name))}" for name in ("fingerprint", "why", "added")]
         toml_file.write_text(self._path, "\n".join(lines) + "\n")
 
 
 class AllowlistScanner:
-    """The scanner as the service uses it: its findings carry fingerprints, and what a person allowed is none.
+    """The scanner with the allowlist applied: findings have fingerprints, and allowed ones are left out.
 
-    A damaged list or key allows nothing: the text is judged without it, and `problem` says why.
+    With a damaged list or key nothing is allowed, and `problem` says why.
     """
 
     def __init__(self, home: str | None) -> None:
@@ -167,9 +144,9 @@ class AllowlistScanner:
         self.problem = ""
 
     def __call__(self, text: str) -> Sequence[Finding]:
-        """Findings in `text` that nobody has allowed.
+        """The findings in `text` that are not allowed.
 
-        The scanner is loaded here: without its tables it fails, and then each text fails rather than the process.
+        The scanner is imported here, so that missing tables make each scan fail instead of the process.
         """
         from keepmum_scanner import allow, scan
 
@@ -186,12 +163,12 @@ class AllowlistScanner:
 
 
 def is_fingerprint(text: str) -> bool:
-    """Whether `text` can be one that a refusal named."""
-    return len(text) == _DIGITS and set(text) <= set("0123456789abcdef")
+    """Whether `text` has the form of a fingerprint."""
+    return len(text) == _FINGERPRINT_DIGITS and set(text) <= set("0123456789abcdef")
 
 
 def session_of(environ: Mapping[str, str]) -> str:
-    """The variable by which a client's session shows in the environment of a command; empty where none does."""
+    """The variable that shows that an agent runs this command; empty when there is none."""
     return next(
         (
             name

@@ -1,9 +1,9 @@
-"""Keys, each bound to the one server that the user stored it for.
+"""Keys for servers; each is sent only to the server for which the user stored it.
 
-They lie in `<home>/credentials.toml`, for the user alone, or in a variable. A project's files can name a server, and
-through a client's settings even set variables; so what they name gets a key only where the user has said that this
-very server may have one: by `keepmum login`, or in their own `config.toml`. A key that a team shares in its repository
-names its server itself, and is of use for no other.
+They are stored in `<home>/credentials.toml`, readable only by the user, or in a variable. A project's files can name a
+server and, through a client's settings, set variables. So such a server gets a key only when the user approved exactly
+this server, by `keepmum login` or in their own `config.toml`. A key that a team shares in its repository contains the
+name of its server and is sent to no other.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ __all__ = [
 
 VARIABLES = ("MEMORY_API_KEY", "SHARED_MEMORY_API_KEY", "SHARED_MEMORY_API_TOKEN")  # strongest first
 SHARED = "KEEPMUM_SHARED_KEY"
-"""The variable of a key that a repository shares: the server's origin, a space, and the key."""
+"""The variable for a key in a repository: the server's origin, a space, and the key."""
 
-_NAME = re.compile(r'"?(https?://[^"]+?)"?\.key')  # quoted where it has a dot
-_KEY = re.compile(r"[!-~]{1,4096}")  # what a header can carry in one word
+_NAME = re.compile(r'"?(https?://[^"]+?)"?\.key')  # quoted when it contains a dot
+_KEY = re.compile(r"[!-~]{1,4096}")  # one word in an HTTP header
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LOOPBACK = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?", re.IGNORECASE)
-_given: dict[str, str] = {}
+_of_process: dict[str, str] = {}  # from the command line, by origin
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key for one server, and where it is from."""
+    """A key for one server, and its source."""
 
     secret: str = field(repr=False)
     source: str
@@ -54,26 +54,26 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server by its origin (scheme, host and port), and the key that the user stored for just that origin."""
+    """A server by its origin (scheme, host and port), with the key that may be sent to it."""
 
     origin: str
     key: str | None = field(default=None, repr=False)
     no_key: str = ""  # why there is no key, with the next step
-    ca_file: str | None = None  # authorities that are trusted besides the system's
+    ca_file: str | None = None  # additional certificate authorities
 
 
 def set_for_process(origin: str, secret: str) -> None:
-    """Take a key for `origin` from whoever started this process, with the address, on its command line.
+    """Use a key for `origin` in this process only: the one given on the command line with the address.
 
-    Raises: KeepmumError when it can be no key.
+    Raises: KeepmumError when it is not a valid key.
     """
-    _given[origin] = check_key(secret)
+    _of_process[origin] = check_key(secret)
 
 
 def shared_value(origin: str, secret: str) -> str:
-    """What the variable of a shared key holds.
+    """The value of the variable `SHARED`.
 
-    Raises: KeepmumError when `secret` can be no key.
+    Raises: KeepmumError when `secret` is not a valid key.
     """
     return f"{origin} {check_key(secret)}"
 
@@ -81,15 +81,15 @@ def shared_value(origin: str, secret: str) -> str:
 def find(
     home: str | None, environ: Mapping[str, str], origin: str, *, approved: bool, listed: bool = False
 ) -> Key | None:
-    """The key that `origin` may have; None when the user has stored none for it.
+    """The key that may be sent to `origin`; None when there is none.
 
-    A key in a variable is for whichever server the user means, so it goes only to one that is `approved` or is this
-    machine. A shared one goes to the server that it names, where the user's own file has `listed` that.
+    A variable does not say which server its key is for, so the key is sent only to an `approved` server or to this
+    machine. A shared key is sent to the server that it names, if the user's own file has `listed` that server.
 
-    Raises: SettingsError when the file of keys is wrong, or can be read by others.
+    Raises: SettingsError when the credentials file is invalid or readable by others.
     """
-    if origin in _given:
-        return Key(_given[origin], "the command line")
+    if origin in _of_process:
+        return Key(_of_process[origin], "the command line")
     stored = _stored(home) if home else {}
     if origin in stored:
         return Key(stored[origin], "credentials.toml")
@@ -97,14 +97,14 @@ def find(
         for variable in VARIABLES:
             if secret := environ.get(variable, "").strip():
                 return Key(check_key(secret), f"the variable {variable}")
-    named, _, secret = environ.get(SHARED, "").partition(" ")
-    if named == origin and (listed or is_loopback(origin)):
+    shared_origin, _, secret = environ.get(SHARED, "").partition(" ")
+    if shared_origin == origin and (listed or is_loopback(origin)):
         return Key(check_key(secret), f"the repository, in {SHARED}")
     return None
 
 
 def origins(home: str) -> list[str]:
-    """The servers that a key is stored for.
+    """The origins with a stored key.
 
     Raises: SettingsError.
     """
@@ -112,15 +112,15 @@ def origins(home: str) -> list[str]:
 
 
 def store(home: str, origin: str, secret: str) -> None:
-    """Store a key for `origin`, in place of one that is there.
+    """Store a key for `origin`, replacing an existing one.
 
-    Raises: KeepmumError when it can be no key; SettingsError when it cannot be written.
+    Raises: KeepmumError when it is not a valid key; SettingsError when it cannot be written.
     """
     _write(home, {**_stored(home), origin: check_key(secret)})
 
 
 def remove(home: str, origin: str) -> bool:
-    """Forget the key for `origin`; whether there was one.
+    """Delete the key for `origin`; False when there is none.
 
     Raises: SettingsError.
     """
@@ -132,22 +132,22 @@ def remove(home: str, origin: str) -> bool:
 
 
 def check_key(text: str) -> str:
-    """`text`, if it can be sent as a key; what it is, is told in no message.
+    """`text` if it is a valid key; no message contains it.
 
     Raises: KeepmumError.
     """
     if not _KEY.fullmatch(text):
-        raise KeepmumError("that is no key: a key is one word of up to 4096 visible ASCII characters")
+        raise KeepmumError("that is not a key: a key is one word of up to 4096 visible ASCII characters")
     return text
 
 
 def is_loopback(origin: str) -> bool:
-    """Whether `origin` is this very machine."""
+    """Whether `origin` is this machine."""
     return _LOOPBACK.fullmatch(origin) is not None
 
 
 def path_of(home: str) -> str:
-    """The file of the keys."""
+    """The path of the credentials file."""
     return os.path.join(home, "credentials.toml")
 
 

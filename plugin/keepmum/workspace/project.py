@@ -1,14 +1,14 @@
-"""Which project a session works on.
+"""Determines the project of a session.
 
-An id says which memories belong together; a name is what people call the project. Two repositories called `api` have
-one name and two ids. Ids come in three forms, none of which can pass for another:
+The id decides which memories belong together; the name is for people. Two repositories called `api` have the same name
+and different ids. Ids have three distinct forms:
 
-    github.com/owner/repo      a repository, by its remote: the same in every clone, worktree and colleague's machine
-    path:3f9c2a71b0d4e586      a repository without a remote, or a plain folder, by where it lies
-    acme                       a name that somebody chose: all who choose it share it
+    github.com/owner/repo      a repository, by its remote: the same in every clone and worktree, on every machine
+    path:3f9c2a71b0d4e586      a repository without a remote, or a plain folder, by its path
+    acme                       a configured name, shared by everyone who configures it
 
-The first of these that says anything decides: the argument, KEEPMUM_PROJECT, the nearest `.keepmum.toml`, git, the
-client's word, the working folder.
+The first of these that is defined decides: the argument, KEEPMUM_PROJECT, the nearest `.keepmum.toml`, git, the folder
+that the client names, the working folder.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.core.errors import InvalidInput
-from keepmum.system.folders import real_folder, upward, user_home
+from keepmum.system.folders import is_inside, real_folder, upward, user_home
 from keepmum.workspace.git.remote_url import folder_id, remote_id
 from keepmum.workspace.git.repository import Repository, find_repository, remote_of
 from keepmum.workspace.settings import Settings, find_project_file, project_name
 
 __all__ = ["UNPLACED", "Project", "find_project", "working_folder"]
 
-UNPLACED = "path:unplaced"  # the id where nothing says which project it is; no folder has it
-_NOBODY = "working folder"
+UNPLACED = "path:unplaced"  # the id when there is no project; no folder has this id
+_PROCESS = "working folder"
 _CLIENT_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 _PLUGIN_VARIABLES = ("CLAUDE_PLUGIN_ROOT", "CURSOR_PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "PLUGIN_ROOT")
 
@@ -48,65 +48,62 @@ def find_project(
     client_roots: Sequence[str] = (),
     chosen: str | None = None,
 ) -> Project:
-    """The project of a session whose process runs in the folder `start`, which need not exist any more.
+    """The project of a session.
 
     Args:
-        start: the working folder of the process.
-        environ: the variables that the client gave it.
+        start: the working folder of the process; it may have been deleted.
+        environ: the variables of the process.
         settings: as loaded for `working_folder(start, environ, client_roots)`.
         client_roots: folders that the client named, as paths or `file:` URIs: MCP roots, a session's note.
-        chosen: a name or an id, as a tool's argument gives it.
+        chosen: a name or an id, from a tool's argument.
 
-    Raises: InvalidInput when `chosen` can be neither.
+    Raises: InvalidInput when `chosen` is neither.
     """
-    folder, said_by = _place(start, environ, client_roots)
+    folder, named_by = _folder(start, environ, client_roots)
     repository = find_repository(folder)
     project = _by_settings(folder, repository, settings)
-    if project is None and said_by == _NOBODY and _is_no_project(folder, environ):
+    if project is None and named_by == _PROCESS and _is_no_project(folder, environ):
         project = Project(UNPLACED, "unplaced", folder, "nothing: this folder is no project")
     if project is None:
-        project = _by_repository(repository, environ) if repository else _by_folder(folder, said_by)
+        project = _by_repository(repository, environ) if repository else _by_folder(folder, named_by)
     return project if chosen is None or chosen in {project.id, project.name} else _by_choice(chosen, project.root)
 
 
 def working_folder(start: str, environ: Mapping[str, str], client_roots: Sequence[str] = ()) -> str:
-    """The folder that the session works in, as a real path: `start`, unless the client knows better.
+    """The folder in which the session works, as a real path: `start`, or a folder that the client names.
 
-    The home folder, the file system's root and the plugin's own folder are where clients start servers for want of
-    anything better; none of them is taken when the client named another. Elsewhere `start` gives way only when it
-    lies in no repository and under no `.keepmum.toml`.
+    Clients without a folder start servers in the home folder, the file system's root or the plugin's folder; then a
+    folder that the client names is used. Any other `start` is used unless it is in no repository and has no
+    `.keepmum.toml`.
     """
-    return _place(start, environ, client_roots)[0]
+    return _folder(start, environ, client_roots)[0]
 
 
-def _place(start: str, environ: Mapping[str, str], client_roots: Sequence[str]) -> tuple[str, str]:
-    """The working folder, and who named it."""
-    own = (real_folder(start), _NOBODY)
-    said = list(_client_folders(environ, client_roots))
-    if _is_anywhere(own[0], environ):
-        return said[0] if said else own
-    for place in (own, *said):
-        if find_project_file(place[0]) or find_repository(place[0]):
-            return place
-    return said[0] if said else own
+def _folder(start: str, environ: Mapping[str, str], client_roots: Sequence[str]) -> tuple[str, str]:
+    """The working folder, and what named it."""
+    own = (real_folder(start), _PROCESS)
+    named = list(_client_folders(environ, client_roots))
+    candidates = [] if _is_default_folder(own[0], environ) else [own, *named]
+    fallback = named[0] if named else own
+    return next((each for each in candidates if find_project_file(each[0]) or find_repository(each[0])), fallback)
 
 
 def _client_folders(environ: Mapping[str, str], client_roots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The folders that the client named, strongest first; the file system's root stands for "no folder"."""
-    words = [(environ.get(variable, ""), variable) for variable in _CLIENT_VARIABLES]
-    words += [(_path_of(root), "the folder itself") for root in client_roots]
+    """The folders that the client names, strongest first; clients use the file system's root for "no folder"."""
+    paths = [(environ.get(variable, ""), variable) for variable in _CLIENT_VARIABLES]
+    paths += [(_path_of(root), "the folder itself") for root in client_roots]
     if "COPILOT_AGENT_SESSION_ID" in environ:
-        # Copilot CLI has no roots, starts servers in the plugin, and hands on where its user's shell stood.
-        words.append((environ.get("PWD", ""), "the shell's folder"))
-    for word, said_by in words:
-        if os.path.isabs(word) and os.path.isdir(word):
-            folder = real_folder(word)
+        # Copilot CLI sends no roots and starts servers in the plugin's folder; PWD is that of the user's shell.
+        paths.append((environ.get("PWD", ""), "the shell's folder"))
+    for path, named_by in paths:
+        if os.path.isabs(path) and os.path.isdir(path):
+            folder = real_folder(path)
             if not _is_top(folder):
-                yield folder, said_by
+                yield folder, named_by
 
 
 def _path_of(root: str) -> str:
-    """The path in a `file:` URI, or `root` itself; clients differ in whether they escape what a URI must."""
+    """The path of a `file:` URI, or `root` itself; not all clients escape paths in URIs."""
     from urllib.parse import unquote
 
     if not root.lower().startswith("file:"):
@@ -117,14 +114,14 @@ def _path_of(root: str) -> str:
     return next((spelling for spelling in (unquote(path), path) if os.path.isdir(spelling)), path)
 
 
-def _is_anywhere(folder: str, environ: Mapping[str, str]) -> bool:
-    """Whether a server starts in `folder` when its client had no folder in mind."""
+def _is_default_folder(folder: str, environ: Mapping[str, str]) -> bool:
+    """Whether clients without a folder start servers in `folder`."""
     home = user_home(environ)
     return (os.path.isabs(home) and folder == real_folder(home)) or _is_no_project(folder, environ)
 
 
 def _is_no_project(folder: str, environ: Mapping[str, str]) -> bool:
-    """Whether nobody works in `folder`: the top of the file system, this plugin, or the plugin the client names."""
+    """Whether `folder` is the file system's root, in this plugin, or in a plugin that the client names."""
     roots = {real_folder(environ[name]) for name in _PLUGIN_VARIABLES if os.path.isabs(environ.get(name, ""))}
     return _is_top(folder) or any(
         above in roots or os.path.isfile(os.path.join(above, "plugin", "keepmum", "__init__.py"))
@@ -144,8 +141,8 @@ def _by_settings(folder: str, repository: Repository | None, settings: Settings)
     file = settings.project_file
     if file is not None and source.startswith(file):
         named_root = os.path.dirname(file)
-        if repository and repository.is_submodule and not _lies_in(named_root, repository.root):
-            return None  # what the repository around a submodule is called does not name the submodule
+        if repository and repository.is_submodule and not is_inside(named_root, repository.root):
+            return None  # the name of the outer repository is not that of its submodule
         root = named_root
     return Project(settings.project, settings.project, root, source)
 
@@ -159,8 +156,8 @@ def _by_repository(repository: Repository, environ: Mapping[str, str]) -> Projec
     return Project(remote_name, name, repository.root, f"git remote {remote.name}")
 
 
-def _by_folder(folder: str, said_by: str) -> Project:
-    return Project(folder_id(folder), _shown(os.path.basename(folder) or folder), folder, said_by)
+def _by_folder(folder: str, named_by: str) -> Project:
+    return Project(folder_id(folder), _printable(os.path.basename(folder) or folder), folder, named_by)
 
 
 def _by_choice(chosen: str, root: str) -> Project:
@@ -173,17 +170,13 @@ def _by_choice(chosen: str, root: str) -> Project:
 
 
 def _folder_name(repository: Repository) -> str:
-    """What the repository's main folder is called: `api` for `api`, `api.git`, `api/.bare` and their working trees."""
+    """The name of the repository's main folder: `api` for `api`, `api.git`, `api/.bare` and their working trees."""
     place = repository.common_dir if repository.linked else repository.root
     if os.path.basename(place).startswith("."):
         place = os.path.dirname(place)
-    return _shown(os.path.basename(place).removesuffix(".git") or place)
+    return _printable(os.path.basename(place).removesuffix(".git") or place)
 
 
-def _shown(name: str) -> str:
-    """`name` with a mark in place of bytes that are no text, which no store or protocol could carry."""
+def _printable(name: str) -> str:
+    """`name` with bytes that are not text replaced by `?`, since no store or protocol accepts them."""
     return name.encode("utf-8", "replace").decode()
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,4 +1,4 @@
-"""Resolves what applies to a session: its settings, its project, the kind of store, the server and the server's key."""
+"""Determines the settings, project, kind of store, server and key of a session."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, sess
 
     Args:
         environ: the variables of the process.
-        roots: the folders that the client says it works in, since clients start servers in unrelated folders; None
-            for a person in a terminal, whose working folder is the one that counts.
-        session: the client's session id; the note that the SessionStart hook wrote for it names the folder.
+        roots: the folders that the client reports, since clients start servers in unrelated folders; None for a
+            person in a terminal, where the working folder counts.
+        session: the client's session id; a note by the SessionStart hook contains the folder of that session.
 
     Raises: SettingsError.
     """

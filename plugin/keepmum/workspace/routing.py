@@ -1,4 +1,4 @@
-"""Which store a new memory goes to, by its scope."""
+"""Routes new memories to stores by their scope."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from keepmum.core.memory import SCOPES, Scope
 
-__all__ = ["STORES", "parsed", "routes"]
+__all__ = ["STORES", "parse_route", "store_by_scope"]
 
 STORES = ("sqlite", "markdown", "rest")
 
 
-def parsed(route: str) -> tuple[Scope, str]:
-    """Scope and store of a route that is written `scope:store`.
+def parse_route(route: str) -> tuple[Scope, str]:
+    """The scope and the store of a route, `scope:store`.
 
-    Raises: ValueError saying what is allowed.
+    Raises: ValueError with what is allowed.
     """
     word, _, store = route.partition(":")
     scope = next((scope for scope in SCOPES if scope == word.strip()), None)
@@ -23,10 +23,10 @@ def parsed(route: str) -> tuple[Scope, str]:
     return scope, store.strip()
 
 
-def routes(kind: str, said: Sequence[str]) -> Mapping[Scope, str]:
-    """The store of every scope, where `kind` is the store that is chosen and `said` are the routes that are.
+def store_by_scope(kind: str, routes: Sequence[str]) -> Mapping[Scope, str]:
+    """The store of every scope, for the configured kind of store and the configured routes.
 
-    Files of a repository belong to its project: what is global, or of one session, stays in the database.
+    Markdown files belong to a repository, so by default only the scope "project" is stored in them.
     """
-    usual = {scope: "sqlite" if kind == "markdown" and scope != "project" else kind for scope in SCOPES}
-    return {**usual, **dict(map(parsed, said))}
+    default = {scope: "sqlite" if kind == "markdown" and scope != "project" else kind for scope in SCOPES}
+    return {**default, **dict(map(parse_route, routes))}

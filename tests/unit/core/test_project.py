@@ -272,7 +272,7 @@ def test_a_git_that_hangs_is_given_up(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text("#!/bin/sh\nsleep 60 & wait\n", encoding="utf-8")
     (tmp_path / "bin" / "git").chmod(0o755)
-    monkeypatch.setattr("keepmum.workspace.git.process._LIMIT", 0.1)
+    monkeypatch.setattr("keepmum.workspace.git.process._TIMEOUT", 0.1)
     assert project_of(root, environ | {"PATH": f"{tmp_path / 'bin'}:{environ['PATH']}"}).id == "github.com/acme/api"
 
 

@@ -139,7 +139,7 @@ def test_a_bad_value_is_never_repeated(home: Path, place: Path) -> None:
         pytest.param("\nevery = 3", 2, "did you mean `capture.every`?", id="outside its table"),
         pytest.param("[capture]\nevry = 3", 2, "did you mean `capture.every`?", id="misspelt"),
         pytest.param("[captur]\nevery = 3", 2, "did you mean `capture.every`?", id="misspelt table"),
-        pytest.param("[wholly]\ndifferent = 3", 2, "these may stand here: enabled, ", id="nothing near"),
+        pytest.param("[wholly]\ndifferent = 3", 2, "the settings are: enabled, ", id="nothing near"),
         pytest.param("capture = 3", 1, "there is no setting `capture`", id="a table that is a number"),
         pytest.param('"capture.every" = 3', 1, "did you mean `capture.every`?", id="two keys quoted as one"),
         pytest.param("enabled = 1", 1, "enabled must be true or false", id="a number for a switch"),
@@ -177,7 +177,7 @@ def test_a_bad_line_is_named_with_what_may_stand_there(
     ],
 )
 def test_a_project_file_with_a_key_is_refused_in_clear_words(home: Path, place: Path, text: str) -> None:
-    assert "a project file never carries a key" in refusal(home, place, project=text)
+    assert "a project file must not contain a key" in refusal(home, place, project=text)
 
 
 def test_a_misspelt_setting_of_a_project_is_taken_for_no_key(home: Path, place: Path) -> None:
@@ -203,11 +203,13 @@ def test_the_user_file_says_where_keys_lie(home: Path, place: Path) -> None:
     ],
 )
 def test_a_project_file_cannot_set_what_is_the_users(home: Path, place: Path, text: str) -> None:
-    assert "it may stand in your own config.toml" in refusal(home, place, project=text)
+    assert "is not allowed in this file, only in your own config.toml" in refusal(home, place, project=text)
 
 
 def test_a_user_file_cannot_name_the_project(home: Path, place: Path) -> None:
-    assert "it may stand in a project's .keepmum.toml" in refusal(home, place, user="project = 'acme'")
+    assert "is not allowed in this file, only in a project's .keepmum.toml" in refusal(
+        home, place, user="project = 'acme'"
+    )
 
 
 def test_a_project_file_can_switch_keepmum_off(home: Path, place: Path) -> None:

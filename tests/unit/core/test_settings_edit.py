@@ -133,7 +133,7 @@ def test_what_cannot_be_changed_safely_is_left_as_it_is(tmp_path: Path, before: 
         ("capture.every", 0, "a whole number from 1 to 1000"),
         ("enabled", "no", "true or false"),
         ("enabeld", False, "did you mean `enabled`?"),
-        ("project", "acme", "may stand in a project's"),
+        ("project", "acme", "only in a project's"),
     ],
 )
 def test_a_bad_setting_is_refused_before_anything_is_written(

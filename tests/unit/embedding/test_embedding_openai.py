@@ -313,7 +313,7 @@ def test_an_invalid_key_is_refused_without_showing_it(
     config: Callable[..., settings.Settings], httpserver: HTTPServer
 ) -> None:
     chosen = config(provider="openai-compatible", url=httpserver.url_for("/v1"), model="m")
-    with pytest.raises(KeepmumError, match="that is no key") as caught:
+    with pytest.raises(KeepmumError, match="that is not a key") as caught:
         embedding.open_embedder(chosen, {KEY_VARIABLE: f"{KEY}\nX-Other: 1"})
     assert_hidden(KEY, str(caught.value))
 
@@ -363,7 +363,7 @@ def test_a_url_with_user_or_query_is_refused(config: Callable[..., settings.Sett
 
 def test_a_project_file_cannot_choose_the_embedder(tmp_path: Path, home: Path) -> None:
     (tmp_path / ".keepmum.toml").write_text('embedding.provider = "openai-compatible"\n', encoding="utf-8")
-    with pytest.raises(SettingsError, match="may not stand in this file"):
+    with pytest.raises(SettingsError, match="is not allowed in this file"):
         settings.load({"KEEPMUM_HOME": str(home)}, str(tmp_path))
 
 

@@ -161,7 +161,7 @@ def test_an_invalid_key_is_refused_and_not_shown(
     spec: InstallSpec, machine: Machine, recorded: RecordedConsole, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n"))
-    with pytest.raises(InstallError, match="that is no key") as refused:
+    with pytest.raises(InstallError, match="that is not a key") as refused:
         share(spec, machine, recorded)
     assert not text or text not in f"{refused.value}{refused.value.next_step}{recorded.all}"
 

@@ -1,1 +1,1 @@
-"""What a repository says about itself: branch, commit, remote and changed files."""
+"""Facts about a git repository: branch, commit, remote and changed files."""

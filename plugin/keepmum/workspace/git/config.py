@@ -1,7 +1,7 @@
-"""The text of a git configuration file, read by hand.
+"""A parser for git configuration files.
 
-A `git` child costs more than reading the few files that matter (see `git_facts`, which asks it only when a file
-includes others). Source: https://git-scm.com/docs/git-config ("Syntax"), read 2026-11-21.
+Starting `git` costs more than reading the few relevant files; `git.repository` does it only when a file includes
+others. Source: https://git-scm.com/docs/git-config ("Syntax"), read 2026-11-21.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 __all__ = ["parse"]
 
-# Every alternative starts with a character of its own, so that no text makes the expression go back far.
+# The alternatives start with different characters, so that no text causes excessive backtracking.
 _ITEM = re.compile(
     r"""
       \[ (?P<section> [A-Za-z0-9.-]+ ) (?: [ \t]+ "(?P<subsection> (?: [^"\\\n] | \\. )* )" )? \]
@@ -25,10 +25,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\n": ""}
 
 
 def parse(text: str) -> list[tuple[str, str]]:
-    """The settings of one file, in its order: `("remote.origin.url", "…")`, named as `git config --list` names them.
+    """The settings of one file, in order, with names as in `git config --list`: `("remote.origin.url", "…")`.
 
-    Section and key are in lower case, a subsection keeps its case; a key without a value has an empty one.
-    What git would refuse is passed over: half a file still says where the repository came from.
+    Section and key are in lower case, a subsection keeps its case; a key without a value has an empty value.
+    Invalid lines are skipped: a damaged file may still contain the remote.
     """
     entries: list[tuple[str, str]] = []
     section = ""
@@ -38,14 +38,14 @@ def parse(text: str) -> list[tuple[str, str]]:
             if item["subsection"] is not None:
                 section += "." + re.sub(r"\\(.)", r"\1", item["subsection"])
         elif item["key"] and section:
-            entries.append((f"{section}.{item['key'].lower()}", _decoded(item["value"] or "")))
+            entries.append((f"{section}.{item['key'].lower()}", _decode(item["value"] or "")))
     return entries
 
 
-def _decoded(raw: str) -> str:
-    """A value without its quotes, its escapes, and the blanks outside its quotes."""
+def _decode(raw: str) -> str:
+    """A value without quotes, escapes and trailing white space outside quotes."""
     result: list[str] = []
-    kept = 0  # blanks after this length are dropped, unless something follows them
+    kept = 0  # the length without trailing white space
     quoted = False
     characters = iter(raw.lstrip())
     for character in characters:

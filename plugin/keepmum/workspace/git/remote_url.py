@@ -1,7 +1,7 @@
-"""What a git remote's URL says about which repository it is, and nothing about who may read it.
+"""The id of a repository from the URL of its remote, without any credentials.
 
-Every spelling of one remote (scp-like, ssh, https, git; with a user, a token, a port, or without) gives one id:
-`host/owner/repo`. A remote on this machine or on a network drive has an id made from its path.
+Every spelling of a remote (scp-like, ssh, https, git; with or without user, token or port) gives the same id,
+`host/owner/repo`. The id of a remote on this machine or on a network drive is made from its path.
 Source: https://git-scm.com/docs/git-clone ("GIT URLS"), read 2026-11-21.
 """
 
@@ -13,14 +13,14 @@ import re
 
 __all__ = ["folder_id", "remote_id"]
 
-# Hosts that find owner and repository whatever their case; on any other host case may matter.
-_CASELESS = frozenset({"bitbucket.org", "codeberg.org", "dev.azure.com", "github.com", "gitlab.com"})
-# SSH under a second name, mostly for networks that let only port 443 through. Sources, read 2026-11-21:
+# Hosts where owner and repository are case-insensitive; on other hosts case may matter.
+_CASE_INSENSITIVE = frozenset({"bitbucket.org", "codeberg.org", "dev.azure.com", "github.com", "gitlab.com"})
+# Alternative SSH host names, mostly for networks that allow only port 443. Sources, read 2026-11-21:
 # https://docs.github.com/en/authentication/troubleshooting-ssh/using-ssh-over-the-https-port
 # https://docs.gitlab.com/user/gitlab_com/
 # https://support.atlassian.com/bitbucket-cloud/docs/set-up-personal-ssh-keys-on-linux/
 # https://learn.microsoft.com/azure/devops/repos/git/use-ssh-keys-to-authenticate
-_SECOND_NAMES = {
+_SSH_ALIASES = {
     "altssh.bitbucket.org": "bitbucket.org",
     "altssh.gitlab.com": "gitlab.com",
     "ssh.dev.azure.com": "dev.azure.com",
@@ -31,19 +31,19 @@ _SCP_LIKE = re.compile(r"(?P<authority>[^/:\[]*|[^/\[]*\[[^/\]]+\]):(?P<path>.*)
 _WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\|//", re.IGNORECASE)  # a drive, or a network share in either slash
 _HELPER = re.compile(r"[a-z][a-z0-9+.-]*::", re.IGNORECASE)
 _HOST = re.compile(r"(?P<name>[a-z0-9_.-]+|\[[0-9a-f:.%]+\]):?[0-9]*", re.IGNORECASE)
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # controls, and bytes that are no UTF-8
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # control characters, and bytes that are not UTF-8
 
 
 def remote_id(url: str, base: str) -> str | None:
-    """The id of the repository that `url` names, or None when it names none that another clone could share.
+    """The id of the repository at `url`; None when other clones could not have the same id.
 
-    User, password, token, port, query and fragment never reach the id.
+    The id never contains user, password, token, port, query or fragment.
 
     Args:
-        url: as configured, `insteadOf` already applied.
-        base: the folder that a relative path starts from.
+        url: as configured, after `insteadOf`.
+        base: the folder to which a relative path refers.
     """
-    # What a remote helper (`helper::address`) makes of its address is its own affair.
+    # Only a remote helper (`helper::address`) can interpret its address.
     if not url or _UNPRINTABLE.search(url) or _HELPER.match(url):
         return None
     if _WINDOWS.match(url):
@@ -58,9 +58,9 @@ def remote_id(url: str, base: str) -> str | None:
 
 
 def folder_id(path: str) -> str:
-    """The id of what lies at `path`: `path:` and 16 hexadecimal digits, the same with and without a final `/.git`.
+    """The id of a folder: `path:` and 16 hexadecimal digits of a hash; a final `/.git` is ignored.
 
-    The path itself stays out of the id, which is stored and may be sent to a team's server.
+    The id does not reveal the path, since it is stored and may be sent to a team's server.
     """
     plain = path.replace("\\", "/").casefold() if _WINDOWS.match(path) else path
     plain = plain.rstrip("/").removesuffix("/.git").rstrip("/")
@@ -68,7 +68,7 @@ def folder_id(path: str) -> str:
 
 
 def _file_id(authority: str, path: str) -> str | None:
-    """The id of a `file:` URL, whose host, if any, is a network share of Windows."""
+    """The id for a `file:` URL; a host in it is a Windows network share."""
     from urllib.parse import unquote
 
     host, place = authority.rpartition("@")[2].lower(), unquote(path)
@@ -80,10 +80,10 @@ def _file_id(authority: str, path: str) -> str | None:
 
 
 def _hosted_id(authority: str, path: str) -> str | None:
-    """`host/owner/repo`, or None when that would be a guess.
+    """`host/owner/repo`; None when the parts are ambiguous.
 
-    An `@` after the host means that a password with an unescaped `/`, `?` or `#` moved where the host ends; rather no
-    id than one that holds the rest of a password.
+    An `@` after the host means that a password contains an unescaped `/`, `?` or `#`; then there is no id, since it
+    could contain the rest of the password.
     """
     from urllib.parse import unquote
 
@@ -93,10 +93,10 @@ def _hosted_id(authority: str, path: str) -> str | None:
     place = unquote(re.split(r"[?#]", path, maxsplit=1)[0])
     segments = [segment for segment in place.split("/") if segment not in {"", "."}]
     written = host["name"].lower().rstrip(".")
-    name = _SECOND_NAMES.get(written, written)
+    name = _SSH_ALIASES.get(written, written)
     if name == "dev.azure.com":
         segments = _azure(segments)
-    if name in _CASELESS:
+    if name in _CASE_INSENSITIVE:
         segments = [segment.lower() for segment in segments]
     if segments:
         segments[-1] = segments[-1].removesuffix(".git")
@@ -106,12 +106,12 @@ def _hosted_id(authority: str, path: str) -> str | None:
 
 
 def _azure(segments: list[str]) -> list[str]:
-    """Organisation, project and repository: HTTPS paths have `_git` between them, SSH paths a version in front."""
+    """Organisation, project and repository: HTTPS paths also contain `_git`, SSH paths start with a version."""
     bare = [segment for segment in segments if segment.lower() != "_git"]
     return bare[1:] if bare[:1] == ["v3"] else bare
 
 
 def _scp_authority(text: str) -> str:
-    """`user@host:port` of an scp-like address, without the brackets that only kept the port from the path."""
+    """`user@host:port` of an scp-like address, without the brackets that separate the port from the path."""
     inner = text.rpartition("@")[2].strip("[]")
     return f"[{inner}]" if inner.count(":") > 1 else inner

@@ -1,7 +1,7 @@
-"""What a folder's git repository says of itself: where it lies, what it was cloned from, which commit is checked out.
+"""Facts about a folder's git repository: its location, remote, branch and commit.
 
-Read by hand from `.git`, `commondir`, `config`, `HEAD` and the refs; nothing of the repository is ever run.
-Only where the configuration has more parts than its files, or the refs are kept in a reftable, is `git` asked, once.
+They are read from `.git`, `commondir`, `config`, `HEAD` and the refs; no code of the repository is run. `git` is run,
+once, only when the configuration includes other files or the refs are in a reftable.
 Source: https://git-scm.com/docs/gitrepository-layout, read 2026-11-21.
 """
 
@@ -17,34 +17,34 @@ from keepmum.workspace.git import config, process
 
 __all__ = ["GitContext", "Remote", "Repository", "find_repository", "git_context", "remote_of"]
 
-_MOST = 16 << 20  # bytes read of any one file; the packed refs of the largest repositories fit
+_MAX_BYTES = 16 << 20  # read from one file; enough for the packed refs of the largest repositories
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SUBMODULE = re.compile(r"/\.git/(?:worktrees/[^/]+/)?modules/")
-_SHORT = 12  # digits of a commit that stay unique in any repository known
+_SHORT_COMMIT = 12  # digits, unique in any known repository
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where a repository lies; all paths are real paths."""
+    """The folders of a repository, as real paths."""
 
-    root: str  # top of the working tree, or the bare repository itself
+    root: str  # the top of the working tree, or the bare repository
     git_dir: str  # of this working tree
     common_dir: str  # shared by all working trees of the repository
 
     @property
     def linked(self) -> bool:
-        """Whether this is a working tree that `git worktree add` made."""
+        """Whether this working tree was created by `git worktree add`."""
         return self.git_dir != self.common_dir
 
     @property
     def is_submodule(self) -> bool:
-        """Whether another repository holds this one as a submodule."""
+        """Whether this is a submodule of another repository."""
         return _SUBMODULE.search(self.git_dir.replace(os.sep, "/")) is not None and self.git_dir != self.root
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a repository was cloned from. The URL may hold a password: it is neither shown nor stored."""
+    """A remote of a repository. The URL may contain a password, so it is neither shown nor stored."""
 
     name: str
     url: str
@@ -55,14 +55,14 @@ class Remote:
 
 @dataclass(frozen=True, slots=True)
 class GitContext:
-    """What is checked out: the branch, None when detached, and 12 digits of the commit, None before the first."""
+    """The branch, None when detached, and 12 digits of the commit, None before the first one."""
 
     branch: str | None = None
     commit: str | None = None
 
 
 def find_repository(start: str) -> Repository | None:
-    """The repository that `start` lies in, or None; a pointer to a repository that is gone is passed over."""
+    """The repository that contains `start`, or None; pointers to missing repositories are skipped."""
     for folder in upward(real_folder(start)):
         git_dir = _git_dir_of(folder)
         if git_dir is not None:
@@ -72,16 +72,16 @@ def find_repository(start: str) -> Repository | None:
 
 
 def remote_of(repository: Repository, environ: Mapping[str, str]) -> Remote | None:
-    """The remote that says which repository this is: `origin`, else the only one, else the first by name."""
+    """The remote that identifies the repository: `origin`, else the first by name."""
     entries = _configuration(repository, environ)
     urls: dict[str, str] = {}
     for key, value in entries:
         if key.startswith("remote.") and key.endswith(".url") and value:
-            urls.setdefault(key[len("remote.") : -len(".url")], value)  # git fetches from the first of several
+            urls.setdefault(key[len("remote.") : -len(".url")], value)  # git fetches from the first URL
     if not urls:
         return None
     name = "origin" if "origin" in urls else min(urls)
-    return Remote(name, _instead(urls[name], entries))
+    return Remote(name, _with_instead_of(urls[name], entries))
 
 
 def git_context(root: str, environ: Mapping[str, str] = os.environ) -> GitContext:
@@ -90,8 +90,8 @@ def git_context(root: str, environ: Mapping[str, str] = os.environ) -> GitContex
     if repository is None:
         return GitContext()
     head = _text(os.path.join(repository.git_dir, "HEAD")).strip()
-    if head == "ref: refs/heads/.invalid":  # what a repository with reftables writes for old readers
-        return _asked_context(repository, environ)
+    if head == "ref: refs/heads/.invalid":  # written for old readers when the refs are in a reftable
+        return _context_from_git(repository, environ)
     if not head.startswith("ref:"):
         return GitContext(None, _short(head))
     ref = head.removeprefix("ref:").strip()
@@ -110,7 +110,7 @@ def _git_dir_of(folder: str) -> str | None:
 
 
 def _is_git_dir(folder: str) -> bool:
-    """Whether git would take `folder` for a repository."""
+    """Whether git would accept `folder` as a repository."""
     if not os.path.lexists(os.path.join(folder, "HEAD")):
         return False
     return os.path.isfile(os.path.join(folder, "commondir")) or all(
@@ -124,12 +124,14 @@ def _common_dir(git_dir: str) -> str:
 
 
 def _configuration(repository: Repository, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The settings that can name a remote, weakest file first, as git itself orders them."""
+    """The settings that can define a remote, weakest file first, like git."""
     entries = [entry for path in _config_files(repository, environ) for entry in config.parse(_text(path))]
     includes = any(key.startswith(("include.", "includeif.")) for key, _ in entries)
-    if includes or "GIT_CONFIG_COUNT" in environ:  # the latter sets values by variables alone
-        wanted = r"^(remote\..*\.url|url\..*\.insteadof)$"
-        answer = process.ask(["config", "-z", "--get-regexp", wanted], repository.git_dir, repository.root, environ)
+    if includes or "GIT_CONFIG_COUNT" in environ:  # the latter defines settings in variables
+        pattern = r"^(remote\..*\.url|url\..*\.insteadof)$"
+        answer = process.run_git(
+            ["config", "-z", "--get-regexp", pattern], repository.git_dir, repository.root, environ
+        )
         if answer is not None:
             return [(key, value) for key, _, value in (item.partition("\n") for item in answer.split("\0")) if key]
     return entries
@@ -149,8 +151,8 @@ def _config_files(repository: Repository, environ: Mapping[str, str]) -> Iterabl
     yield os.path.join(repository.git_dir, "config.worktree")
 
 
-def _instead(url: str, entries: list[tuple[str, str]]) -> str:
-    """`url` as git would fetch it: the longest `url.<base>.insteadOf` that begins it gives way to its base."""
+def _with_instead_of(url: str, entries: list[tuple[str, str]]) -> str:
+    """`url` with the longest matching `url.<base>.insteadOf` prefix replaced by its base, like git."""
     bases = {
         value: key[len("url.") : -len(".insteadof")]
         for key, value in entries
@@ -174,9 +176,9 @@ def _commit_of(ref: str, repository: Repository) -> str:
     return ""
 
 
-def _asked_context(repository: Repository, environ: Mapping[str, str]) -> GitContext:
+def _context_from_git(repository: Repository, environ: Mapping[str, str]) -> GitContext:
     question = ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]
-    answer = process.ask(question, repository.git_dir, repository.root, environ)
+    answer = process.run_git(question, repository.git_dir, repository.root, environ)
     if answer is None:
         return GitContext()
     commit, _, ref = answer.strip().partition("\n")
@@ -184,15 +186,15 @@ def _asked_context(repository: Repository, environ: Mapping[str, str]) -> GitCon
 
 
 def _short(commit: str) -> str | None:
-    return commit[:_SHORT] if _COMMIT.fullmatch(commit) else None
+    return commit[:_SHORT_COMMIT] if _COMMIT.fullmatch(commit) else None
 
 
 def _text(path: str) -> str:
-    """What `path` holds, or nothing: unreadable, absent, beyond its first 16 MiB, or not a file at all."""
-    if not os.path.isfile(path):  # a pipe would wait for a writer
+    """The first 16 MiB of a file; empty when it is missing, unreadable or not a regular file."""
+    if not os.path.isfile(path):  # opening a pipe would wait for a writer
         return ""
     try:
         with open(path, "rb") as file:
-            return file.read(_MOST).decode("utf-8", "surrogateescape")
+            return file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return ""

@@ -1,18 +1,25 @@
-"""Every setting of Keepmum, and where its value came from.
+"""The settings of Keepmum, with the source of each value.
 
-Precedence: environment → the project's `.keepmum.toml` (the nearest one, walking up) → the user's
-`<home>/config.toml` → default.
+Precedence: environment, then the project's `.keepmum.toml` (the nearest one at or above the working folder), then the
+user's `<home>/config.toml`, then the default.
 
-A project file travels with a repository, so what a stranger could gain by it is closed here: it cannot carry a key,
-name a server that the user did not approve, choose where memories are kept, or touch the scanner.
+A project file comes with a repository, so a stranger may have written it: it cannot contain a key, name a server that
+the user did not approve, choose where memories are stored, or change the scanner.
 """
 
 from __future__ import annotations
 
 from keepmum.workspace.settings.checks import origin_of, project_name
 from keepmum.workspace.settings.declared import SETTINGS, Scanner, Settings
-from keepmum.workspace.settings.files import PROJECT_FILE_NAME, find_project_file, user_file, write_user_setting
-from keepmum.workspace.settings.loading import is_approved, is_listed, load
+from keepmum.workspace.settings.loading import (
+    PROJECT_FILE_NAME,
+    find_project_file,
+    is_approved,
+    is_listed,
+    load,
+    user_file,
+    write_user_setting,
+)
 
 __all__ = [
     "PROJECT_FILE_NAME",

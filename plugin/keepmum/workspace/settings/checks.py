@@ -1,6 +1,6 @@
-"""What a text in a settings file or variable may be, by kind: each check gives the value as it is kept.
+"""Checks for texts in settings files and variables; each returns the value as stored.
 
-Each raises ValueError saying what is allowed; never with the text itself, which may be anything.
+Each raises ValueError with what is allowed; never with the text, which may be a secret.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME = re.compile(r"(?! )[^/:*\x00-\x1f\x7f]{1,100}(?<! )")
 
 
 def project_name(text: str) -> str:
-    """`text`, if it can name a project: so that no name can pass for the id of a repository or folder, or for "all"."""
+    """A project name, which cannot be mistaken for the id of a repository or folder, or for "all"."""
     if not _NAME.fullmatch(text):
         raise ValueError("a name of 1 to 100 characters without / : *")
     return text
@@ -33,19 +33,19 @@ def person(text: str) -> str:
 
 
 def origin(text: str) -> str:
-    """A server by scheme, host and port; without TLS only this very machine."""
+    """The scheme, host and port of a server; http only for this machine."""
     if not _ORIGIN.fullmatch(text):
         raise ValueError(_ORIGINS)
-    named = text.rstrip("/").lower()
-    if named.startswith("http:") and not credentials.is_loopback(named):
+    normalised = text.rstrip("/").lower()
+    if normalised.startswith("http:") and not credentials.is_loopback(normalised):
         raise ValueError(_ORIGINS)
-    return named
+    return normalised
 
 
 def origin_of(text: str) -> str:
-    """`text` as the origin of a server, where a person gave it.
+    """The origin of a server that a person entered.
 
-    Raises: InvalidInput saying what is allowed; never with the text itself, which may hold a password.
+    Raises: InvalidInput with what is allowed; never with the text, which may contain a password.
     """
     try:
         return origin(text.strip())
@@ -54,7 +54,7 @@ def origin_of(text: str) -> str:
 
 
 def absolute_path(text: str) -> str:
-    """The path of a file or folder, wherever the process stands."""
+    """A path that does not depend on the working folder; `~` is expanded."""
     path = os.path.expanduser(text)
     if "\0" in path or not os.path.isabs(path):
         raise ValueError("an absolute path, or one that begins with ~/")
@@ -62,12 +62,12 @@ def absolute_path(text: str) -> str:
 
 
 def url(text: str) -> str:
-    """An address with a path, such as https://host/v1."""
+    """A URL with a path, such as https://host/v1."""
     from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(text)
-    except ValueError:  # a bracket without its other
+    except ValueError:  # an unbalanced bracket
         parts = urlsplit("")
     if not _ORIGIN.fullmatch(f"{parts.scheme}://{parts.netloc}") or parts.query or parts.fragment:
         raise ValueError("https://host[:port]/path or http://host[:port]/path, without user, password or query")
@@ -75,12 +75,12 @@ def url(text: str) -> str:
 
 
 def route(text: str) -> str:
-    """A scope and the store that its new memories go to."""
-    return ":".join(routing.parsed(text))
+    """A scope and the store for its new memories, `scope:store`."""
+    return ":".join(routing.parse_route(text))
 
 
 def pattern(text: str) -> str:
-    """A pattern of files or tools that fits some of them, not all."""
+    """A pattern for files or tools that does not match all of them."""
     if not text.strip("*/~. ") or len(text) > 1000:
         raise ValueError("patterns of 1 to 1000 characters, which `*` alone is not")
     return text

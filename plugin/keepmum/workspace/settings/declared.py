@@ -1,11 +1,11 @@
-"""The one list of settings, a line each: names, types, choices, places and help are rendered from it."""
+"""The declarations of all settings; docs, checks and `keepmum status` are derived from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
 
 from keepmum.core.memory import SCOPES
 from keepmum.workspace import routing
@@ -26,7 +26,7 @@ __all__ = [
     "Store",
 ]
 
-DEFAULT = "default"  # where a value is from that nobody has set
+DEFAULT = "default"  # the source of a value that is not set
 _ANYWHERE = (PROJECT_FILE, USER_FILE)
 _DIALECTS = ("keepmum", "hackathon", "koi", "per-user", "shared", "token-saver")
 _EVERY = ("KEEPMUM_CAPTURE_EVERY", "CLAUDE_PLUGIN_OPTION_CAPTURE_EVERY")
@@ -37,11 +37,9 @@ class Capture:
     """When the agent is asked to record what it learnt."""
 
     enabled: bool = setting("Ask the agent, every few turns, to record what it learnt.", default=True, files=_ANYWHERE)
-    every: int = setting(
-        "Turns from one question to the next.", default=5, between=(1, 1000), files=_ANYWHERE, variables=_EVERY
-    )
+    every: int = setting("Turns between two requests.", default=5, between=(1, 1000), files=_ANYWHERE, variables=_EVERY)
     unattended: bool = setting(
-        "Ask in unattended runs too, where the reply replaces the answer.",
+        "Also ask in unattended runs, where the reply replaces the answer.",
         default=False,
         variables=("KEEPMUM_CAPTURE_UNATTENDED",),
     )
@@ -49,25 +47,27 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What a session is told at its start."""
+    """The briefing at the start of a session."""
 
-    enabled: bool = setting("Tell each new session what is known of the project.", default=True, files=_ANYWHERE)
-    tokens: int = setting("The most that the briefing may cost.", default=1000, between=(0, 1000), files=_ANYWHERE)
+    enabled: bool = setting("Give each new session a briefing on the project.", default=True, files=_ANYWHERE)
+    tokens: int = setting(
+        "The maximum length of the briefing, in tokens.", default=1000, between=(0, 1000), files=_ANYWHERE
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Which memories besides its own Keepmum keeps secrets out of; the hooks read these lines for themselves."""
+    """Which other memories Keepmum keeps secrets out of; the hooks read these lines themselves."""
 
-    enabled: bool = setting("Keep secrets out of other servers' memories and out of memory files.", default=True)
+    enabled: bool = setting("Keep secrets out of other servers' memories and of memory files.", default=True)
     paths: tuple[str, ...] = setting(
-        'More files to guard, such as "notes/**"; what a project adds, it adds to yours.',
+        'More files to guard, such as "notes/**"; a project can only add to your list.',
         default=(),
         files=_ANYWHERE,
         check=checks.pattern,
     )
     tools: tuple[str, ...] = setting(
-        'More tools to guard, such as "mcp__wiki__*"; what a project adds, it adds to yours.',
+        'More tools to guard, such as "mcp__wiki__*"; a project can only add to your list.',
         default=(),
         files=_ANYWHERE,
         check=checks.pattern,
@@ -79,7 +79,7 @@ class Retention:
     """How memories fade."""
 
     policy: str = setting(
-        "How memories that nobody loads fade.", default="ebbinghaus", choices=("ebbinghaus", "linear", "none")
+        "How memories fade that are not loaded.", default="ebbinghaus", choices=("ebbinghaus", "linear", "none")
     )
 
 
@@ -88,7 +88,7 @@ class Store:
     """Where memories are kept."""
 
     path: str | None = setting(
-        "The database; by default memory.db in Keepmum's home.", default=None, check=checks.absolute_path
+        "The database file; by default memory.db in Keepmum's home.", default=None, check=checks.absolute_path
     )
 
 
@@ -97,110 +97,112 @@ class Backend:
     """Which store is used, and which servers the user trusts."""
 
     kind: str = setting(
-        "The kind of store; where it is not said, `rest` when a server is named, else `sqlite`.",
+        "The kind of store; by default `rest` when a server is set, otherwise `sqlite`.",
         default="sqlite",
         choices=routing.STORES,
         variables=("KEEPMUM_BACKEND",),
     )
     routes: tuple[str, ...] = setting(
-        'Where new memories of a scope go, such as "project:markdown" and "shared:rest"; the others go to `kind`.',
+        'The store for new memories of a scope, such as "project:markdown" or "shared:rest"; the others go to `kind`.',
         default=(),
         check=checks.route,
         variables=("KEEPMUM_ROUTES",),
     )
     origin: str | None = setting(
-        "A team's server; a key for it is stored by `keepmum login`.",
+        "A team's server; `keepmum login` stores a key for it.",
         default=None,
         files=_ANYWHERE,
         check=checks.origin,
         variables=("MEMORY_API_BASE_URL", "MEMORY_API_URL", "SHARED_MEMORY_API_URL"),
     )
     approved: tuple[str, ...] = setting(
-        "Servers that a project file or a variable may name, besides those with a stored key.",
+        "Servers that a project file or a variable may name, in addition to those with a stored key.",
         default=(),
         check=checks.origin,
     )
     ca_file: str | None = setting(
-        "Certificates of authorities to trust besides the system's.", default=None, check=checks.absolute_path
+        "A file with certificate authorities to trust, in addition to the system's.",
+        default=None,
+        check=checks.absolute_path,
     )
     v1_trailer: bool = setting(
-        "Send what a server of the first API cannot hold (kind, key, why, …) at the end of the text.", default=False
+        "Append fields that a server of the first API does not have (kind, key, why, …) to the text.", default=False
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """What is asked beside the scanner; nothing weakens it."""
+    """Additions to the scanner; no setting weakens it."""
 
-    second_opinion: bool = setting("Ask detect-secrets too, where it is installed.", default=False)
+    second_opinion: bool = setting("Also scan with detect-secrets, if it is installed.", default=False)
     plugins: tuple[str, ...] = setting(
-        "Files with detect-secrets plugins of your own.", default=(), check=checks.absolute_path
+        "Files with your own detect-secrets plugins.", default=(), check=checks.absolute_path
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What turns texts into vectors, for search by meaning.
+    """The embedder for search by meaning.
 
-    In the user's own file alone: whoever names a server here is sent every memory, and a repository can set variables
+    Only the user's own file can set these, since the server receives every memory; a repository could set variables
     through a client's settings.
     """
 
     provider: str = setting(
-        'Who reads memories for search by meaning: the model on this machine, a server, or nobody ("none").',
+        'The embedder for search by meaning: the model on this machine, a server, or "none".',
         default="local",
         choices=("local", "openai-compatible", "none"),
     )
     url: str | None = setting(
-        "The server's address up to /embeddings, such as https://host/v1.",
+        "The server's URL up to /embeddings, such as https://host/v1.",
         default=None,
         check=checks.url,
     )
     model: str | None = setting("The server's name for the model.", default=None, check=checks.person)
     dimensions: int = setting(
-        "The length of the server's vectors; 0 for as many as it sends.", default=0, between=(0, 16_384)
+        "The length of the server's vectors; 0 for the model's default.", default=0, between=(0, 16_384)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The values that hold in one place, and where each of them came from."""
+    """The values of all settings for one working folder, and their sources."""
 
     enabled: bool = setting(
-        "Keepmum as a whole; a project file may only switch it off.",
+        "Keepmum as a whole; a project file can only switch it off.",
         default=True,
         files=_ANYWHERE,
         variables=("KEEPMUM_ENABLED",),
     )
     project: str | None = setting(
-        "The project's name, where the repository is not to say it.",
+        "The project's name, instead of the repository's.",
         default=None,
         files=(PROJECT_FILE,),
         check=checks.project_name,
         variables=("KEEPMUM_PROJECT", "DEFAULT_PROJECT"),
     )
     scope: str = setting(
-        "Who sees a new memory unless it says so itself.",
+        "The default scope of a new memory: who sees it.",
         default="project",
         choices=SCOPES,
         files=_ANYWHERE,
         variables=("KEEPMUM_SCOPE",),
     )
     dialect: str = setting(
-        "Under which names the tools are offered.",
+        "The names under which the tools are offered.",
         default="keepmum",
         choices=_DIALECTS,
         files=_ANYWHERE,
         variables=("KEEPMUM_DIALECT",),
     )
     agent: str | None = setting(
-        "The name under which this agent's memories are kept.",
+        "The name under which this agent's memories are stored.",
         default=None,
         check=checks.person,
         variables=("KEEPMUM_AGENT", "DEFAULT_AGENT"),
     )
     user: str | None = setting(
-        "Keep this user's memories apart from everyone else's.",
+        "Separate this user's memories from those of others.",
         default=None,
         check=checks.person,
         variables=("KEEPMUM_USER",),
@@ -213,24 +215,21 @@ class Settings:
     backend: Backend = field(default_factory=Backend)
     scanner: Scanner = field(default_factory=Scanner)
     embedding: Embedding = field(default_factory=Embedding)
-    home: str | None = None  # the folder of Keepmum's state; None where the user has no home
+    home: str | None = None  # Keepmum's folder; None when the user has no home folder
     project_file: str | None = None  # the `.keepmum.toml` that was read
-    named: tuple[str, ...] = ()  # the servers that the user's own file names, whichever holds here
+    named: tuple[str, ...] = ()  # all servers that the user's own file names
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
     def value_of(self, name: str) -> Value:
-        """The value of a setting by its dotted name, as `keepmum status` lists them.
+        """The value of a setting by its dotted name.
 
         Raises: KeyError when there is no such setting.
         """
-        value: Any = self
-        for part in SETTINGS[name].name.split("."):
-            value = getattr(value, part)
-        found: Value = value
-        return found
+        value: Value = attrgetter(SETTINGS[name].name)(self)
+        return value
 
     def source_of(self, name: str) -> str:
-        """Where the value of `name` came from: `<path>:<line>`, the name of a variable, or "default".
+        """The source of a value: `<path>:<line>`, the name of a variable, or "default".
 
         Raises: KeyError when there is no such setting.
         """

@@ -1,51 +1,82 @@
-"""The settings that hold in one place, from variables, the project's file, the user's own and the defaults."""
+"""Loads the settings from variables, the project's file, the user's file and the defaults, and writes the user's file.
+
+Neither file contains keys (see `keepmum.workspace.credentials`).
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import NoReturn, TypeVar
 
 from keepmum.core.errors import SettingsError
-from keepmum.workspace import credentials
-from keepmum.workspace.settings import files
+from keepmum.system.folders import is_world_writable, real_folder, upward
+from keepmum.workspace import credentials, toml_file
 from keepmum.workspace.settings.declared import DEFAULT, SETTINGS, Settings
-from keepmum.workspace.settings.files import Found
-from keepmum.workspace.settings.setting import PROJECT_FILE, USER_FILE, from_text, nested_group
+from keepmum.workspace.settings.setting import (
+    PROJECT_FILE,
+    USER_FILE,
+    Setting,
+    Value,
+    from_text,
+    from_toml,
+    nested_group,
+)
 from keepmum_hooks import places
 
-__all__ = ["is_approved", "is_listed", "load"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.workspace.toml_edit import Scalar
+
+__all__ = [
+    "PROJECT_FILE_NAME",
+    "find_project_file",
+    "is_approved",
+    "is_listed",
+    "load",
+    "user_file",
+    "write_user_setting",
+]
+
+PROJECT_FILE_NAME = ".keepmum.toml"
+# Names that suggest a key. A project file with such a line is refused as a whole, not read without it: its author
+# believes the key to be in use, and must learn that it is in the repository.
+_KEY = re.compile(r"key|token|secret|passw|credential|auth|bearer|header|cookie", re.IGNORECASE)
+_SHOWABLE = re.compile(r"[A-Za-z_.-]{1,40}")  # no digits, since the text may be a secret pasted into the wrong place
+
+_Values = dict[str, tuple[Value, str]]  # value and source by the name of the setting
+_Group = TypeVar("_Group")
 
 
 def load(environ: Mapping[str, str], start: str | None) -> Settings:
-    """The settings that hold for a process with these variables, at work in the folder `start` (None: in no project).
+    """The settings for a process with these variables in the working folder `start`; None for outside any project.
 
-    Raises: SettingsError naming file and line, or the variable, and what is allowed there.
+    Raises: SettingsError naming the file and line, or the variable, and the allowed values.
     """
     home = places.home(environ)
-    of_user = files.found_in(files.user_file(home), USER_FILE) if home else {}
-    named = _named(of_user)
-    project_file = files.find_project_file(start) if start else None
-    of_project = _from_project(project_file, named, home) if project_file else {}
-    found = {**of_user, **_unless_off(of_project, of_user), **_from_environment(environ)}
+    user = _read(user_file(home), USER_FILE) if home else {}
+    trusted = _trusted_servers(user)
+    project_file = find_project_file(start) if start else None
+    project = _read_project(project_file, trusted, home) if project_file else {}
+    found = {**user, **_restricted(project, user), **_read_environment(environ)}
     if home and "store.path" not in found:
         found["store.path"] = (os.path.join(home, "memory.db"), DEFAULT)
-    loaded: Settings = dataclasses.replace(
-        _built(Settings, "", found),
+    return dataclasses.replace(
+        _build(Settings, "", found),
         home=home,
         project_file=project_file,
-        named=named,
+        named=trusted,
         sources=MappingProxyType({name: source for name, (_, source) in found.items()}),
     )
-    return loaded
 
 
 def is_approved(chosen: Settings, origin: str) -> bool:
-    """Whether the user's own file says that `origin` may have what a variable holds for a server.
+    """Whether the key in a variable may be sent to `origin`: the user's file names it, and no project chose it.
 
-    What a project's file names may not: that key is for another server, as likely as not.
+    The key in a variable is most likely for another server than the one that a project's file names.
     """
     source = chosen.source_of("backend.origin")
     named_by_project = chosen.project_file is not None and source.startswith(chosen.project_file)
@@ -53,29 +84,81 @@ def is_approved(chosen: Settings, origin: str) -> bool:
 
 
 def is_listed(chosen: Settings, origin: str) -> bool:
-    """Whether the user's own file names `origin`, whoever chose it for this project."""
+    """Whether the user's own file names `origin`."""
     return origin in chosen.named
 
 
-def _named(of_user: Found) -> tuple[str, ...]:
-    """The servers that the user's own file names."""
-    listed = of_user["backend.approved"][0] if "backend.approved" in of_user else ()
-    own = of_user["backend.origin"][0] if "backend.origin" in of_user else None
-    assert isinstance(listed, tuple)
-    return (*listed, own) if isinstance(own, str) else listed
+def user_file(home: str) -> str:
+    """The path of the user's settings file."""
+    return os.path.join(home, "config.toml")
 
 
-def _from_project(path: str, named: tuple[str, ...], home: str | None) -> Found:
-    """What a project's file says, which a stranger may have written.
+def find_project_file(start: str) -> str | None:
+    """The nearest `.keepmum.toml` at or above `start`.
 
-    Raises: SettingsError where it reaches beyond the project.
+    World-writable folders such as `/tmp` are skipped, since anyone could have written the file.
     """
-    found = files.found_in(path, PROJECT_FILE)
-    switched, where = found.get("enabled", (False, ""))
-    if switched:
+    for folder in upward(real_folder(start)):
+        path = os.path.join(folder, PROJECT_FILE_NAME)
+        if os.path.isfile(path) and not is_world_writable(folder):
+            return path
+    return None
+
+
+def write_user_setting(home: str, name: str, value: Scalar) -> str:
+    """Write one setting to the user's file without changing its other lines; returns the path of the file.
+
+    Raises: SettingsError when the name or the value is invalid, or the file cannot be written.
+    """
+    from keepmum.workspace import toml_edit
+
+    path = user_file(home)
+    declaration = SETTINGS.get(name)
+    if declaration is None:
+        _refuse_unknown(path, name, USER_FILE)
+    _check(declaration, value, USER_FILE, path)
+    text = toml_file.read_text(path) or ""
+    toml_file.write_text(path, toml_edit.changed(path, text, name, value))
+    return path
+
+
+def _read(path: str, kind: str) -> _Values:
+    """The values in the user's or a project's file; none when it does not exist.
+
+    Raises: SettingsError naming the file, the line and the allowed values.
+    """
+    text = toml_file.read_text(path)
+    if text is None:
+        return {}
+    file = toml_file.parse(path, text)
+    keys = [name for name, raw in file.values.items() if name not in SETTINGS and _may_be_key(name, raw)]
+    if keys and kind == PROJECT_FILE:
+        raise SettingsError(
+            f"{file.place(keys[0])}: a project file must not contain a key or an authentication header, since it is "
+            "shared with the repository. Remove the line, and if it held a real key, revoke that key"
+        )
+    found: _Values = {}
+    for name, raw in file.values.items():
+        place = file.place(name)
+        declaration = SETTINGS.get(name)
+        if declaration is not None:
+            found[name] = (_check(declaration, raw, kind, place), place)
+        elif raw != {} or not any(known.startswith(f"{name}.") for known in SETTINGS):
+            _refuse_unknown(place, name, kind, is_key=name in keys)
+    return found
+
+
+def _read_project(path: str, trusted: tuple[str, ...], home: str | None) -> _Values:
+    """The values in a project's file, which a stranger may have written.
+
+    Raises: SettingsError also when it switches Keepmum on or names a server that the user did not approve.
+    """
+    found = _read(path, PROJECT_FILE)
+    enabled, where = found.get("enabled", (False, ""))
+    if enabled:
         raise SettingsError(f"{where}: a project file may switch Keepmum off, never on")
     origin, where = found.get("backend.origin", (None, ""))
-    if origin is not None and origin not in named and not (home and origin in credentials.origins(home)):
+    if origin is not None and origin not in trusted and not (home and origin in credentials.origins(home)):
         raise SettingsError(
             f"{where}: this server is not approved. If you trust it with this project's "
             f"memories, run `keepmum login {origin}`, or add it to `approved` under [backend] in your own config.toml"
@@ -83,18 +166,8 @@ def _from_project(path: str, named: tuple[str, ...], home: str | None) -> Found:
     return found
 
 
-def _unless_off(of_project: Found, of_user: Found) -> Found:
-    """What a project file decides: it turns nothing on that the user turned off, and takes nothing from a list."""
-    decided = {name: found for name, found in of_project.items() if found[0] is not True or name not in of_user}
-    for name, (value, place) in decided.items():
-        users = of_user[name][0] if name in of_user else None
-        if isinstance(value, tuple) and isinstance(users, tuple):
-            decided[name] = ((*users, *value), place)
-    return decided
-
-
-def _from_environment(environ: Mapping[str, str]) -> Found:
-    found: Found = {}
+def _read_environment(environ: Mapping[str, str]) -> _Values:
+    found: _Values = {}
     for name, declaration in SETTINGS.items():
         variable = next((variable for variable in declaration.variables if environ.get(variable, "").strip()), None)
         if variable is None:
@@ -106,13 +179,58 @@ def _from_environment(environ: Mapping[str, str]) -> Found:
     return found
 
 
-def _built(group: type, prefix: str, found: Found) -> Any:
-    """An instance of `group`, nested groups included, from the values found; what was not found has its default."""
+def _trusted_servers(user: _Values) -> tuple[str, ...]:
+    """The servers that the user's own file names."""
+    listed = user["backend.approved"][0] if "backend.approved" in user else ()
+    own = user["backend.origin"][0] if "backend.origin" in user else None
+    assert isinstance(listed, tuple)
+    return (*listed, own) if isinstance(own, str) else listed
+
+
+def _restricted(project: _Values, user: _Values) -> _Values:
+    """The project's values that apply: it cannot switch on what the user switched off, and lists only grow."""
+    applied = {name: found for name, found in project.items() if found[0] is not True or name not in user}
+    for name, (value, place) in applied.items():
+        users = user[name][0] if name in user else None
+        if isinstance(value, tuple) and isinstance(users, tuple):
+            applied[name] = ((*users, *value), place)
+    return applied
+
+
+def _build(group: type[_Group], prefix: str, found: _Values) -> _Group:
+    """An instance of `group` and its nested groups with the values found; the others have their defaults."""
     values: dict[str, object] = {}
-    for item in dataclasses.fields(group):
+    for item in dataclasses.fields(group):  # type: ignore[arg-type]  # every group is a dataclass
         name = prefix + item.name
         if name in found:
             values[item.name] = found[name][0]
         elif (nested := nested_group(item)) is not None:
-            values[item.name] = _built(nested, f"{name}.", found)
+            values[item.name] = _build(nested, f"{name}.", found)
     return group(**values)
+
+
+def _may_be_key(name: str, raw: object) -> bool:
+    """Whether a value may be a key or an authentication header: by its name; numbers and booleans are none."""
+    return _KEY.search(name) is not None and isinstance(raw, str | list | dict)
+
+
+def _check(declaration: Setting, raw: object, kind: str, place: str) -> Value:
+    if kind not in declaration.files:
+        where = "your own config.toml" if kind == PROJECT_FILE else f"a project's {PROJECT_FILE_NAME}"
+        raise SettingsError(f"{place}: {declaration.name} is not allowed in this file, only in {where}")
+    try:
+        return from_toml(declaration, raw)
+    except ValueError as allowed:
+        raise SettingsError(f"{place}: {declaration.name} must be {allowed}") from None
+
+
+def _refuse_unknown(place: str, name: str, kind: str, *, is_key: bool = False) -> NoReturn:
+    from difflib import get_close_matches
+
+    known = [known for known, declaration in SETTINGS.items() if kind in declaration.files]
+    near = get_close_matches(name, known, n=1) or [other for other in known if other.endswith(f".{name}")]
+    shown = f"there is no setting `{name}`" if _SHOWABLE.fullmatch(name) else "there is no setting of that name"
+    if is_key:
+        shown += ", and this file holds no keys: `keepmum login URL` stores one, in credentials.toml"
+    hint = f"did you mean `{near[0]}`?" if near else f"the settings are: {', '.join(known)}"
+    raise SettingsError(f"{place}: {shown}; {hint}")

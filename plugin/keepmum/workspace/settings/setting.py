@@ -1,6 +1,6 @@
-"""What one setting is: its name, what it may hold, where it may stand. Data, from which checks, docs and status render.
+"""The declaration of one setting: name, type, allowed values, and the files and variables that may set it.
 
-A setting is declared as one line in the dataclasses of `settings.declared`; this module gives that line its meaning.
+Checks, docs and `keepmum status` are derived from declarations. Each is one line in a dataclass of `settings.declared`.
 """
 
 from __future__ import annotations
@@ -29,63 +29,46 @@ PROJECT_FILE = "project"
 USER_FILE = "user"
 _METADATA = "keepmum"
 _KINDS: Mapping[str, Kind] = {"bool": bool, "int": int, "str": str, "str | None": str, "tuple[str, ...]": tuple}
-_DIGITS = re.compile(r"[0-9]{1,18}")  # Python refuses to read thousands of them
+_DIGITS = re.compile(r"[0-9]{1,18}")  # int() refuses thousands of digits
 _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting as declared; `kind` is the type of its value, `tuple` a list of texts."""
+    """One setting as declared; `kind` is the type of its value, `tuple` for a list of strings."""
 
     name: str = ""  # "capture.every"
     kind: Kind = str
-    default: Value = None
+    default: Value
     help: str
-    files: tuple[str, ...]  # of PROJECT_FILE and USER_FILE
+    files: tuple[str, ...] = (USER_FILE,)  # of PROJECT_FILE and USER_FILE
     variables: tuple[str, ...] = ()  # strongest first
     choices: tuple[str, ...] = ()
-    least: int = 0
-    most: int = 0
-    check: Callable[[str], str] | None = None  # gives the value as kept; raises ValueError with what is allowed
+    between: tuple[int, int] = (0, 0)  # least and greatest integer
+    check: Callable[[str], str] | None = None  # returns the value as stored; raises ValueError with what is allowed
 
     @property
     def allowed(self) -> str:
-        """What the value may be, in words: `"project", "global" or "shared"`, `a whole number from 1 to 1000`."""
+        """The allowed values in words: `"project", "global" or "shared"`, `a whole number from 1 to 1000`."""
         if self.choices:
             return " or ".join(", ".join(f'"{choice}"' for choice in self.choices).rsplit(", ", 1))
         if self.kind is bool:
             return "true or false"
         if self.kind is int:
-            return f"a whole number from {self.least} to {self.most}"
+            return "a whole number from {} to {}".format(*self.between)
         return "a list of texts" if self.kind is tuple else "a text"
 
 
-def setting(  # noqa: PLR0913 - a declaration reads best as one line of named facts
-    help: str,  # noqa: A002 - the word that docs and `--help` use
-    *,
-    default: Value,
-    files: tuple[str, ...] = (USER_FILE,),
-    variables: tuple[str, ...] = (),
-    choices: tuple[str, ...] = (),
-    between: tuple[int, int] = (0, 0),
-    check: Callable[[str], str] | None = None,
-) -> Any:
-    """A dataclass field that declares a setting; its name and kind come from the field itself."""
-    declaration = Setting(
-        default=default,
-        help=help,
-        files=files,
-        variables=variables,
-        choices=choices,
-        least=between[0],
-        most=between[1],
-        check=check,
-    )
-    return dataclasses.field(default=default, metadata={_METADATA: declaration})
+def setting(help: str, *, default: Value, **facts: Any) -> Any:  # noqa: A002 - named like the attribute
+    """A dataclass field that declares a setting; its name and type are those of the field.
+
+    Any: a field's type is its value's, and `Setting` checks the names of the facts.
+    """
+    return dataclasses.field(default=default, metadata={_METADATA: Setting(help=help, default=default, **facts)})
 
 
 def declared(group: type, prefix: str = "") -> dict[str, Setting]:
-    """The settings that the fields of `group` declare, by dotted name, those of its nested groups included."""
+    """The settings declared by the fields of `group` and its nested groups, by dotted name."""
     found: dict[str, Setting] = {}
     for field in dataclasses.fields(group):
         declaration = field.metadata.get(_METADATA)
@@ -97,16 +80,16 @@ def declared(group: type, prefix: str = "") -> dict[str, Setting]:
     return found
 
 
-def nested_group(field: dataclasses.Field[Any]) -> type | None:
-    """The dataclass whose settings stand under the name of `field`, or None when `field` is no such group."""
+def nested_group(field: dataclasses.Field[object]) -> type | None:
+    """The dataclass of the nested group that `field` contains; None when it contains no group."""
     factory: object = field.default_factory
     return factory if isinstance(factory, type) and dataclasses.is_dataclass(factory) else None
 
 
 def from_text(declaration: Setting, text: str) -> Value:
-    """The value that an environment variable spells.
+    """The value of an environment variable.
 
-    Raises: ValueError saying what is allowed; never with the text itself, which may be anything.
+    Raises: ValueError with the allowed values; never with the text, which may be a secret.
     """
     if declaration.kind is bool:
         return from_toml(declaration, _WORDS.get(text.strip().lower(), text))
@@ -118,25 +101,25 @@ def from_text(declaration: Setting, text: str) -> Value:
 
 
 def from_toml(declaration: Setting, raw: object) -> Value:
-    """The value that a parsed TOML value stands for.
+    """The value of a parsed TOML value.
 
-    Raises: ValueError saying what is allowed; never with the value itself, which may be anything.
+    Raises: ValueError with the allowed values; never with the value, which may be a secret.
     """
     match raw:
         case bool() if declaration.kind is bool:
             return raw
-        case bool():  # an int to Python, never to a user
+        case bool():  # in Python also an int
             pass
-        case int() if declaration.kind is int and declaration.least <= raw <= declaration.most:
+        case int() if declaration.kind is int and declaration.between[0] <= raw <= declaration.between[1]:
             return raw
         case str() if declaration.kind is str:
-            return _checked(declaration, raw)
+            return _check(declaration, raw)
         case list() if declaration.kind is tuple and all(isinstance(item, str) for item in raw):
-            return tuple(_checked(declaration, item) for item in raw)
+            return tuple(_check(declaration, item) for item in raw)
     raise ValueError(declaration.allowed)
 
 
-def _checked(declaration: Setting, text: str) -> str:
+def _check(declaration: Setting, text: str) -> str:
     if declaration.choices and text not in declaration.choices:
         raise ValueError(declaration.allowed)
     return declaration.check(text) if declaration.check else text
