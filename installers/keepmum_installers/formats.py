@@ -14,10 +14,10 @@ from typing import Any
 from keepmum.workspace import toml_edit
 from keepmum.workspace.toml_file import dotted, literal
 from keepmum_installers import files, json_edit
-from keepmum_installers.errors import UneditableFile
+from keepmum_installers.errors import InstallError, UneditableFile
 from keepmum_installers.json_edit import Undo
 
-__all__ = ["Format", "of", "values"]
+__all__ = ["Format", "editable_values", "of", "values"]
 
 _UNUSUAL = "it is written in a way that is better changed by hand"
 _Keys = Sequence[str]
@@ -46,6 +46,20 @@ def values(path: str) -> dict[str, Any]:
     """
     text = (files.read(path) or b"").decode("utf-8", "replace")
     return {} if json_edit.is_blank(text) else of(path).parse(text)
+
+
+def editable_values(path: str, next_step: str) -> dict[str, Any]:
+    """As `values`, for a file that is to be edited.
+
+    Raises: InstallError naming file and line when it is damaged or not UTF-8.
+    """
+    try:
+        text = (files.read(path) or b"").decode("utf-8")
+        return {} if json_edit.is_blank(text) else of(path).parse(text)
+    except UnicodeDecodeError:
+        raise InstallError(f"{path} was left unchanged: not UTF-8 text", next_step) from None
+    except UneditableFile as error:
+        raise InstallError(f"{path} was left unchanged: {error}", next_step) from None
 
 
 def _json_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:

@@ -15,10 +15,9 @@ from keepmum_installers import apply, files, formats, local_plugin
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, ServerList
 from keepmum_installers.console import Console
-from keepmum_installers.errors import FileChanged, InstallError, UneditableFile
+from keepmum_installers.errors import FileChanged, InstallError
 from keepmum_installers.guard_entry import guarded, is_guarded, unguarded
 from keepmum_installers.journal import Edited, Journal
-from keepmum_installers.json_edit import is_blank
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change, edit_keys
@@ -237,23 +236,9 @@ def _known(client: str) -> str:
 
 def _servers(client: str, machine: Machine) -> Iterator[_ServerEntry]:
     for servers in CLIENTS[client].server_lists(machine):
-        entries: object = _read(servers.path)
+        entries: object = formats.editable_values(servers.path, "Fix it and run this again.")
         for key in servers.keys:
             entries = entries.get(key) if isinstance(entries, dict) else None
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
                 yield _ServerEntry(servers, name, entry)
-
-
-def _read(path: str) -> dict[str, object]:
-    """The values in the file; empty when there is none.
-
-    Raises: InstallError when it could not be edited safely.
-    """
-    try:
-        text = (files.read(path) or b"").decode("utf-8")
-        return {} if is_blank(text) else formats.of(path).parse(text)
-    except UnicodeDecodeError:
-        raise InstallError(f"{path} was left unchanged: not UTF-8 text", "Fix it and run this again.") from None
-    except UneditableFile as error:
-        raise InstallError(f"{path} was left unchanged: {error}", "Fix it and run this again.") from None

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from keepmum_installers.errors import InstallError
 
-__all__ = ["Source", "bundle_folder", "folder", "github", "parse_source"]
+__all__ = ["Source", "folder", "parse_source"]
 
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 _SSH = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+")
@@ -34,20 +34,6 @@ def folder(path: str) -> Source:
     return Source("directory", os.path.realpath(path))
 
 
-def bundle_folder(named: str | None, root: str | None, cwd: str) -> str | None:
-    """The folder of the bundle: the named source, else the one at root; None when the source is not a folder.
-
-    Raises: InstallError when the named source is not valid, or the folder has no bundle.
-    """
-    source = parse_source(named, cwd) if named else folder(root) if root else None
-    return source.where if source is not None and source.kind == "directory" else None
-
-
-def github(repository: str) -> Source:
-    """The repository `owner/name` on GitHub as a source."""
-    return Source("github", repository)
-
-
 def parse_source(text: str, cwd: str) -> Source:
     """The source that the user named.
 
@@ -57,7 +43,7 @@ def parse_source(text: str, cwd: str) -> Source:
     if os.path.isdir(path):
         return folder(path)
     if _OWNER_AND_NAME.fullmatch(text) and not text.startswith("."):
-        return github(text)
+        return Source("github", text)
     if _SSH.fullmatch(text):
         return Source("git", text)
     address = _address(text)
@@ -78,7 +64,7 @@ def parse_source(text: str, cwd: str) -> Source:
         )
     name = address.path.strip("/").removesuffix(".git")
     if address.hostname == "github.com" and _OWNER_AND_NAME.fullmatch(name):
-        return github(name)
+        return Source("github", name)
     return Source("git", text)
 
 

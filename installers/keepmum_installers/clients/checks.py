@@ -48,12 +48,12 @@ def last_runs(client: str, events: Mapping[str, str], machine: Machine, when_old
     """When each hook last ran, and who last used the server; `events` maps the client's event names to ours."""
     for name, event in events.items():
         yield _hook(client, name, event, machine, when_old)
-    yield server(client, client, machine)
+    yield server(client, machine)
 
 
-def server(client: str, agent: str, machine: Machine) -> Finding:
-    """When the client, named `agent` in memories, last connected to the server, and its name and version."""
-    about, path = f"{client} server", heartbeat_file(machine.home, agent, "server")
+def server(client: str, machine: Machine) -> Finding:
+    """When the client last connected to the server, and its name and version."""
+    about, path = f"{client} server", heartbeat_file(machine.home, client, "server")
     age = _age(path)
     if age is None:
         return note(about, "has not been used yet", "Start the client, and check whether it lists the server.")

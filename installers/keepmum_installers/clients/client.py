@@ -11,6 +11,7 @@ from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import Product
+from keepmum_installers.source import Source, folder, parse_source
 
 __all__ = ["Client", "InstallSpec", "Scope", "ServerList"]
 
@@ -29,6 +30,21 @@ class InstallSpec:
     """A folder, `owner/repository` or a git address; None leaves the choice to the client module."""
     shared_key: str | None = field(default=None, repr=False)
     """The value of the variable for a shared key; never shown."""
+
+    def shared_source(self, cwd: str) -> Source:
+        """The named source, else the public repository.
+
+        Raises: InstallError when the named source is not valid.
+        """
+        return parse_source(self.source, cwd) if self.source else Source("github", self.product.repository)
+
+    def bundle(self, cwd: str) -> str | None:
+        """The folder of the bundle: the named source, else `root`; None when the source is not a folder.
+
+        Raises: InstallError when the named source is not valid, or the folder has no bundle.
+        """
+        source = parse_source(self.source, cwd) if self.source else folder(self.root) if self.root else None
+        return source.where if source is not None and source.kind == "directory" else None
 
 
 @dataclass(frozen=True, slots=True)

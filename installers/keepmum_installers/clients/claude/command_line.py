@@ -9,7 +9,7 @@ import re
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, github
+from keepmum_installers.source import Source
 
 __all__ = ["WHOLE_SINCE", "entries", "known_source", "program", "version"]
 
@@ -39,7 +39,7 @@ def known_source(claude: str, machine: Machine) -> Source | None:
         if entry.get("name") == MARKETPLACE and isinstance(where, str):
             if kind == "directory":
                 return Source("directory", os.path.realpath(where))
-            return github(where) if kind == "github" else Source("git", where)
+            return Source("github", where) if kind == "github" else Source("git", where)
     return None
 
 

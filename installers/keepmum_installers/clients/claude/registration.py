@@ -15,7 +15,7 @@ from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Command, Plan, Step
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, folder, github, parse_source
+from keepmum_installers.source import Source, folder
 
 __all__ = ["plan", "remains", "source_of"]
 
@@ -50,11 +50,9 @@ def source_of(spec: InstallSpec, machine: Machine) -> Source:
 
     Raises: InstallError when the named source is not valid.
     """
-    if spec.source is not None:
-        return parse_source(spec.source, machine.cwd)
     # The next update deletes the client's copy of the plugin, so nothing can be installed from it.
-    if spec.root is None or files.lies_in(spec.root, settings.settings_folder(machine)):
-        return github(spec.product.repository)
+    if spec.source is not None or spec.root is None or files.lies_in(spec.root, settings.settings_folder(machine)):
+        return spec.shared_source(machine.cwd)
     return folder(spec.root)
 
 

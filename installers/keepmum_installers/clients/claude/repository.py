@@ -15,7 +15,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, github, parse_source
+from keepmum_installers.source import Source
 
 __all__ = ["plan"]
 
@@ -46,7 +46,7 @@ def _source(spec: InstallSpec, machine: Machine, top: str) -> Source:
     if spec.source is None and spec.scope == "local":
         # This file stays on this machine, so it may name the clone that is here.
         return registration.source_of(spec, machine)
-    source = github(spec.product.repository) if spec.source is None else parse_source(spec.source, machine.cwd)
+    source = spec.shared_source(machine.cwd)
     if spec.scope == "project" and source.kind == "directory" and not files.lies_in(source.where, top):
         raise InstallError(
             f"{source.where} is outside the repository {top}, so teammates do not have it",

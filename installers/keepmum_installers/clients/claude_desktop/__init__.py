@@ -16,7 +16,6 @@ from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["ClaudeDesktop"]
 
@@ -42,7 +41,7 @@ class ClaudeDesktop(Client):
 
         Raises: InstallError when the named source is not valid, or the file cannot be edited safely.
         """
-        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
         launch = os.path.join(root, "plugin", "launch.py")
@@ -64,7 +63,7 @@ class ClaudeDesktop(Client):
         """The server's entry, and who last used the server."""
         if not self.is_here(machine):
             return [absent(_NAME, "Claude Desktop")]
-        return [_registration(f"{_NAME} server entry", self.folder(machine)), server(_NAME, _NAME, machine)]
+        return [_registration(f"{_NAME} server entry", self.folder(machine)), server(_NAME, machine)]
 
 
 def _registration(about: str, folder: str) -> Finding:

@@ -9,7 +9,7 @@ import re
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, github
+from keepmum_installers.source import Source
 
 __all__ = ["OLDEST", "entry", "known_source", "program", "servers", "version"]
 
@@ -41,7 +41,7 @@ def known_source(codex: str, machine: Machine) -> Source | None:
             if source.get("sourceType") == "local":
                 return Source("directory", os.path.realpath(where))
             name = where.removeprefix("https://github.com/").removesuffix(".git")
-            return github(name) if re.fullmatch(r"[\w.-]+/[\w.-]+", name) else Source("git", where)
+            return Source("github", name) if re.fullmatch(r"[\w.-]+/[\w.-]+", name) else Source("git", where)
     return None
 
 

@@ -17,7 +17,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Command, Plan, Step
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, github, parse_source
+from keepmum_installers.source import Source, parse_source
 
 __all__ = ["plan", "plugin_files", "remains"]
 
@@ -78,7 +78,7 @@ def _source(spec: InstallSpec, machine: Machine) -> Source:
     """
     if _root(spec, machine) is not None:
         return Source("directory", manifests.plugin_folder(machine))
-    return github(spec.product.repository) if spec.source is None else parse_source(spec.source, machine.cwd)
+    return spec.shared_source(machine.cwd)
 
 
 def _root(spec: InstallSpec, machine: Machine) -> str | None:

@@ -13,7 +13,7 @@ from keepmum_installers.files import lies_in
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, add_block
 from keepmum_installers.product import PLUGIN
-from keepmum_installers.source import Source, github, parse_source
+from keepmum_installers.source import Source
 
 __all__ = ["plan"]
 
@@ -30,7 +30,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
         raise InstallError(
             f"{machine.repository} is your home, not a project", "Go to the project's folder, or use --scope user."
         )
-    source = github(spec.product.repository) if spec.source is None else parse_source(spec.source, machine.cwd)
+    source = spec.shared_source(machine.cwd)
     plugins = settings.read(path).get("plugins")
     entry = plugins.get(PLUGIN) if isinstance(plugins, dict) else None
     if entry is None:

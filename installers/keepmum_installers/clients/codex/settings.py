@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-import tomllib
 from collections.abc import Iterator
+from typing import Any
 
-from keepmum_installers import files
+from keepmum_installers import formats
 from keepmum_installers.clients.client import ServerList
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
@@ -37,8 +36,6 @@ EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
 SERVER = "keepmum"
 """The server's key. The client omits the plugin's name from tool names, and drops one of two equal keys: it must be
 unusual."""
-
-_FIX = "Fix it and run this again: Codex itself does not start with it either."
 
 
 def folder(machine: Machine) -> str:
@@ -82,20 +79,12 @@ def folders_left_behind(machine: Machine) -> tuple[str, ...]:
     return tuple(os.path.join(folder(machine), *name) for name in names)
 
 
-def read(path: str) -> dict[str, object]:
+def read(path: str) -> dict[str, Any]:
     """The values of a `config.toml`; empty when there is no file.
 
-    Raises: InstallError naming line and column when it is not TOML.
+    Raises: InstallError naming line and column when it is damaged.
     """
-    content = files.read(path) or b""
-    try:
-        return tomllib.loads(content.decode("utf-8").removeprefix("\ufeff"))
-    except UnicodeDecodeError:
-        raise InstallError(f"{path} was left unchanged: it is not UTF-8 text", _FIX) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r"line (\d+), column (\d+)", str(error))
-        where = found[0] if found else "near its end"
-        raise InstallError(f"{path} was left unchanged: it is not TOML, at {where}", _FIX) from None
+    return formats.editable_values(path, "Fix it and run this again: Codex itself does not start with it either.")
 
 
 def check_editable(path: str) -> None:

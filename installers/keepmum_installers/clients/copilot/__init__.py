@@ -18,12 +18,10 @@ from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import MARKETPLACE, PLUGIN, Product
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["CopilotCli"]
 
 _NAME = "copilot-cli"
-_EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard"}
 _IF_UNUSED = "If you use Copilot CLI daily, check what /hooks shows in it."
 
 
@@ -51,7 +49,7 @@ class CopilotCli(Client):
 
         Raises: InstallError when the named source is not valid, or the settings cannot be edited safely.
         """
-        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=_by_hand(spec.source or spec.product.repository))
         wanted = (
@@ -82,7 +80,7 @@ def _checks(folder: str, machine: Machine) -> Iterator[Finding]:
     yield ok(_NAME, f"at {folder}")
     yield interpreter(_NAME, machine)
     yield _plugin(f"{_NAME} plugin", folder)
-    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
+    yield from last_runs(_NAME, manifests.EVENTS, machine, _IF_UNUSED)
 
 
 def _plugin(about: str, folder: str) -> Finding:

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from keepmum_hooks.event import GUARD, SESSION_START, STOP
 from keepmum_installers.product import SKILLS, Product
 
-__all__ = ["MANIFEST", "render"]
+__all__ = ["EVENTS", "MANIFEST", "render"]
 
 MANIFEST = ".plugin/plugin.json"
 
-_EVENTS = {"SessionStart": SESSION_START, "Stop": STOP, "PreToolUse": GUARD}
+EVENTS = {"SessionStart": SESSION_START, "Stop": STOP, "PreToolUse": GUARD}
 # The client's default is half a minute; the hooks need milliseconds.
 _HOOK_SECONDS = 5
 
@@ -32,7 +32,7 @@ def render(product: Product) -> Mapping[str, object]:
             **product.facts(),
             "skills": f"./{SKILLS}/",
             "mcpServers": "./.mcp.json",
-            "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in _EVENTS.items()},
+            "hooks": {event: [{"hooks": [_hook(word)]}] for event, word in EVENTS.items()},
         }
     }
 

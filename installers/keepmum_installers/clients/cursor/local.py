@@ -17,7 +17,6 @@ from keepmum_installers.clients.cursor import manifests
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import SKILL
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["config_folder", "plan", "plugin_folder", "remains"]
 
@@ -37,7 +36,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
 
     Raises: InstallError when the named source is not valid.
     """
-    root = bundle_folder(spec.source, spec.root, machine.cwd)
+    root = spec.bundle(machine.cwd)
     if root is None:
         return Plan(notes=_by_hand(spec))
     steps = local_plugin.changes(_texts(spec, root), plugin_folder(machine), "a part of the plugin")

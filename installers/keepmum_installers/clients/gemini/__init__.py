@@ -18,7 +18,6 @@ from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Command, Plan
 from keepmum_installers.product import Product
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["GeminiCli"]
 
@@ -56,7 +55,7 @@ class GeminiCli(Client):
 
         Raises: InstallError when the named source is not valid.
         """
-        bundle = bundle_folder(spec.source, spec.root, machine.cwd)
+        bundle = spec.bundle(machine.cwd)
         gemini = self.program(machine)
         if bundle is None or gemini is None:
             return Plan(notes=_by_hand())

@@ -18,7 +18,6 @@ from keepmum_installers.finding import Finding, absent, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, own_file
 from keepmum_installers.product import Product
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["OpenCode"]
 
@@ -53,7 +52,7 @@ class OpenCode(Client):
 
         Raises: InstallError when the named source is not valid.
         """
-        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=("OpenCode reads the plugin from a folder: run this installer in a clone of Keepmum.",))
         address = PurePath(root, *_PLUGIN).as_uri()

@@ -13,18 +13,17 @@ from collections.abc import Iterable, Iterator
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
 from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
+from keepmum_installers.clients.copilot.manifests import EVENTS
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
-from keepmum_installers.source import bundle_folder
 
 __all__ = ["VisualStudioCode"]
 
 _NAME = "vscode"
 _LOCATIONS = "chat.pluginLocations"
-_EVENTS = {"SessionStart": "session-start", "Stop": "stop", "PreToolUse": "guard"}
 _IF_UNUSED = "If you use its agent daily, check whether the setting chat.plugins.enabled is on."
 
 
@@ -57,7 +56,7 @@ class VisualStudioCode(Client):
             (path,) = self.repository_files(spec.scope, machine)
             change = edit_keys(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
-        root = bundle_folder(spec.source, spec.root, machine.cwd)
+        root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
         wanted = (((_LOCATIONS, root), True),)
@@ -89,7 +88,7 @@ def _checks(folder: str, machine: Machine) -> Iterator[Finding]:
     else:
         yield note(about, f"{_settings(folder)} does not name it", f"Run `keepmum install --client {_NAME}`.")
     yield interpreter(_NAME, machine)
-    yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)
+    yield from last_runs(_NAME, EVENTS, machine, _IF_UNUSED)
 
 
 def _settings(folder: str) -> str:
