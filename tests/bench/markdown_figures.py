@@ -21,7 +21,7 @@ from bench.store_corpus import memories, questions
 from keepmum.core import ranking
 from keepmum.core.memory import Filter, JsonValue
 from keepmum.service.importers import write_file
-from keepmum.stores.markdown import FOLDER, MarkdownStore, open_store
+from keepmum.stores.markdown import FOLDER, MarkdownStore
 
 Row = store_figures.Row
 
@@ -63,7 +63,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 
 def _opened(root: Path) -> MarkdownStore:
-    return open_store(str(root), str(root.parent / "cache"), "shop")
+    return MarkdownStore(str(root), str(root.parent / "cache"), "shop")
 
 
 def _started(root: Path) -> tuple[float, float]:

@@ -42,11 +42,11 @@ STORES: Mapping[str, OpenStore] = {
     "composite": lambda folder: CompositeStore(
         {
             "sqlite": sqlite.open_store(str(folder / "memory.db")),
-            "markdown": markdown.open_store(str(folder), str(folder / "cache"), "alpha"),
+            "markdown": markdown.MarkdownStore(str(folder), str(folder / "cache"), "alpha"),
         },
         {"project": "markdown"},
     ),
-    "markdown": lambda folder: markdown.open_store(str(folder), str(folder / "cache"), "alpha"),
+    "markdown": lambda folder: markdown.MarkdownStore(str(folder), str(folder / "cache"), "alpha"),
     "rest": _open_rest,
     "rest-second": _open_second,
     "sqlite": lambda folder: sqlite.open_store(str(folder / "memory.db")),

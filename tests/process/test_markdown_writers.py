@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from keepmum.core.memory import Filter
-from keepmum.stores.markdown import open_store
+from keepmum.stores.markdown import MarkdownStore
 
 pytestmark = [pytest.mark.disk, pytest.mark.heavy]
 
@@ -26,11 +26,11 @@ WRITER = """
 import sys, time
 from keepmum.core import ids
 from keepmum.core.memory import Change, Memory
-from keepmum.stores.markdown import open_store
+from keepmum.stores.markdown import MarkdownStore
 from dataclasses import replace
 
 root, cache, name, count = sys.argv[1:]
-store = open_store(root, cache, "alpha")
+store = MarkdownStore(root, cache, "alpha")
 for number in range(int(count)):
     at = time.time_ns() // 1_000_000
     text = f"{name} wrote {number}"
@@ -58,7 +58,7 @@ def test_many_writers_lose_nothing(tmp_path: Path, caches: int) -> None:
     folder.mkdir()
     writers = [start(folder, tmp_path / f"cache{number % caches}", f"w{number}") for number in range(WRITERS)]
     assert [writer.communicate(timeout=LIMIT)[1] for writer in writers] == [b""] * WRITERS
-    with contextlib.closing(open_store(str(folder), str(tmp_path / "cache0"), "alpha")) as store:
+    with contextlib.closing(MarkdownStore(str(folder), str(tmp_path / "cache0"), "alpha")) as store:
         found = store.browse(Filter(now=9**15, project="alpha"), limit=100_000)
         assert sorted(memory.text for memory in found) == sorted(
             f"w{writer} wrote {number}{' twice' if number % 3 == 0 else ''}"

@@ -83,7 +83,7 @@ def test_into_files(root: Path, home: Path, project: Path) -> None:
     from keepmum.stores import markdown
 
     with contextlib.closing(
-        markdown.open_store(str(project), str(home / ".keepmum" / "cache"), folder_id(str(project)))
+        markdown.MarkdownStore(str(project), str(home / ".keepmum" / "cache"), folder_id(str(project)))
     ) as store:
         names = [memory.id for memory in store.between("", "~", MEMORIES)]
         assert {len(store.history(name)) for name in names} == {1}

@@ -45,7 +45,7 @@ def open_store(spec: StoreSpec) -> Store:
         case MarkdownSpec():
             from keepmum.stores import markdown
 
-            return markdown.open_store(spec.root, spec.cache, spec.project)
+            return markdown.MarkdownStore(spec.root, spec.cache, spec.project)
         case CompositeSpec():
             return _open_composite(spec)
 
@@ -77,7 +77,7 @@ def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherStores | None]:
     from keepmum.stores import markdown
 
     if spec.user_home is None:
-        return markdown.open_store(spec.root, spec.cache, spec.project), None
+        return markdown.MarkdownStore(spec.root, spec.cache, spec.project), None
     registry = markdown.Registry(markdown.registry_of(spec.user_home))
     others = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
-    return markdown.open_store(spec.root, spec.cache, spec.project, registry), others
+    return markdown.MarkdownStore(spec.root, spec.cache, spec.project, registry), others

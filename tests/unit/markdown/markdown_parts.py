@@ -7,7 +7,7 @@ from typing import Any
 
 from keepmum.core import ids
 from keepmum.core.memory import Change, Filter, Memory
-from keepmum.stores.markdown import MarkdownStore, open_store
+from keepmum.stores.markdown import MarkdownStore
 
 __all__ = ["NOW", "SEED", "a_memory", "day", "file_of", "found", "keep", "opened", "put", "texts"]
 
@@ -38,7 +38,7 @@ Needed stateless auth but also wanted token revocation.
 
 def opened(folder: Path, project: str = "alpha", **more: Any) -> MarkdownStore:
     """The store of a repository at `folder`."""
-    return open_store(str(folder), str(folder.parent / "cache"), project, **more)
+    return MarkdownStore(str(folder), str(folder.parent / "cache"), project, **more)
 
 
 def day(folder: Path, name: str = "2026-02-04") -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import rest_server
-from keepmum.core.errors import KeyRefused, StoreError
+from keepmum.core.errors import KeyRefused
 from keepmum.stores.rest.api import Api
 from keepmum.stores.rest.http_client import HttpClient, RequestRefused
 from keepmum.workspace.credentials import Server
@@ -43,13 +43,6 @@ def last_body(fake: FakeServer, method: str) -> dict[str, Any]:
     body = json.loads(fake.asked(method)[-1].get_data())
     assert isinstance(body, dict)
     return body
-
-
-def test_health_needs_no_key_and_reports_whether_the_model_is_ready(connect: Connect, fake: FakeServer) -> None:
-    assert connect(key="not a key of this server").ready() is True
-    fake.ready = False
-    with pytest.raises(StoreError, match="503"):
-        connect().ready()
 
 
 def test_create_sends_five_fields_and_returns_the_id(connect: Connect, fake: FakeServer) -> None:
@@ -123,19 +116,6 @@ def test_recent_lists_the_latest_first_within_the_days(connect: Connect, fake: F
     found = connect().recent(limit=10, days=30, project="alpha")
     assert [item.id for item in found] == names[:2]
     assert dict(fake.asked("GET")[-1].args) == {"limit": "10", "days": "30", "project": "alpha"}
-
-
-def test_the_audit_log_is_in_order_and_outlives_the_memory(connect: Connect, fake: FakeServer) -> None:
-    api = connect()
-    name = create(api)
-    api.update(name, text="Green first", title="Pools")
-    api.delete(name)
-    assert [event.action for event in api.audit(name)] == ["create", "update", "delete"]
-    fake.keys = {KEY: ["beta"]}
-    with pytest.raises(KeyRefused, match="403"):
-        connect().audit(name)
-    with pytest.raises(RequestRefused, match="Memory not found"):
-        connect().audit(str(uuid.uuid4()))
 
 
 def test_update_sends_text_and_title_and_keeps_the_other_fields(connect: Connect, fake: FakeServer) -> None:

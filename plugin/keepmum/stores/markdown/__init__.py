@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from keepmum.stores.markdown.other_projects import OtherProjects
 from keepmum.stores.markdown.registry import Registry, registry_of
-from keepmum.stores.markdown.store import FOLDER, MarkdownStore, open_store
+from keepmum.stores.markdown.store import FOLDER, MarkdownStore
 
-__all__ = ["FOLDER", "MarkdownStore", "OtherProjects", "Registry", "open_store", "registry_of"]
+__all__ = ["FOLDER", "MarkdownStore", "OtherProjects", "Registry", "registry_of"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,31 +29,20 @@ def parse(text: str) -> dict[str, Node]:
         ) from None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        events = iter(list(_limited(yaml.parse(text, Loader=loader))))
+        events = list(itertools.islice(yaml.parse(text, Loader=loader), _MAX_EVENTS + 1))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", near line {mark.line + 2}" if mark is not None else ""  # the first line of the file is `---`
         raise InvalidYaml(f"has front matter that is not YAML{where}") from None
-    document = _document(events)
-    if document is None:
+    if len(events) > _MAX_EVENTS:
+        raise InvalidYaml(f"has front matter of more than {_MAX_EVENTS:,} parts")
+    rest = itertools.dropwhile(lambda event: type(event).__name__ != "DocumentStartEvent", events)
+    if next(rest, None) is None:
         return {}
+    document = _node(next(rest), rest, 0)
     if not isinstance(document, dict):
         raise InvalidYaml("has front matter that is not a list of named entries")
     return document
-
-
-def _limited(events: Iterator[_Event]) -> Iterator[_Event]:
-    for number, event in enumerate(events):
-        if number > _MAX_EVENTS:
-            raise InvalidYaml(f"has front matter of more than {_MAX_EVENTS:,} parts")
-        yield event
-
-
-def _document(events: Iterator[_Event]) -> Node:
-    for event in events:
-        if type(event).__name__ == "DocumentStartEvent":
-            return _node(next(events), events, 0)
-    return None
 
 
 def _node(event: _Event, events: Iterator[_Event], depth: int) -> Node:

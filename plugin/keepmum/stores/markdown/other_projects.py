@@ -39,7 +39,7 @@ class OtherProjects:
             if root in self._stores or os.path.realpath(root) == self._current:
                 continue
             try:
-                self._stores[root] = MarkdownStore(root, self._cache, self._project_of(root, name), None)
+                self._stores[root] = MarkdownStore(root, self._cache, self._project_of(root, name))
             except StoreError as error:
                 self._failed[root] = str(error)
         return self.opened

@@ -25,13 +25,12 @@ from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
 from keepmum.stores.markdown.index_sync import IndexSync, digest_of
 from keepmum.stores.markdown.registry import Registry
-from keepmum.stores.markdown.vector_search import FileVectorSearch
-from keepmum.stores.sqlite import open_store as open_index
+from keepmum.stores.sqlite import open_store
 from keepmum.stores.sqlite.errors import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.system import private_files
 
-__all__ = ["FOLDER", "MarkdownStore", "open_store"]
+__all__ = ["FOLDER", "MarkdownStore"]
 
 FOLDER = ".memories"
 _CANNOT: Mapping[str, str] = {
@@ -44,16 +43,6 @@ _CANNOT: Mapping[str, str] = {
 _LOCK_TIMEOUT = 30.0  # seconds; each writer first reads what the one before it has changed
 _MAX_NAMED = 3  # files in a notice
 _Result = TypeVar("_Result")
-
-
-def open_store(root: str, cache: str, project: str | None = None, registry: Registry | None = None) -> MarkdownStore:
-    """The store in `root/.memories`, with its index below the folder `cache`.
-
-    `project` is the project of memories whose file names none. Writing a new memory lists the repository in `registry`.
-
-    Raises: StoreError when the index can be neither read nor created.
-    """
-    return MarkdownStore(root, cache, project, registry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +60,13 @@ class _FileWrite:
 class MarkdownStore:
     """A `Store` in the files of one repository (see `keepmum.stores.base.Store` for what each method returns)."""
 
-    def __init__(self, root: str, cache: str, project: str | None, registry: Registry | None) -> None:
+    def __init__(self, root: str, cache: str, project: str | None = None, registry: Registry | None = None) -> None:
+        """The store in `root/.memories`, with its index below the folder `cache`.
+
+        `project` is that of memories whose file names none. Writing a new memory lists the repository in `registry`.
+
+        Raises: StoreError when the index can be neither read nor created.
+        """
         self.root = os.path.abspath(root)
         self._project = project
         self._registry = registry
@@ -90,12 +85,11 @@ class MarkdownStore:
         with self._store_errors():
             with self._lock.hold(_LOCK_TIMEOUT):  # two processes that repair a cache must not delete each other's
                 self._table = FileTable(os.path.join(index_folder, "files.db"))
-                self._index = open_index(os.path.join(index_folder, "memory.db"))
+                self._index = open_store(os.path.join(index_folder, "memory.db"), self._refresh)
             self._sync = IndexSync(self._folder, self._table, self._index, project)
             self._update_index(check_all=True)
-        index = self._index.features.vector_search
         self.features = Features(
-            vector_search=None if index is None else FileVectorSearch(index, self._refresh),
+            vector_search=self._index.features.vector_search,
             files=self,
             maintenance=self,
             erasure=self,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from keepmum.core.errors import KeepmumError, KeyRefused, StoreError, StoreUnavailable
 from keepmum.stores.outbox.queue import Item, Outbox
+from keepmum.system import file_locks
 
 __all__ = ["Drainer", "SendLock"]
 
@@ -21,30 +22,21 @@ _CLOSE_TIMEOUT = 1.0  # seconds for a request under way
 
 
 class SendLock:
-    """Lets one process at a time send to a server. The kernel releases it when its holder dies.
-
-    It is the write lock of an empty database: it works on every system, and two processes never hold it at once.
-    """
+    """Lets one process at a time send to a server. The kernel releases it when its holder dies."""
 
     def __init__(self, path: str) -> None:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        self._file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb")  # noqa: SIM115 - closed by `close`
         self._held = False
 
     def acquire(self) -> bool:
         """Whether this process holds the lock now; it keeps it until `close`."""
-        if not self._held:
-            try:
-                self._db.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError:
-                return False
-            self._held = True
-        return True
+        with contextlib.suppress(OSError):  # a file system without locks: nothing is sent from there
+            self._held = self._held or file_locks.take(self._file.fileno())
+        return self._held
 
     def close(self) -> None:
         """Release the lock."""
-        self._db.close()
-        self._held = False
+        self._file.close()
 
 
 class Drainer:

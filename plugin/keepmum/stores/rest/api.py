@@ -23,7 +23,7 @@ from keepmum.stores.rest.responses import Fields, records
 if TYPE_CHECKING:
     from keepmum.stores.rest.http_client import HttpClient
 
-__all__ = ["Api", "AuditEvent", "ListedMemory", "LoadedMemory"]
+__all__ = ["Api", "ListedMemory", "LoadedMemory"]
 
 _IDS_PER_REQUEST = 50  # they travel in the URL
 
@@ -35,38 +35,23 @@ class ListedMemory:
     id: str  # a UUID
     title: str
     project: str
-    score: float
+    score: float  # 0 except in search results
     created_at: int | None
     updated_at: int | None
-    memory_json: Mapping[str, JsonValue] | None = None  # the complete memory, from a server of version 2
+    memory_json: Mapping[str, JsonValue] | None  # the complete memory, from a server of version 2
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedMemory:
+class LoadedMemory(ListedMemory):
     """A memory with its text; the access count is that before this load."""
 
-    id: str
-    title: str
     text: str
     agent: str
-    project: str
     tags: tuple[str, ...]
-    created_at: int | None
-    updated_at: int | None
     accessed_at: int | None
     access_count: int
     created_by: str
     updated_by: str
-    memory_json: Mapping[str, JsonValue] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AuditEvent:
-    """One entry in the audit log of a memory."""
-
-    action: str  # create, update or delete
-    actor: str
-    at: int | None
 
 
 class Api:
@@ -86,10 +71,6 @@ class Api:
     def is_v2(self) -> bool | None:
         """Whether the server supports version 2; None until it has answered once."""
         return None if self._http.api_version is None else self._http.api_version > 1
-
-    def ready(self) -> bool:
-        """Whether the server is up and its model loaded. Needs no key."""
-        return self._fields(self._http.request("GET", "/health")).flag("modelReady")
 
     def collection(self) -> tuple[str, bool]:
         """The name of the collection, and whether the model is loaded. Needs a valid key."""
@@ -139,14 +120,6 @@ class Api:
         parameters = {"limit": str(limit), "days": str(days), "project": project}
         response = self._http.request("GET", f"{self._memories_path}/recent", query=_without_empty(parameters))
         return [self._listed(item) for item in records(response, self._http.origin)]
-
-    def audit(self, memory: str) -> list[AuditEvent]:
-        """The audit log of a memory, oldest entry first; also after the memory was deleted."""
-        response = self._http.request("GET", f"{self._memory_path(memory)}/audit")
-        return [
-            AuditEvent(item.text_or("action", ""), item.text_or("actor", "unknown"), item.time("timestamp"))
-            for item in records(response, self._http.origin)
-        ]
 
     def update(
         self,
@@ -202,6 +175,7 @@ class Api:
     def _loaded(self, item: Fields) -> LoadedMemory:
         return LoadedMemory(
             id=self._uuid(item),
+            score=0.0,
             title=item.text_or("title", ""),
             text=item.text("text"),
             agent=item.text_or("agent", "unknown"),

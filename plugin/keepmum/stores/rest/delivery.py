@@ -13,7 +13,7 @@ from keepmum.stores.outbox.queue import Action
 from keepmum.stores.rest.mapping import wire_text
 
 if TYPE_CHECKING:
-    from keepmum.stores.rest.api import Api, LoadedMemory
+    from keepmum.stores.rest.api import Api
 
 __all__ = ["ItemBuilder", "ItemSender"]
 
@@ -45,11 +45,7 @@ class ItemBuilder:
     def _items(self, change: Change, now: int) -> Iterator[Item]:
         before = change.before if _is_at_server(change.before) else None
         after = change.after if _is_at_server(change.after) else None
-        if (
-            before is not None
-            and after is not None
-            and self.project_name(before.project) == self.project_name(after.project)
-        ):
+        if before and after and self.project_name(before.project) == self.project_name(after.project):
             if self.all_fields or self._content(before) != self._content(after):
                 yield replace(self._write("replace", after, now), base_revision=before.revision)
             return
@@ -124,8 +120,9 @@ class ItemSender:
         listed = api.search(f"{item.title} {item.text}"[:_MAX_QUERY], limit=_SEARCH_LIMIT, project=item.project)
         listed += api.recent(limit=_SEARCH_LIMIT, days=2, project=item.project)
         candidates = list(dict.fromkeys(one.id for one in listed if one.title == item.title))
-        same = [one for one in api.load(candidates) if _is_same(one, item)] if candidates else []
-        return same[0].id if same else None
+        wanted = (item.text, item.title, item.project)
+        loaded = api.load(candidates) if candidates else []
+        return next((one.id for one in loaded if (one.text, one.title, one.project) == wanted), None)
 
     def _unless_missing(self, act: Callable[[], None]) -> bool:
         """Whether the server had the memory that `act` is about."""
@@ -143,7 +140,3 @@ class ItemSender:
 def _is_at_server(memory: Memory | None) -> bool:
     """Whether the server has a memory with this status."""
     return memory is not None and memory.status == "active"
-
-
-def _is_same(loaded: LoadedMemory, item: Item) -> bool:
-    return (loaded.text, loaded.title, loaded.project) == (item.text, item.title, item.project)

@@ -125,16 +125,13 @@ class HttpClient:
                 return self._send(client, request, deadline)
             except StoreUnavailable as error:
                 wait = max(error.retry_after, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
-                again = error.unsent or request.method != "POST" or self._ignores_repeats(request)
+                knows_repeats = "Idempotency-Key" in request.headers and (self.api_version or 1) > 1
+                again = error.unsent or request.method != "POST" or knows_repeats
                 if attempt == _RETRIES or not again or deadline.left() <= wait:
                     raise
                 self._closed.wait(wait)
                 pause *= 2
         raise AssertionError  # the last attempt answers or raises
-
-    def _ignores_repeats(self, request: httpx.Request) -> bool:
-        """Whether the server recognises a repeated POST by its idempotency key."""
-        return "Idempotency-Key" in request.headers and (self.api_version or 1) > 1
 
     def _send(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
         limits = dict.fromkeys(("connect", "read", "write", "pool"), deadline.left())
@@ -161,23 +158,20 @@ class HttpClient:
         return b"".join(chunks)
 
     def _result(self, response: httpx.Response, raw: bytes) -> Any:
-        status = response.status_code
+        status, message = response.status_code, self._message
         if response.is_success:
             return parse(raw, self.origin)
         if 300 <= status < 400:
-            raise StoreError(
-                self._message("the server redirects to another address, where the key is not sent; use that address")
-            )
+            raise StoreError(message("the server redirects to another address, which gets no key; use that address"))
         if status == 401:
-            raise KeyRefused(
-                self._message(f"the server does not accept the key (401); `keepmum login {self.origin}` stores another")
-            )
+            login = f"`keepmum login {self.origin}` stores another"
+            raise KeyRefused(message(f"the server does not accept the key (401); {login}"))
         if status == 403:
-            raise KeyRefused(self._message("the key is not for this project (403); ask whoever issued it"))
+            raise KeyRefused(message("the key is not for this project (403); ask whoever issued it"))
         if status in _RETRYABLE:
             wait = _retry_after(response.headers.get("retry-after", ""))
-            raise StoreUnavailable(self._message(f"the server cannot serve just now ({status})"), retry_after=wait)
-        raise RequestRefused(self._message(f"the server refused ({status}){_error_message(raw)}"), status)
+            raise StoreUnavailable(message(f"the server cannot serve just now ({status})"), retry_after=wait)
+        raise RequestRefused(message(f"the server refused ({status}){_error_message(raw)}"), status)
 
     def _message(self, text: str) -> str:
         return text if self.origin in text else f"{self.origin}: {text}"
@@ -293,7 +287,7 @@ def _api_version(header: str) -> int:
     return int(header) if header.isdecimal() and len(header) < 4 else 1
 
 
-def _retry_after(header: str, clock: Callable[[], float] = time.time) -> float:
+def _retry_after(header: str) -> float:
     """Seconds that `Retry-After` asks for, as a number or a date; 0 when it holds neither."""
     if header.strip().isdecimal():
         return min(float(header[:9]), _MAX_RETRY_AFTER)
@@ -301,7 +295,7 @@ def _retry_after(header: str, clock: Callable[[], float] = time.time) -> float:
         moment = email.utils.parsedate_to_datetime(header).timestamp()
     except (TypeError, ValueError, OverflowError):
         return 0.0
-    return min(max(0.0, moment - clock()), _MAX_RETRY_AFTER)
+    return min(max(0.0, moment - time.time()), _MAX_RETRY_AFTER)
 
 
 def _error_message(raw: bytes) -> str:

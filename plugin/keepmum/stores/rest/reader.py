@@ -18,7 +18,7 @@ from keepmum.stores.rest.write_behind import WriteBehindCache
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api, ListedMemory, LoadedMemory
 
-__all__ = ["BULK_LIMIT", "ProjectNames", "ServerReader", "can_ask_server", "mirror_filter"]
+__all__ = ["BULK_LIMIT", "ServerReader", "can_ask_server", "mirror_filter"]
 
 _Result = TypeVar("_Result")
 BULK_LIMIT = 100  # a read of this many memories is made by a program (export, audit) and needs the texts as well
@@ -27,23 +27,6 @@ _LOAD_TTL = 0.3  # seconds for which a memory is not requested again: one call o
 _MAX_LISTED = 500
 _ALL_DAYS = 36_500
 _SETTLING_MS = 60_000  # a server may not list a memory as soon as it was written
-
-
-class ProjectNames:
-    """The names that the server uses for the projects of this machine."""
-
-    def __init__(self, mirror: LocalStore, configured: Mapping[str, str]) -> None:
-        """`configured` are names by project id; they take precedence over names seen before."""
-        self._mirror = mirror
-        self._configured = dict(configured)
-
-    def by_id(self) -> dict[str, str]:
-        """The names by project id."""
-        return {project: name for _, project, name in self._mirror.roots(0) if name} | self._configured
-
-    def name(self, project: str | None) -> str:
-        """The name of a project at the server."""
-        return mapping.project_name(project, self.by_id())
 
 
 class ServerReader:
@@ -55,15 +38,15 @@ class ServerReader:
         *,
         mirror: LocalStore,
         cache: WriteBehindCache,
-        projects: ProjectNames,
         outbox: Outbox,
+        projects: Mapping[str, str],
         clock: Callable[[], float],
     ) -> None:
         self._breaker = breaker
         self._mirror = mirror
         self._cache = cache
-        self._projects = projects
         self._outbox = outbox
+        self._projects = projects  # configured names by project id; they take precedence over names seen before
         self._clock = clock
         self._listed_at: dict[str | None, float] = {}
         self._loaded_at: dict[str, float] = {}
@@ -77,7 +60,7 @@ class ServerReader:
 
     def refresh(self, current: str | None, now: int, *, everywhere: bool) -> None:
         """Update the mirror with the server's list of the current project or of all, unless that was just done."""
-        project = None if everywhere else self._projects.name(current)
+        project = None if everywhere else self.project_name(current)
         if self._clock() - self._listed_at.get(project, -_LIST_TTL) < _LIST_TTL:
             return
         self._listed_at[project] = self._clock()
@@ -125,6 +108,13 @@ class ServerReader:
         """A memory of the mirror as the server has it now; None when it is gone there."""
         return None if memory is None else self.load([memory.id]).get(memory.id)
 
+    def project_name(self, project: str | None) -> str:
+        """The name of a project at the server."""
+        return mapping.project_name(project, self._project_names())
+
+    def _project_names(self) -> dict[str, str]:
+        return {project: name for _, project, name in self._mirror.roots(0) if name} | dict(self._projects)
+
     def mark_fresh(self, memories: Iterable[str]) -> None:
         """Note that the mirror has these memories as the server has them."""
         self._loaded_at |= dict.fromkeys(memories, self._clock())
@@ -141,7 +131,7 @@ class ServerReader:
         return self._breaker.call(request, flushed)
 
     def _search_server(self, api: Api, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
-        project = None if wanted.everywhere else self._projects.name(wanted.project)
+        project = None if wanted.everywhere else self.project_name(wanted.project)
         tags = wanted.tags if wanted.all_tags or len(wanted.tags) == 1 else ()  # the server supports "all of" only
         listed = api.search(" ".join(words), limit=limit, agent=wanted.agent, project=project, tags=tags)
         known = self._known(listed)
@@ -172,7 +162,7 @@ class ServerReader:
     def _listed_memories(
         self, listed: Sequence[ListedMemory], known: Mapping[str, Memory], current: str | None, now: int
     ) -> list[Memory]:
-        names = self._projects.by_id()
+        names = self._project_names()
         return [
             mapping.listed_memory(
                 item, known.get(mapping.memory_id(item.id)), mapping.project_of(item.project, current, names), now
@@ -181,7 +171,7 @@ class ServerReader:
         ]
 
     def _loaded_memories(self, loaded: Sequence[LoadedMemory], known: Mapping[str, Memory]) -> list[Memory]:
-        names, now = self._projects.by_id(), time.time_ns() // 1_000_000
+        names, now = self._project_names(), time.time_ns() // 1_000_000
         memories = []
         for item in loaded:
             before = known.get(mapping.memory_id(item.id))
@@ -191,7 +181,7 @@ class ServerReader:
 
     def _remove_unlisted(self, project: str, listed: set[str], now: int) -> None:
         """Remove from the mirror what the server no longer lists, except what was written a moment ago."""
-        for owner in {owner for owner, name in self._projects.by_id().items() if name == project} | {project}:
+        for owner in {owner for owner, name in self._project_names().items() if name == project} | {project}:
             wanted = Filter(now=now, project=owner, scopes=("project", "shared"), until=now - _SETTLING_MS)
             known = {memory.id for memory in self._mirror.browse(wanted, limit=2 * _MAX_LISTED)}
             self._cache.remove(known - listed - self._waiting())

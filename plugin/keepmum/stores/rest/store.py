@@ -18,7 +18,7 @@ from keepmum.stores.base import Capabilities, Features, LocalStore, Receipt, Red
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
-from keepmum.stores.rest.reader import BULK_LIMIT, ProjectNames, ServerReader, can_ask_server, mirror_filter
+from keepmum.stores.rest.reader import BULK_LIMIT, ServerReader, can_ask_server, mirror_filter
 from keepmum.stores.rest.write_behind import WriteBehindCache
 from keepmum.stores.rest.writer import SaveLocally, ServerWriter
 from keepmum.stores.specs import RestSpec
@@ -49,13 +49,12 @@ class RestStore:
         self._outbox = outbox
         self._breaker = CircuitBreaker(spec.server, connect, clock)
         self._cache = WriteBehindCache(mirror)
-        projects = ProjectNames(mirror, spec.projects)
         self._reader = ServerReader(
-            self._breaker, mirror=mirror, cache=self._cache, projects=projects, outbox=outbox, clock=clock
+            self._breaker, mirror=mirror, cache=self._cache, outbox=outbox, projects=spec.projects, clock=clock
         )
         self._writer = ServerWriter(
-            self._breaker, mirror=mirror, reader=self._reader, projects=projects, outbox=outbox, lock=lock,
-            drains=spec.drains, trailer=spec.trailer,
+            self._breaker, mirror=mirror, reader=self._reader, outbox=outbox, lock=lock, drains=spec.drains,
+            trailer=spec.trailer,
         )  # fmt: skip
 
     @property

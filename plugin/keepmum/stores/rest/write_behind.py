@@ -58,8 +58,10 @@ class WriteBehindCache:
             changes = [change for change in changes if change.before != change.after]
             try:
                 self._mirror.commit(changes)
-            except StaleWrite:
-                self._commit_one_by_one(changes)
+            except StaleWrite:  # another process has overtaken some of them
+                for change in changes:
+                    with contextlib.suppress(StaleWrite):
+                        self._mirror.commit([change])
 
     def remove(self, ids: Collection[str]) -> None:
         """Remove memories from the mirror that the server no longer has."""
@@ -68,12 +70,6 @@ class WriteBehindCache:
                 active = [memory for memory in self._mirror.get(sorted(ids)) if memory.status == "active"]
                 if active:
                     self._mirror.commit([Change(memory, None) for memory in active])
-
-    def _commit_one_by_one(self, changes: Sequence[Change]) -> None:
-        """Write each change for itself, without those that another process has overtaken."""
-        for change in changes:
-            with contextlib.suppress(StaleWrite):
-                self._mirror.commit([change])
 
 
 def _with_next_revision(memory: Memory, stored: Memory | None) -> Memory:

@@ -14,7 +14,7 @@ from keepmum.stores.outbox import Drainer, Item, Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
 from keepmum.stores.rest.delivery import ItemBuilder, ItemSender
-from keepmum.stores.rest.reader import ProjectNames, ServerReader
+from keepmum.stores.rest.reader import ServerReader
 
 __all__ = ["SaveLocally", "ServerWriter"]
 
@@ -32,7 +32,6 @@ class ServerWriter:
         *,
         mirror: Store,
         reader: ServerReader,
-        projects: ProjectNames,
         outbox: Outbox,
         lock: SendLock,
         drains: bool,
@@ -42,7 +41,6 @@ class ServerWriter:
         self._origin = breaker.server.origin
         self._mirror = mirror
         self._reader = reader
-        self._projects = projects
         self._outbox = outbox
         self._drains = drains
         self._trailer = trailer
@@ -61,7 +59,7 @@ class ServerWriter:
         self._check(changes)
         v2 = self._breaker.is_v2
         builder = ItemBuilder(
-            self._origin, self._projects.name, trailer=self._trailer and not v2, all_fields=v2 is not False
+            self._origin, self._reader.project_name, trailer=self._trailer and not v2, all_fields=v2 is not False
         )
         server_ids, queued = self._send(builder.items(changes, time.time_ns() // 1_000_000))
         renamed = [one for change in changes for one in _with_server_id(change, server_ids)]
@@ -97,7 +95,7 @@ class ServerWriter:
             if stored != ([] if change.before is None else [change.before.revision]):
                 raise StaleWrite("the memory was changed meanwhile")
         touched = {_subject(change).id for change in changes}
-        active = [change.after for change in changes if change.after is not None and change.after.status == "active"]
+        active = _active(changes)
         for memory in active:
             holder = self._mirror.by_key(memory.space, memory.key) if memory.key else None
             if holder is not None and holder.id not in touched:
@@ -149,8 +147,7 @@ class ServerWriter:
                 self._mirror.commit([Change(before, None), Change(None, replace(before, id=new_id), past=past)])
 
     def _note_dropped_fields(self, changes: Sequence[Change]) -> None:
-        active = [change.after for change in changes if change.after is not None and change.after.status == "active"]
-        if any(map(mapping.dropped_fields, active)) and self._breaker.is_v2 is False and not self._trailer:
+        if any(map(mapping.dropped_fields, _active(changes))) and self._breaker.is_v2 is False and not self._trailer:
             self.notice = f"{self._origin}: {limitations.FIELDS_ARE_LEFT_OUT}."
 
 
@@ -158,6 +155,10 @@ def _subject(change: Change) -> Memory:
     memory = change.after or change.before
     assert memory is not None, "a change is about a memory"
     return memory
+
+
+def _active(changes: Sequence[Change]) -> list[Memory]:
+    return [change.after for change in changes if change.after is not None and change.after.status == "active"]
 
 
 def _with_server_id(change: Change, server_ids: Mapping[str, str]) -> list[Change]:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from keepmum.core.errors import StoreBusy
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
@@ -35,24 +35,26 @@ _COUNTS = {
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
 
 
-def open_store(path: str) -> SqliteStore:
+def open_store(path: str, refresh: Callable[[], object] = lambda: None) -> SqliteStore:
     """The store at `path`: created when it is new, repaired when it is damaged, read-only when it cannot be written.
+
+    `refresh` is called before each vector search; a store that is the index of files updates it there.
 
     Raises: StoreError when it can be neither read nor created.
     """
-    return SqliteStore(path)
+    return SqliteStore(path, refresh)
 
 
 class SqliteStore:
     """A `Store` in one SQLite file (see `keepmum.stores.base` for what each method returns)."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, refresh: Callable[[], object] = lambda: None) -> None:
         self._database = Database(path)
         self._query = self._database.query
         self.path = self._database.path
         cache = os.path.join(os.path.dirname(self.path), "cache")
         self._lexical = LexicalSearch(self._query)
-        self._vectors = SqliteVectorSearch(self._query, self._database.writing, self._lexical, cache)
+        self._vectors = SqliteVectorSearch(self._query, self._database.writing, self._lexical, cache, refresh)
         has_vectors = self._database.schema_version >= schema.WITH_VECTORS
         self.features = Features(
             vector_search=self._vectors if has_vectors else None,

@@ -58,8 +58,11 @@ class _ModelState(NamedTuple):
 class SqliteVectorSearch:
     """The `VectorSearch` of a SQLite store (see `keepmum.stores.base` for what each method returns)."""
 
-    def __init__(self, query: Query, writing: Writing, lexical: LexicalSearch, folder: str) -> None:
+    def __init__(
+        self, query: Query, writing: Writing, lexical: LexicalSearch, folder: str, refresh: Callable[[], object]
+    ) -> None:
         """`query`, `writing` and `lexical` are of the store; indexes are kept in `folder`."""
+        self._refresh = refresh  # called before reads that must see the latest memories
         self._query = query
         self._writing = writing
         self._lexical = lexical
@@ -78,6 +81,7 @@ class SqliteVectorSearch:
 
     def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both searches. Every candidate that has a vector also has its cosine."""
+        self._refresh()
         started = self._start(vector, wanted, limit)
         lexical = self._lexical.best(_FACTS, words, wanted, limit)
         known = {row[0]: row for row, _ in lexical}  # not read again
@@ -99,6 +103,7 @@ class SqliteVectorSearch:
 
     def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by their own text without neighbours."""
+        self._refresh()
         index = self._updated(embedding.model)
         if index is None:
             return []
@@ -142,12 +147,14 @@ class SqliteVectorSearch:
 
     def pending(self, model: str, limit: int) -> list[Memory]:
         """Memories that have no vector of `model` yet."""
+        self._refresh()
         number = self._number(model)
         found = self._query(f"SELECT {_MEMORY} {_PENDING} LIMIT ?", (number, number, limit))
         return [rows.from_row(row) for row in found]
 
     def count_pending(self, model: str) -> int:
         """Number of memories that have no vector of `model` yet."""
+        self._refresh()
         number = self._number(model)
         return int(self._query(f"SELECT count(*) {_PENDING}", (number, number))[0][0])
 
