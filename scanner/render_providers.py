@@ -9,7 +9,7 @@ A rule describes the keys of a provider, with the source of these facts and test
     tail      fewest characters that follow
     most      most characters that follow; no limit when missing, since keys tend to become longer
     alphabet  the characters of the tail: a name of keepmum_scanner.prefixes.ALPHABETS
-    checksum  the checksum in the tail: a name of keepmum_scanner.checksum.CHECKS
+    checksum  "crc32" when the tail ends with its CRC-32 in base 62
     source    the public page with these facts; `read` is the day on which it was read
     hits      texts in which the rule matches; {ghp_} is literal and {36*w} is 36 random characters, so that the
               repository contains no key-shaped text; letters: see tests/unit/scanner/key_patterns.py

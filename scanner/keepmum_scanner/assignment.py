@@ -92,10 +92,9 @@ def _assigned_in_bulk(context: Context, start: int) -> Iterator[Candidate]:
     """Candidates for any value after `start` that is assigned near a credential word; a rough check."""
     expressions = (_ANY_AFTER_SEPARATOR, _ANY_AFTER_VERB, _ANY_BEFORE_AS)
     for expression in expressions if " as " in context.text else expressions[:2]:
-        is_near = context.sequential_is_near()
         for match in compiled(expression).finditer(context.text, start):
             begin, end = match.span("value")
-            if is_near(begin, end):
+            if context.is_near(begin, end):
                 yield ("secret.named", begin, end, EXPLICIT)
 
 

@@ -36,7 +36,7 @@ _KEY_PART = compiled(
     "(?<![A-Za-z0-9])(?=[A-Za-z0-9]{16})(?!(?:[0-9a-f]+|[0-9A-F]+)(?![A-Za-z0-9]))"
     f"(?:{_ALTERNATING_MORE}|(?P<maybe>{_ALTERNATING}))"
 )
-_RANDOM = compiled(f"(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z]){_ALTERNATING_MORE}")
+_RANDOM = compiled(f"(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z]){_ALTERNATING_MORE}[A-Za-z0-9]*")
 _SHORT = 16  # characters; a shorter token needs a credential word near it, or both cases and digits
 # Percent-encoded text, an even number of hexadecimal digits, or base64.
 _ENCODED = compiled(
@@ -55,7 +55,6 @@ def find(context: Context, first: int, explicit: Mapping[int, int], plain: Mappi
         plain: the decoded text of tokens by their start; they are judged by that.
     """
     candidates = 0
-    is_near = context.sequential_is_near()
     for match in context.matches(_TOKEN, first):
         begin, end = match.span("token")
         token = match["token"]
@@ -67,10 +66,10 @@ def find(context: Context, first: int, explicit: Mapping[int, int], plain: Mappi
             if compiled(_ALTERNATING).search(token) is None:
                 continue
         in_dump = candidates >= DUMP_SIZE  # then the checks that could clear a token are skipped
-        if is_near(start, end):
+        if context.is_near(start, end):
             is_clear = token.count("/") >= _SLASHES and _KEY_PART.search(token) is None
         elif len(token) < _SHORT:
-            is_clear = _is_no_short_key(token, start, context, in_dump=in_dump)
+            is_clear = _RANDOM.fullmatch(token) is None or not (in_dump or bare_tokens.is_key(token, start, context))
         else:
             is_clear = _is_no_key(token, start, context, in_dump=in_dump)
         if is_clear or (match.string[start] in MARKER_CHARACTERS and context.follows_public_marker(start)):
@@ -78,13 +77,6 @@ def find(context: Context, first: int, explicit: Mapping[int, int], plain: Mappi
         if token.isalnum() or not shapes.is_integrity(token):
             candidates += 1
             yield ("secret.unnamed", start, end - 1, THRESHOLD)
-
-
-def _is_no_short_key(token: str, start: int, context: Context, *, in_dump: bool) -> bool:
-    """Whether a short token without a credential word near it is no key."""
-    if not token.isalnum() or _RANDOM.match(token) is None:
-        return True
-    return not in_dump and not bare_tokens.is_key(token, start, context)
 
 
 def _is_no_key(token: str, start: int, context: Context, *, in_dump: bool) -> bool:

@@ -30,7 +30,7 @@ def merged(candidates: list[Candidate]) -> list[Candidate]:
     """
     result: list[Candidate] = []
     reach = -1
-    for candidate in sorted(candidates, key=_start):
+    for candidate in sorted(candidates, key=lambda one: one[1]):
         _, start, end, confidence = candidate
         if start < reach:
             last = result[-1]
@@ -41,7 +41,3 @@ def merged(candidates: list[Candidate]) -> list[Candidate]:
             reach = end
             result.append(candidate)
     return result
-
-
-def _start(candidate: Candidate) -> int:
-    return candidate[1]

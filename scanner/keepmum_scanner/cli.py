@@ -81,8 +81,8 @@ def _run(selected: Iterable[Input], scan_text: Scan, options: set[str]) -> int:
         if problem:
             problems.append((_printable(one.name), problem))
             sys.stderr.write(f"scanner: {_printable(one.name)}: {problem}\n")
-        if not options & {"--json", "--sarif"}:
-            _print(found)
+        for report in () if options & {"--json", "--sarif"} else found:
+            sys.stdout.write(f"{report['file']}:{report['line']}:{report['column']}: {report['rule']}\n")
         reports += found
     if "--json" in options:
         _print_json(reports)
@@ -97,13 +97,13 @@ def _run(selected: Iterable[Input], scan_text: Scan, options: set[str]) -> int:
 
 def _reports(one: Input, scan_text: Scan) -> Iterator[Report]:
     for finding in scan_text(one.text):
-        line, column = _position(one.text, finding)
+        line = one.text.count("\n", 0, finding.start) + 1
         last = line + one.text.count("\n", finding.start, finding.end)
         if one.lines is None or any(line < lines.stop and lines.start <= last for lines in one.lines):
             yield {
                 "file": _printable(one.name),
                 "line": line,
-                "column": column,
+                "column": finding.start - one.text.rfind("\n", 0, finding.start),
                 "rule": finding.rule,
                 "start": finding.start,
                 "end": finding.end,
@@ -111,21 +111,10 @@ def _reports(one: Input, scan_text: Scan) -> Iterator[Report]:
             }
 
 
-def _print(reports: Iterable[Report]) -> None:
-    for report in reports:
-        sys.stdout.write(f"{report['file']}:{report['line']}:{report['column']}: {report['rule']}\n")
-
-
 def _print_json(document: object) -> None:
     import json  # half of the command's start-up time, and plain output does not need it
 
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
-
-
-def _position(text: str, finding: Finding) -> tuple[int, int]:
-    """Line and column of `finding`, both from 1."""
-    before = text[: finding.start]
-    return before.count("\n") + 1, finding.start - before.rfind("\n")
 
 
 def _printable(name: str) -> str:

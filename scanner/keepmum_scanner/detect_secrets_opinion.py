@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from itertools import accumulate
 
 from keepmum_scanner.finding import Finding
 
@@ -53,11 +54,15 @@ def with_second_opinion(first: Scan, baseline: str | None = None, plugins: Itera
 
     read = _read(baseline) if baseline else {}
     settings = _settings(read, plugins)
-    known = _known(read)
+    known = {secret["hashed_secret"] for secrets in read.get("results", {}).values() for secret in secrets}
 
     def scan_twice(text: str) -> list[Finding]:
         found = list(first(text))
-        more = [one for one in _opinion(text, settings, known) if not any(_overlap(one, ours) for ours in found)]
+        more = [
+            one
+            for one in _opinion(text, settings, known)
+            if not any(one.start < ours.end and ours.start < one.end for ours in found)
+        ]
         return sorted([*found, *more], key=lambda one: (one.start, one.end))
 
     return scan_twice
@@ -76,33 +81,23 @@ def _read(path: str) -> dict[str, Any]:
 
 def _settings(baseline: Mapping[str, Any], plugins: Iterable[str]) -> dict[str, Any]:
     """Settings for detect-secrets: the plugins of the baseline without its own code, else all that come with it."""
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class, get_plugins_from_file
     from detect_secrets.settings import get_settings
 
     classes: list[type] = list(get_mapping_from_secret_type_to_class().values())
     bundled = {plugin.__name__ for plugin in classes}
     chosen = baseline.get("plugins_used", [{"name": name} for name in sorted(bundled)])
     chosen = [plugin for plugin in chosen if plugin["name"] in bundled - OFF and "path" not in plugin]
-    own = [{"name": name, "path": f"file://{path}"} for path in plugins for name in _plugins_of(path)]
+    own: list[dict[str, str]] = []
+    for path in plugins:
+        in_file: list[type] = list(get_plugins_from_file(path))
+        own += [{"name": plugin.__name__, "path": f"file://{path}"} for plugin in in_file]
     filters = baseline.get("filters_used", [{"path": path} for path in sorted(get_settings().filters)])
     filters = [one for one in filters if one["path"].startswith(_OWN_FILTERS) and one["path"] != _PRAGMA]
     return {"plugins_used": [*chosen, *own], "filters_used": filters}
 
 
-def _plugins_of(path: str) -> list[str]:
-    from detect_secrets.core.plugins.util import get_plugins_from_file
-
-    classes: list[type] = list(get_plugins_from_file(path))
-    return [plugin.__name__ for plugin in classes]
-
-
-def _known(baseline: Mapping[str, Any]) -> frozenset[str]:
-    """Digests of the secrets in the baseline, as detect-secrets computes them."""
-    results = baseline.get("results", {}).values()
-    return frozenset(secret["hashed_secret"] for secrets in results for secret in secrets)
-
-
-def _opinion(text: str, settings: dict[str, Any], known: frozenset[str]) -> Iterator[Finding]:
+def _opinion(text: str, settings: dict[str, Any], known: set[str]) -> Iterator[Finding]:
     # The documented scan_line() reports every word; this is the function that scans the lines of files.
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.core.scan import _process_line_based_plugins
@@ -112,7 +107,7 @@ def _opinion(text: str, settings: dict[str, Any], known: frozenset[str]) -> Iter
     with _LOCK, transient_settings(settings):
         get_mapping_from_secret_type_to_class.cache_clear()  # else it does not find the user's plugins
         secrets = list(_process_line_based_plugins(list(enumerate(lines, start=1)), _NAME))
-    starts = _starts(lines)
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for secret in secrets:
         if secret.secret_hash not in known:
             line = lines[secret.line_number - 1]
@@ -122,15 +117,3 @@ def _opinion(text: str, settings: dict[str, Any], known: frozenset[str]) -> Iter
             start = starts[secret.line_number - 1]
             rule = "detect-secrets." + re.sub(r"[^a-z0-9]+", "-", secret.type.lower()).strip("-")
             yield Finding(rule, start + column, start + end, _CONFIDENCE)
-
-
-def _starts(lines: list[str]) -> list[int]:
-    """The index of the first character of each of `lines` in the whole text."""
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    return starts
-
-
-def _overlap(one: Finding, other: Finding) -> bool:
-    return one.start < other.end and other.start < one.end

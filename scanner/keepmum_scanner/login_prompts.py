@@ -6,9 +6,9 @@ The word must be spelled like a password, since nine of ten such sentences conta
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
-from keepmum_scanner.credential_words import occurrences
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.password_spelling import looks_like_password
+from keepmum_scanner.phrases import values_after
 from keepmum_scanner.values import trimmed
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from keepmum_scanner.context import Context
 
     Span = tuple[int, int]
-    Row = tuple[str, tuple[str, ...], str]
 
 _VALUE = r"[\"'`(]?(?P<value>[^\s\"'`]{6,64})"
 _SAME_SENTENCE = r"(?:[^\n.;]|\.(?=\S)){0,60}?"
@@ -29,7 +28,6 @@ _WITH = rf"{_SAME_SENTENCE} (?:(?:with|using|mit)(?: (?:the )?(?:password|pw|cod
 _PASS = rf"(?<![a-z]pass )(?:[057] )?{_VALUE}"
 # "Credentials: admin / …", "our account: me@example.org / …"
 _AFTER_ACCOUNT = r"(?P<value>[^\s\"'`:/|]{6,64})"
-# The common part of the anchors, which most texts lack; the anchors, in lower case; an expression for what follows.
 _LOGINS = (
     ("log", ("login", "log in", "logged in"), rf"\b{_WITH}"),
     ("ssh ", ("ssh ",), _WITH),
@@ -49,10 +47,8 @@ _BEFORE = 60  # characters before an account that may contain an introduction
 def find(context: Context) -> list[Candidate]:
     """Candidates for passwords after a login or an account."""
     lower, limit = context.lower, context.case_limit
-    spans = [span for row in _LOGINS if row[0] in lower for span in _values_after(lower, row, limit)]
-    spans += [span for row in _ACCOUNTS if row[0] in lower for span in _account_values(lower, row, limit)]
     candidates = []
-    for start, end in spans:
+    for start, end in [*values_after(lower, _LOGINS, limit), *_account_values(lower, limit)]:
         context.checks_left -= 1
         value = trimmed(context.text[start:end])
         if context.checks_left >= 0 and looks_like_password(value):
@@ -60,22 +56,9 @@ def find(context: Context) -> list[Candidate]:
     return candidates
 
 
-def _values_after(lower: str, row: Row, limit: int) -> Iterator[Span]:
-    """Spans of the values after the anchors of `row`, at most `limit` for each anchor."""
-    _, anchors, expression = row
-    for anchor in anchors:
-        if anchor not in lower:
-            continue
-        match_after = compiled(expression).match
-        for start in occurrences(anchor, lower)[:limit]:
-            match = match_after(lower, start + len(anchor))
-            if match:
-                yield match.span("value")
-
-
-def _account_values(lower: str, row: Row, limit: int) -> Iterator[Span]:
+def _account_values(lower: str, limit: int) -> Iterator[Span]:
     """Spans of the values after an account that the text introduces as one."""
-    for start, end in _values_after(lower, row, limit):
+    for start, end in values_after(lower, _ACCOUNTS, limit):
         before = lower[max(0, start - _BEFORE) : start]
         if any(word in before for word in _INTRODUCTIONS) and (
             not before.endswith(" / ") or _ACCOUNT_NAME.search(before, 0, len(before) - len(" / "))

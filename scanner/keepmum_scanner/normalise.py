@@ -27,44 +27,24 @@ _LONGEST = 4
 
 
 class View:
-    """A normalised text; `origin` and `origin_spans` map its positions to the original."""
+    """A normalised text, and the way back to the original."""
 
-    __slots__ = ("_ends", "_original", "_sizes", "text")
+    __slots__ = ("_original", "_sizes", "text")
 
     def __init__(self, text: str, original: str = "", sizes: dict[str, int] | None = None) -> None:
         self.text = text
         self._original = original
         self._sizes = sizes or {}  # normalised length of the original characters whose length changes
-        self._ends: list[int] = []
-
-    def origin(self, position: int) -> int:
-        """The position in the original of the character at `position` in the normalised text."""
-        if not self._sizes:
-            return position
-        from bisect import bisect_right  # imported here and below, since few texts need it
-
-        return bisect_right(self._form_ends(), position)
-
-    def origin_span(self, start: int, end: int) -> tuple[int, int]:
-        """The span in the original of the normalised [start, end), including invisible characters inside it."""
-        return self.origin_spans([(start, end)])[0]
 
     def origin_spans(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The `origin_span` of each of `spans`."""
+        """The spans in the original of the normalised `spans`, including invisible characters inside them."""
         if not self._sizes:
             return spans
-        from bisect import bisect_right
+        from bisect import bisect_right  # few texts need these
+        from itertools import accumulate, repeat
 
-        ends = self._form_ends()
+        ends = list(accumulate(map(self._sizes.get, self._original, repeat(1))))  # of the form of each character
         return [(bisect_right(ends, start), bisect_right(ends, end - 1) + 1) for start, end in spans]
-
-    def _form_ends(self) -> list[int]:
-        """Where the normalised form of each original character ends; computed on first use."""
-        if not self._ends:
-            from itertools import accumulate, repeat
-
-            self._ends += accumulate(map(self._sizes.get, self._original, repeat(1)))
-        return self._ends
 
 
 def normalise(text: str) -> View:

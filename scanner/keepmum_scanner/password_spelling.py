@@ -67,7 +67,9 @@ def _is_mixed(word: str) -> bool:
     if has_symbol(word):
         digits = sum(map(str.isdigit, plain))
         return digits > 1 or (digits == 1 and not lower)
-    digits = sum(map(str.isdigit, shapes.without_sizes(plain)))
+    digits = sum(map(str.isdigit, shapes.SIZE.sub("", plain)))
     if lower or word.upper() == word:
         return digits > 0 and _CHOSEN.fullmatch(word) is not None and not word.startswith(DESCRIPTIVE)
-    return digits >= _DIGITS and shapes.camel_words(word) < _CAMEL_WORDS and _NUMBERED.fullmatch(word) is None
+    return (
+        digits >= _DIGITS and len(shapes.CAMEL_WORD.findall(word)) < _CAMEL_WORDS and _NUMBERED.fullmatch(word) is None
+    )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from keepmum_scanner.context import Context
 
     Span = tuple[int, int]
+    # The common part of the anchors, which most texts lack; the anchors, in lower case; an expression for what follows.
+    Phrase = tuple[str, tuple[str, ...], str]
 
 _VALUE = r"[\"']?(?P<value>[^\s\"'`]{4,128})"
 # "login with admin:…", "creds: admin / …"; the value needs a digit and a symbol, since paths are written the same way
@@ -34,7 +36,6 @@ _OPTION = rf"(?:word)?[ =]{_VALUE}"
 _USER = r"(?:ser)?[ =]{0,2}[\"']?[\w.@\\-]{1,64}:[\"']?(?P<value>[^\s\"'`]{3,128})"
 # "echo … | docker login --password-stdin", "echo … | sudo -S …"
 _PIPED = rf"(?:-n )?{_VALUE}[\"']?[ \t]{{0,4}}\|(?:[^|\n]{{0,120}}-stdin| ?(?:sudo -s|kinit|cryptsetup)\b)"
-# The common part of the anchors, which most texts lack; the anchors, in lower case; an expression for what follows.
 _PHRASES = (
     ("cred", ("creds", "credentials"), _PAIR),
     ("log", ("login", "log in"), _PAIR),
@@ -81,7 +82,7 @@ def find(context: Context) -> Iterator[Candidate]:
     """Candidates for the values in every phrase of the text."""
     lower = context.lower
     candidates = 0
-    spans = [*_after_anchors(lower), *_option_values(lower), *_used_values(lower, context.case_limit)]
+    spans = [*values_after(lower, _PHRASES), *_option_values(lower), *_used_values(lower, context.case_limit)]
     for start, end in dict.fromkeys(spans):
         value = trimmed(context.text[start:end])
         if not is_credential(value, context, chosen=True, certain=False):
@@ -92,17 +93,16 @@ def find(context: Context) -> Iterator[Candidate]:
             yield ("secret.password", start, start + len(value), EXPLICIT)
 
 
-def _after_anchors(lower: str) -> list[Span]:
-    """Spans of the values after the anchors of all phrases."""
-    found = []
-    for common, anchors, expression in _PHRASES:
+def values_after(lower: str, phrases: Iterable[Phrase], limit: int | None = None) -> Iterator[Span]:
+    """Spans of the values after the anchors of `phrases`; at most `limit` occurrences of each anchor are checked."""
+    for common, anchors, expression in phrases:
         for anchor in anchors if common in lower else ():
             if anchor in lower:
-                starts = occurrences(anchor, lower)
+                starts = occurrences(anchor, lower)[:limit]
                 if anchor == "-token":
                     starts = [start for start in starts if not is_cursor_token(lower, start + 1)]
-                found += [match.span("value") for match in _matches_after(lower, starts, len(anchor), expression)]
-    return found
+                for match in _matches_after(lower, starts, len(anchor), expression):
+                    yield match.span("value")
 
 
 def _option_values(lower: str) -> list[Span]:

@@ -259,11 +259,11 @@ RULES = {
         "fw_ 20 0 alnum fireworks.key \n"
     ),
     "gh": (
-        "gho_ 36 0 alnum github.token github\n"
-        "ghp_ 36 0 alnum github.token github\n"
-        "ghr_ 36 0 alnum github.token github\n"
-        "ghs_ 36 0 alnum github.token github\n"
-        "ghu_ 36 0 alnum github.token github\n"
+        "gho_ 36 0 alnum github.token crc32\n"
+        "ghp_ 36 0 alnum github.token crc32\n"
+        "ghr_ 36 0 alnum github.token crc32\n"
+        "ghs_ 36 0 alnum github.token crc32\n"
+        "ghu_ 36 0 alnum github.token crc32\n"
     ),
     "gi": (
         "github_pat_ 82 0 base64url github.fine-grained-token \n"
@@ -344,7 +344,7 @@ RULES = {
         "nfp_ 40 0 alnum netlify.token \n"
     ),
     "np": (
-        "npm_ 36 0 alnum npm.token npm\n"
+        "npm_ 36 0 alnum npm.token crc32\n"
     ),
     "nt": (
         "ntn_ 43 0 alnum notion.token \n"
@@ -534,11 +534,11 @@ RULES = {
         "v1.0- 120 0 base64url cloudflare.origin-ca-key \n"
     ),
     "vc": (
-        "vca_ 56 0 base64url vercel.token vercel\n"
-        "vci_ 56 0 base64url vercel.token vercel\n"
-        "vck_ 56 0 base64url vercel.token vercel\n"
-        "vcp_ 56 0 base64url vercel.token vercel\n"
-        "vcr_ 56 0 base64url vercel.token vercel\n"
+        "vca_ 56 0 base64url vercel.token crc32\n"
+        "vci_ 56 0 base64url vercel.token crc32\n"
+        "vck_ 56 0 base64url vercel.token crc32\n"
+        "vcp_ 56 0 base64url vercel.token crc32\n"
+        "vcr_ 56 0 base64url vercel.token crc32\n"
     ),
     "wa": (
         "wandb_v1_ 77 0 base64url wandb.key \n"

@@ -24,7 +24,7 @@ from keepmum_scanner.tokens import Token, bulk_start, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Callable
 
     from keepmum_scanner.candidates import Candidate
@@ -64,27 +64,22 @@ def _candidates(text: str) -> list[Candidate]:
     blocks = _base64_blocks(found, context)
     found = _outside(found, blocks)
     context.blocks = sorted(context.blocks + blocks, key=lambda block: block.start) if blocks else context.blocks
-    maybe_encoded = [*found, *_encoded_in_bulk(context)]
+    maybe_encoded = found
+    if context.bulk_start is not None:
+        from keepmum_scanner import bulk  # few texts need it, as with the imports below
+
+        maybe_encoded = [*found, *bulk.encoded(context, context.bulk_start)]
     explicit = [*_explicit(context, found), *_decoded_candidates(maybe_encoded, context)]
     explicit += prefixes.aws_secret_keys(text, [one for one in explicit if one[0] == "aws.access-key"])
     candidates = [*explicit, *bare_tokens.passwords(text), *bare_tokens.keys(found, context)]
     candidates += scored_tokens.find(found, context, {(start, end) for _, start, end, _ in explicit})
     if context.bulk_start is not None:
-        from keepmum_scanner import bulk  # few texts need it, as with the imports below
+        from keepmum_scanner import bulk
 
         ends = {start: end for _, start, end, _ in explicit}
         plain = {token.start: token.plain for token in maybe_encoded if token.plain}
         candidates += bulk.find(context, context.bulk_start, ends, plain)
     return candidates
-
-
-def _encoded_in_bulk(context: Context) -> Iterable[Token]:
-    """The tokens in the bulk of a text that may encode a text."""
-    if context.bulk_start is None:
-        return ()
-    from keepmum_scanner import bulk
-
-    return bulk.encoded(context, context.bulk_start)
 
 
 def _base64_blocks(found: list[Token], context: Context) -> list[Block]:
@@ -111,7 +106,7 @@ def _outside(found: list[Token], blocks: list[Block]) -> list[Token]:
 def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
     """Candidates that the text identifies: by a structure, a provider's prefix, or a name that is assigned a value."""
     text = context.text
-    return [
+    candidates = [
         *[("private-key", block.start, block.end, 0.99) for block in context.blocks if block.private],
         *structure.find(text),
         *prefixes.find(found, context),
@@ -119,17 +114,12 @@ def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
         *phrases.find(context),
         *sentences.find(context),
         *login_prompts.find(context),
-        *_in_tables(context),
     ]
+    if context.credential_words and "\n" in text:
+        from keepmum_scanner import tables
 
-
-def _in_tables(context: Context) -> Iterator[Candidate]:
-    """Candidates in tables; a text with one has a credential word and more than one line."""
-    if not context.credential_words or "\n" not in context.text:
-        return
-    from keepmum_scanner import tables
-
-    yield from tables.find(context)
+        candidates += tables.find(context)
+    return candidates
 
 
 def _decode(found: list[Token], limit: int) -> None:

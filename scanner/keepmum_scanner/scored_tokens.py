@@ -86,12 +86,8 @@ def _confidence(features: Features, token: Token, context: Context, scorer: Scor
 def _after_name(token: Token, context: Context) -> Token:
     """The part of `token` after a credential word inside it ("deploy-key-…"), or `token` itself."""
     end = context.credential_word_end(token.start, token.end - _LONG_RUN)
-    if (
-        end < 0
-        or shapes.is_integrity(token.sample)
-        or shapes.is_public(token.sample)
-        or shapes.is_pod_name(token.sample)
-    ):
+    text = token.sample
+    if end < 0 or shapes.is_integrity(text) or shapes.is_public(text) or shapes.POD_NAME.fullmatch(text):
         return token
     return token.rest(end - token.start)
 
@@ -126,7 +122,7 @@ def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
     identity = near and shapes.is_identity(text)
     if words and not identity:
         return None
-    if identity and shapes.is_fingerprint(text) and context.names_fingerprint(token.start):
+    if identity and shapes.OPENPGP_ID.fullmatch(text) and context.names_fingerprint(token.start):
         return None
     if letters and context.is_within_word(token.start, token.end):
         return None

@@ -57,7 +57,7 @@ _IDS = (
     ),
 )
 _HEX = compiled(_DIGITS)
-_POD_NAME = compiled(_POD)
+POD_NAME = compiled(_POD)  # of Kubernetes; it ends with two hashes
 _TIME = compiled(_TIME_FORM)
 _IDENTITY = compiled("|".join((_DIGITS, _TIME_FORM, *_IDS)))
 # Ids of web services look like keys with their kind in front: a tool call, a customer, a deployment.
@@ -95,8 +95,8 @@ _NAME = compiled(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+
 _LONG_NAME = compiled(r"[A-Za-z_.]{1,64}(?:[0-9]{1,4}[A-Za-z_.]{1,64}){0,16}[0-9]{0,4}")
 SWITCH = compiled(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")  # a change between letters and digits, frequent in keys
 # Sizes within names in code: "base64", "Uint8Array", "ipv6only", "sha256sum".
-_SIZE = compiled(r"(?:(?<=[A-Za-z]{3})(?:8|16|32|58|64|85|128|256|384|512|1024)|(?<=[Ii][Pp]v)[46])(?![0-9])")
-_CAMEL_WORD = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
+SIZE = compiled(r"(?:(?<=[A-Za-z]{3})(?:8|16|32|58|64|85|128|256|384|512|1024)|(?<=[Ii][Pp]v)[46])(?![0-9])")
+CAMEL_WORD = compiled(r"[A-Z][a-z]{2,}|^[a-z]{3,}(?=[A-Z0-9])")
 _CAMEL = 0.75  # share of letters in camelCase words; in random letters it is a fifth
 _CLEAR_CAMEL = 0.85  # share that suffices however short the words are
 _RELEASE = compiled(r"[Vv][0-9]{1,2}(?:(?:alpha|beta|rc|p)[0-9]{1,2})?")  # "V1beta1CronJob", "SigV4"
@@ -165,11 +165,6 @@ def is_integrity(token: str) -> bool:
     return _DIGEST.search(token) is not None or _VERSION.match(token) is not None
 
 
-def is_pod_name(token: str) -> bool:
-    """Whether `token` is the name of a Kubernetes pod, which ends with two hashes."""
-    return _POD_NAME.fullmatch(token) is not None
-
-
 def is_format_string(token: str) -> bool:
     """Whether `token` is a format string: "4sHHI16s" for Python's `struct`, "%02x%02x" for `printf`."""
     return _FORMAT_STRING.fullmatch(token) is not None
@@ -209,13 +204,9 @@ def is_placeholder(token: str, bits: float) -> bool:
     return _PLACEHOLDER.search(token.lower()) is not None
 
 
-def is_fingerprint(token: str) -> bool:
-    """Whether `token` may be an OpenPGP fingerprint or key id: 8, 16 or 40 digits in upper case, or after "0x"."""
-    return _FINGERPRINT.fullmatch(token) is not None
-
-
+# An OpenPGP fingerprint or key id: 8, 16 or 40 digits in upper case, or after "0x".
 # Source: https://www.rfc-editor.org/rfc/rfc4880#section-12.2, read 2026-11-21
-_FINGERPRINT = compiled(r"(?:0x)?(?:[0-9A-F]{40}|[0-9A-F]{16}|[0-9A-F]{8})|0x(?:[0-9a-f]{40}|[0-9a-f]{16}|[0-9a-f]{8})")
+OPENPGP_ID = compiled(r"(?:0x)?(?:[0-9A-F]{40}|[0-9A-F]{16}|[0-9A-F]{8})|0x(?:[0-9a-f]{40}|[0-9a-f]{16}|[0-9a-f]{8})")
 
 
 _PARTS = 4  # of a path, from which on a single letter counts too: base64 has one slash in sixty characters
@@ -259,7 +250,7 @@ def is_name(token: str) -> bool:
         return False
     switches = len(SWITCH.findall(token))
     if switches > _NAME_SWITCHES:
-        token = _SIZE.sub("", token)
+        token = SIZE.sub("", token)
         switches = len(SWITCH.findall(token))
     if switches <= _NAME_SWITCHES and _NAME.fullmatch(token):
         return True
@@ -269,28 +260,18 @@ def is_name(token: str) -> bool:
     )
 
 
-def without_sizes(token: str) -> str:
-    """`token` without the sizes that names in code contain: "decodeBase64", "Uint8Array"."""
-    return _SIZE.sub("", token)
-
-
-def camel_words(token: str) -> int:
-    """The number of camelCase words in `token`."""
-    return len(_CAMEL_WORD.findall(token))
-
-
 def is_camel(token: str) -> bool:
     """Whether `token` consists of camelCase words, with numbers between them: `Ed25519PublicKey`."""
     token = token[:_LONGEST_SHAPE].lstrip("_")
-    words = _CAMEL_WORD.findall(token)
+    words = CAMEL_WORD.findall(token)
     if not words or 2 * sum(map(len, words)) < sum(map(str.isalpha, token)):
         return False
-    token = _SIZE.sub("", token)
+    token = SIZE.sub("", token)
     plain = _RELEASE.sub("", token)
     if plain != token and _CAPITALISED.fullmatch(plain) and surprise(plain) < RANDOM_BITS:
         return True
     token = plain
-    words = _CAMEL_WORD.findall(token)
+    words = CAMEL_WORD.findall(token)
     covered = sum(map(len, words))
     share = (covered + 2 * len(_SHORT_CAMEL_WORD.findall(token))) / max(1, sum(map(str.isalpha, token)))
     if len(words) < 2 or share < (_CAMEL if covered >= _CAMEL_WORD_LENGTH * len(words) else _CLEAR_CAMEL):
@@ -304,7 +285,7 @@ def is_slug(token: str) -> bool:
         return token.lower() in _ALPHABET
     if token.lower() in _ALPHABET or _ADVISORY.match(token) or _FILE.search(token) or _PARTED.fullmatch(token):
         return True
-    parts = _JOINTS.split(_SIZE.sub("", token))
+    parts = _JOINTS.split(SIZE.sub("", token))
     if len(token) > _LONGEST_SHAPE or not all(len(part) <= _SHORT_SLUG_PART or part.isalpha() for part in parts[:-1]):
         return False
     letters = [part for part in parts if part.isalpha() and len(part) > 2]

@@ -84,16 +84,13 @@ def _rows(header: _Header, columns: list[Column], start: int, context: Context) 
         if len(row) > _WIDEST or not row.strip() or (any(map(str.isalnum, row)) and header.separator not in row):
             break
         for chosen, column_start, value in header.values(row, columns):
-            if is_credential(value, context, chosen=chosen, certain=not chosen) or (not chosen and _is_long_id(value)):
+            # An id as long as a UUID may be a key.
+            is_long_id = not chosen and len(value) >= _LONG_ID and is_identity(value)
+            if is_credential(value, context, chosen=chosen, certain=not chosen) or is_long_id:
                 begin = start + column_start
                 yield ("secret.password" if chosen else "secret.named", begin, begin + len(value), EXPLICIT)
         start = end + 1
     return start
-
-
-def _is_long_id(value: str) -> bool:
-    """Whether `value` is a UUID or similar id, which may be a key."""
-    return len(value) >= _LONG_ID and is_identity(value)
 
 
 def _bare(cell: str) -> Cell:

@@ -9,10 +9,10 @@ import pytest
 
 from keepmum_scanner import shapes
 from keepmum_scanner.candidates import merged
-from keepmum_scanner.checksum import crc32_in_base62
 from keepmum_scanner.context import ASSIGNED, NEAR, UNNAMED, Context
 from keepmum_scanner.decode import decoded, is_readable
 from keepmum_scanner.finding import fingerprint
+from keepmum_scanner.prefixes import ends_with_crc32
 from keepmum_scanner.scored_tokens import find as find_scored
 from keepmum_scanner.scorer import THRESHOLD, Features
 from keepmum_scanner.surprise import surprise
@@ -125,9 +125,9 @@ def test_checksum_is_valid_for_its_token_only() -> None:
     while number:
         number, digit = divmod(number, 62)
         digits = BASE62[digit] + digits
-    assert crc32_in_base62(body + digits.rjust(6, "0"))
-    assert not crc32_in_base62("b" + body[1:] + digits.rjust(6, "0"))
-    assert not crc32_in_base62("short")
+    assert ends_with_crc32(body + digits.rjust(6, "0"))
+    assert not ends_with_crc32("b" + body[1:] + digits.rjust(6, "0"))
+    assert not ends_with_crc32("short")
 
 
 @pytest.mark.parametrize(
