@@ -18,7 +18,7 @@ def give_up(error: BaseException, bytecode: "str | None") -> int:
         bytecode: the folder of the bytecode cache; removed when a truncated file in it may be the cause.
     """
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
-    why = "could not check this write to memory, which was not made" if code else "a hook gave up"
+    why = "could not check this write to memory, so it was blocked" if code else "the hook failed"
     try:  # noqa: SIM105 - importing contextlib may be what fails
         sys.modules["keepmum_hooks.module_cache"].discard()
     except Exception:  # noqa: BLE001, S110 - it may not be imported, or be what is broken

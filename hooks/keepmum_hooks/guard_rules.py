@@ -82,8 +82,8 @@ _HOMES = (("${HOME}", "~"), ("$HOME", "~"), ("$env:USERPROFILE", "~"))
 
 _ALLOWLIST_FILES = ("allow.toml", "fingerprint.key")  # in Keepmum's home
 ALLOWLIST_REFUSAL = (
-    "Keepmum refused this, and nothing was done: what is no secret is decided by a person, at their own terminal, with "
-    "`keepmum allow`; an agent changes neither that list nor its key. `keepmum allow --list` shows it."
+    "Keepmum refused this, and nothing was done: only a person decides what is no secret, in their own terminal with "
+    "`keepmum allow`; an agent may change neither that list nor its key. `keepmum allow --list` shows it."
 )
 _DIGITS = frozenset("0123456789abcdef")
 _FINGERPRINT_LENGTH = 32

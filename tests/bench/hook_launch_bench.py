@@ -1,11 +1,11 @@
-"""What a Stop hook costs in each client's own way of starting it, beside the same launcher with an empty interpreter.
+"""The cost of a Stop hook as each client starts it, relative to the same launcher with a bare interpreter.
 
     python tests/bench/hook_launch_bench.py [--rounds N] [--peer 'COMMAND']
 
-The commands are those of the rendered hook files, with the shell that the client puts before them. A peer's command
-(such as `node memory-turn-hook.js`) is started through `sh -c`, gets the same payload, and may keep what it likes in
-a folder that is gone afterwards. CPU time of the whole tree, since the machine underneath is rarely quiet; a ratio is
-the median over rounds of which each holds both, one after the other.
+The commands are those of the rendered hook files, with the client's shell. Another product's command (such as
+`node memory-turn-hook.js`) is started through `sh -c`, gets the same payload, and may write to a temporary folder.
+Measured is the CPU time of the whole process tree, because machines are rarely idle. A ratio is the median over rounds,
+each of which runs both commands one after the other.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Json = Mapping[str, object]
 
 
 @dataclass
-class Way:
-    """One client's way: the words of its hook, those of an empty interpreter, and what it hands over."""
+class Launch:
+    """One client's command line for a hook, the same with a bare interpreter, and its payload."""
 
     client: str
     hook: Sequence[str]
@@ -42,11 +42,11 @@ class Way:
     bare: list[float] = field(default_factory=list)
 
 
-def ways() -> Iterator[Way]:
-    """Each client's way, as its rendered files and its real runs have it."""
+def launches() -> Iterator[Launch]:
+    """The command line of each client, from its rendered files."""
     claude = _file("hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0]
     words = [claude["command"], *(argument.replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT)) for argument in claude["args"])]
-    yield Way("Claude Code", words, EMPTY.split(), {"prompt_id": "", "background_tasks": []})
+    yield Launch("Claude Code", words, EMPTY.split(), {"prompt_id": "", "background_tasks": []})
 
     codex = _file("hooks/codex.json")["hooks"]["Stop"][0]["hooks"][0]["command"]
     yield _shell("Codex", ["bash", "-c"], codex.replace("${PLUGIN_ROOT}", str(ROOT)), EMPTY, {"turn_id": ""})
@@ -64,19 +64,19 @@ def ways() -> Iterator[Way]:
     yield _shell("Gemini CLI", ["bash", "-c"], gemini, EMPTY, {"hook_event_name": "AfterAgent"})
 
     words = ["python3", "-I", "-S", str(ROOT / "hooks" / "run.py"), "stop", "--client", "opencode"]
-    yield Way("OpenCode", words, EMPTY.split(), {"hook_event_name": "session.idle", "prompt_id": ""})
+    yield Launch("OpenCode", words, EMPTY.split(), {"hook_event_name": "session.idle", "prompt_id": ""})
 
 
 def _file(name: str) -> Any:
     return json.loads((ROOT / name).read_text(encoding="utf-8"))
 
 
-def _shell(client: str, shell: Sequence[str], hook: str, floor: str, payload: Json) -> Way:
-    return Way(client, [*shell, hook], [*shell, floor], payload)
+def _shell(client: str, shell: Sequence[str], hook: str, floor: str, payload: Json) -> Launch:
+    return Launch(client, [*shell, hook], [*shell, floor], payload)
 
 
 def cost(words: Sequence[str], environ: Mapping[str, str], folder: str, payload: Json | None) -> float:
-    """The CPU seconds of one run and all that it started."""
+    """The CPU seconds of one run, including its child processes."""
     with tempfile.TemporaryFile() as stdin:
         stdin.write(b"" if payload is None else json.dumps(payload).encode())
         stdin.seek(0)
@@ -86,18 +86,18 @@ def cost(words: Sequence[str], environ: Mapping[str, str], folder: str, payload:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def stopped(way: Way, turn: int, folder: str) -> dict[str, object]:
-    """The payload of one turn's end, with an id of its own wherever the client has one."""
+def stop_payload(launch: Launch, turn: int, folder: str) -> dict[str, object]:
+    """The payload of one turn's end, with a new id where the client sends one."""
     common = {
-        "session_id": f"launch-{way.client}",
+        "session_id": f"launch-{launch.client}",
         "transcript_path": f"{folder}/none.jsonl",
         "cwd": folder,
         "hook_event_name": "Stop",
         "stop_hook_active": False,
         "last_assistant_message": "done " * 200,
     }
-    ids = {name: f"{turn:012}" for name, value in way.payload.items() if value == ""}
-    return {**common, **way.payload, **ids}
+    ids = {name: f"{turn:012}" for name, value in launch.payload.items() if value == ""}
+    return {**common, **launch.payload, **ids}
 
 
 def main() -> int:
@@ -108,7 +108,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="keepmum-launch-") as folder:
         tools = Path(folder, "bin")
         tools.mkdir()
-        # The interpreter's own path: a version manager's shim would cost more than all that is measured here.
+        # The interpreter itself: a version manager's shim would cost more than everything measured here.
         (tools / "python3").symlink_to(os.path.realpath(sys.executable))
         environ = {
             "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin",
@@ -117,27 +117,27 @@ def main() -> int:
             "PLUGIN_DATA": f"{folder}/peer",
             "CLAUDE_CODE_SESSION_ATTENDED": "1",
         }
-        measured = list(ways())
+        measured = list(launches())
         if options.peer:
-            measured.append(Way("the peer", ["sh", "-c", options.peer], ["sh", "-c", EMPTY], {"prompt_id": ""}))
+            measured.append(Launch("the peer", ["sh", "-c", options.peer], ["sh", "-c", EMPTY], {"prompt_id": ""}))
         for turn in range(options.rounds + WARMING):
-            for way in measured:
-                bare = cost(way.floor, environ, folder, None)
-                ours = cost(way.hook, environ, folder, stopped(way, turn, folder))
+            for launch in measured:
+                bare = cost(launch.floor, environ, folder, None)
+                ours = cost(launch.hook, environ, folder, stop_payload(launch, turn, folder))
                 if turn >= WARMING:
-                    way.bare.append(bare)
-                    way.ours.append(ours)
+                    launch.bare.append(bare)
+                    launch.ours.append(ours)
     report(measured)
     return 0
 
 
-def report(measured: Sequence[Way]) -> None:
-    """Print a row for each way."""
-    print(f"{'client':28} {'bare ms':>8} {'hook ms':>8} {'ratio':>6}")  # noqa: T201 - a report
-    for way in measured:
-        ratio = statistics.median(one / other for one, other in zip(way.ours, way.bare, strict=True))
-        bare, ours = statistics.median(way.bare), statistics.median(way.ours)
-        print(f"{way.client:28} {bare * 1e3:8.2f} {ours * 1e3:8.2f} {ratio:6.2f}")  # noqa: T201 - same
+def report(measured: Sequence[Launch]) -> None:
+    """Print a row for each launch."""
+    print(f"{'client':28} {'bare ms':>8} {'hook ms':>8} {'ratio':>6}")  # noqa: T201 - the report
+    for launch in measured:
+        ratio = statistics.median(one / other for one, other in zip(launch.ours, launch.bare, strict=True))
+        bare, ours = statistics.median(launch.bare), statistics.median(launch.ours)
+        print(f"{launch.client:28} {bare * 1e3:8.2f} {ours * 1e3:8.2f} {ratio:6.2f}")  # noqa: T201 - the report
 
 
 if __name__ == "__main__":

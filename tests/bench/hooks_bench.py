@@ -1,9 +1,9 @@
-"""What a hook costs beside an empty interpreter, in one interleaved run; prints a table and judges nothing.
+"""The cost of hooks relative to a bare interpreter, measured in one interleaved run; prints a table.
 
     python tests/bench/hooks_bench.py [--python PATH] [--rounds N]
 
-Wall and CPU time are medians, given as ratios to `python3 -I -S -c pass` of the same run, because the machine
-underneath is rarely quiet.
+Wall and CPU time are medians, also as ratios to `python3 -I -S -c pass` in the same run, because machines are rarely
+idle.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from keepmum_hooks.event import STOP, Event  # noqa: E402 - the path must come f
 FLOOR = "python3 -I -S -c pass"
 TRANSCRIPT_BYTES = 50 << 20
 MEMORIES = 100_000
-WARMING = 3  # rounds: each kind of run keeps what it needs beyond the others
+WARMING = 3  # rounds that fill the caches and are not counted
 LONG = (1_000, 5_000)  # turns of a session
 
 
 @dataclass
 class Case:
-    """One command with the payload it reads."""
+    """One command and the payload it reads."""
 
     name: str
     arguments: list[str]
     payload: Callable[[int], dict[str, object] | None]
-    cold: bool = False  # whether each run is the first one, with nothing kept of an earlier one
+    cold: bool = False  # whether each run is the first one, with empty caches
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
     def run(self, python: str, environ: dict[str, str], turn: int) -> None:
-        """Run once and note wall and CPU seconds."""
+        """Run once and record wall and CPU seconds."""
         content = self.payload(turn)
         if self.cold:
             environ = {**environ, "KEEPMUM_HOME": f"{environ['KEEPMUM_HOME']}-cold"}
@@ -68,7 +68,7 @@ class Case:
 
 @contextmanager
 def scene() -> Iterator[Path]:
-    """A folder with a project, a large transcript, a large store and a full briefing."""
+    """A folder with a project, a large transcript, a large store and a long briefing."""
     root = Path(tempfile.mkdtemp(prefix="keepmum-bench-"))
     try:
         (root / "project" / ".git").mkdir(parents=True)
@@ -85,7 +85,7 @@ def scene() -> Iterator[Path]:
 
 
 def fill_store(path: Path) -> None:
-    """A database of the size that so many memories have; the hooks must not open it, so its tables do not matter."""
+    """A database of the size of this many memories; hooks must not open it, so its tables do not matter."""
     import sqlite3
 
     with sqlite3.connect(path) as db:
@@ -97,7 +97,7 @@ def fill_store(path: Path) -> None:
 
 
 def cases(root: Path) -> list[Case]:
-    """The floor, and each hook with and without the weight that must not matter."""
+    """The floor, and each hook with and without the large files that must not matter."""
     stop = [str(HOOKS / "run.py"), "stop", "--client", "claude-code"]
     start = [str(HOOKS / "run.py"), "session-start", "--client", "claude-code"]
 
@@ -142,7 +142,7 @@ def cases(root: Path) -> list[Case]:
 
 
 def long_session(root: Path, count: int) -> str:
-    """The id of a session that had so many turns before."""
+    """The id of a session with this many earlier turns."""
     session, log = f"long-{count}", b""
     for turn in range(count):
         event = Event(kind=STOP, session=session, cwd="", prompt=f"00000000-0000-4000-9000-{turn:012}")
@@ -161,25 +161,25 @@ We decided in #2763 to keep `retry_with_backoff` in src/gateway/http_client.py: 
 - commit 4f2a9c1e7b3d8a6f5e4c3b2a1f0e9d8c7b6a5f4e brought CONNECTION_POOL_SIZE=32, before it was 8.
 - the token for deploys is in the vault under ci/deploy; see https://git.example/checkout/pull/118
 """
-SECRET = "the deploy token is " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8\n"  # made up, and put together here
+SECRET = "the deploy token is " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8\n"  # made up, and assembled here
 
 
 def guard_cases() -> list[Case]:
-    """The guard before calls that are no business of its own, and before a memory that is given 2 KiB."""
+    """The guard before calls that are not guarded, and before writes of 2 KiB to a memory."""
     guard = [str(HOOKS / "run.py"), "guard", "--client", "claude-code"]
     prose, details = ((text * 24)[:2048] for text in (PROSE, DETAILS))
     refused = details[: -len(SECRET)] + SECRET
 
-    def before(tool: str, **given: str) -> Callable[[int], dict[str, object]]:
+    def before(tool: str, **tool_input: str) -> Callable[[int], dict[str, object]]:
         common = {"session_id": "guarded", "cwd": "/", "hook_event_name": "PreToolUse"}
-        return lambda _: {**common, "tool_name": tool, "tool_input": given}
+        return lambda _: {**common, "tool_name": tool, "tool_input": tool_input}
 
     return [
         Case("Guard, 2 KiB of source", guard, before("Write", file_path="/src/main.py", content=prose)),
         Case("Guard, a command", guard, before("Bash", command="pytest -q tests")),
         Case("Guard, 2 KiB of prose for another memory", guard, before("mcp__memory__add", text=prose)),
         Case("Guard, 2 KiB of names, paths and ids for one", guard, before("mcp__memory__add", text=details)),
-        Case("Guard, 2 KiB of these in CLAUDE.md", guard, before("Write", file_path="CLAUDE.md", content=details)),
+        Case("Guard, 2 KiB of them in CLAUDE.md", guard, before("Write", file_path="CLAUDE.md", content=details)),
         Case("Guard, 2 KiB with a secret, refused", guard, before("mcp__memory__add", text=refused)),
         Case("Guard, the very first run", guard, before("mcp__memory__add", text=details), cold=True),
     ]
@@ -207,14 +207,14 @@ def main() -> int:
 
 
 def report(measured: list[Case]) -> None:
-    """Print the table; the first rounds filled the caches and do not count."""
+    """Print the table without the first rounds."""
     floor = measured[0]
-    print(f"{'command':48} {'wall ms':>8} {'CPU ms':>8} {'wall ×':>7} {'CPU ×':>7}")  # noqa: T201, RUF001 - a report
+    print(f"{'command':48} {'wall ms':>8} {'CPU ms':>8} {'wall ×':>7} {'CPU ×':>7}")  # noqa: T201, RUF001 - the report
     for case in measured:
         wall, cpu = statistics.median(case.wall[WARMING:]), statistics.median(case.cpu[WARMING:])
         wall_ratio = wall / statistics.median(floor.wall[WARMING:])
         cpu_ratio = cpu / statistics.median(floor.cpu[WARMING:])
-        print(f"{case.name:48} {wall * 1e3:8.2f} {cpu * 1e3:8.2f} {wall_ratio:7.2f} {cpu_ratio:7.2f}")  # noqa: T201 - same
+        print(f"{case.name:48} {wall * 1e3:8.2f} {cpu * 1e3:8.2f} {wall_ratio:7.2f} {cpu_ratio:7.2f}")  # noqa: T201 - the report
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ def test_a_missing_guard_says_that_it_could_not_check(copy: Path, tmp_path: Path
     shutil.rmtree(copy / "hooks/keepmum_hooks")
     answer = Guard(copy, tmp_path).call("mcp__memory__add", text=token())
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == ("keepmum: could not check this write to memory, which was not made (ModuleNotFoundError)\n")
+    assert answer.err == ("keepmum: could not check this write to memory, so it was blocked (ModuleNotFoundError)\n")
 
 
 def test_a_refused_secret_is_not_on_disk(guard: Guard, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_truncated_bytecode_fails_one_run_only(hooks: Hooks) -> None:
     hooks.stop("p1")
     for file in (hooks.home / "cache" / "pycache").rglob("*.pyc"):
         os.truncate(file, file.stat().st_size // 2)
-    assert hooks.stop("p2") == Answer(0, b"", b"keepmum: a hook gave up (EOFError)\n")
+    assert hooks.stop("p2") == Answer(0, b"", b"keepmum: the hook failed (EOFError)\n")
     assert hooks.stop("p3") == SILENCE
     assert hooks.turns().count(b"\nT ") == 3
 
@@ -244,7 +244,7 @@ def test_run_py_and_the_package_agree_on_the_home(hooks: Hooks, changes: dict[st
     assert sorted(os.listdir(home)) == ["cache", "state"]
     (bytecode,) = Path(home, "cache", "pycache").rglob("keepmum_hooks/main.*.pyc")
     os.truncate(bytecode, bytecode.stat().st_size // 2)
-    assert hooks.stop(**changes).err == b"keepmum: a hook gave up (EOFError)\n"  # run.py found it there
+    assert hooks.stop(**changes).err == b"keepmum: the hook failed (EOFError)\n"  # run.py found it there
 
 
 def test_all_state_is_private(hooks: Hooks) -> None:
@@ -330,7 +330,7 @@ def test_an_error_message_contains_nothing_of_the_payload(hooks: Hooks) -> None:
     Path(places.turns_file(str(hooks.home), SESSION)).mkdir(parents=True)
     answer = hooks.stop("canary", KEEPMUM_CAPTURE_EVERY="1")
     assert (answer.code, answer.out) == (0, b"")
-    assert answer.err == b"keepmum: a hook gave up (IsADirectoryError)\n"
+    assert answer.err == b"keepmum: the hook failed (IsADirectoryError)\n"
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "locked"])
