@@ -27,6 +27,7 @@ DOCUMENTS = (
     "docs/guard.md",
     "docs/guard-hook.md",
     "docs/install.md",
+    "docs/library.md",
     "docs/markdown.md",
     "docs/search.md",
     "docs/team-server.md",

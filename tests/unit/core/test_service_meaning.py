@@ -98,7 +98,7 @@ def test_a_patient_search_embeds_first_what_was_kept_without_a_model(library: Ca
 
 def test_another_name_is_no_part_of_the_package() -> None:
     with pytest.raises(AttributeError, match="open_nothing"):
-        _ = keepmum.open_nothing
+        _ = keepmum.open_nothing  # type: ignore[attr-defined]  # it is not exported
 
 
 # -- beside the work
