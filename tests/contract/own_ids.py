@@ -32,8 +32,8 @@ class OwnIds:
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         asked = [Change(self._theirs(change.before), self._theirs(change.after)) for change in changes]
-        told = [replace(event, memory=event.memory and self._their_id(event.memory)) for event in activity]
-        receipt = self._store.commit(asked, told)
+        translated = [replace(event, memory=event.memory and self._their_id(event.memory)) for event in activity]
+        receipt = self._store.commit(asked, translated)
         self._ours |= {given: self._ours.get(wanted, wanted) for wanted, given in receipt.ids.items()}
         return receipt
 

@@ -106,7 +106,7 @@ def test_tools_resources_and_prompts_answer(sample: StdioServerParameters) -> No
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "expected"),
     [
         ("refuse", {"text": "x"}, "refused, nothing stored"),
         ("echo", {"txt": "x"}, "txt: is not a field of this tool (did you mean text?); allowed: text"),
@@ -114,12 +114,12 @@ def test_tools_resources_and_prompts_answer(sample: StdioServerParameters) -> No
     ],
 )
 def test_a_refusal_is_a_tool_result(
-    sample: StdioServerParameters, tool: str, arguments: dict[str, object], told: str
+    sample: StdioServerParameters, tool: str, arguments: dict[str, object], expected: str
 ) -> None:
     async def talk(client: Client) -> None:
         result = await client.call_tool(tool, arguments)
         assert result.is_error
-        assert text_of(result) == told
+        assert text_of(result) == expected
 
     converse(Client(sample, client_info=TESTER), talk)
 

@@ -96,7 +96,7 @@ def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path)
 
 
 @pytest.mark.parametrize("words", [("--redact", "--purge"), ("--redact", "."), ("nowhere.md",)])
-def test_wrong_usage_is_told_apart(run: Run, words: tuple[str, ...]) -> None:
+def test_wrong_usage_has_its_own_exit_code(run: Run, words: tuple[str, ...]) -> None:
     assert run("audit", *words).returncode == 2
 
 

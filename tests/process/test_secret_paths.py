@@ -157,5 +157,5 @@ def test_what_was_edited_by_hand_can_be_repaired(run: Run, edited: Path, tmp_pat
     assert edited.exists() is (how == "--redact")
 
 
-def test_the_search_of_these_tests_finds_what_is_there(edited: Path, tmp_path: Path) -> None:
+def test_the_search_of_these_tests_works(edited: Path, tmp_path: Path) -> None:
     assert leaks(tmp_path / "project") == [edited.name]

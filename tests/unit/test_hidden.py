@@ -1,4 +1,4 @@
-"""The assertion that hides what it looks for."""
+"""The assertion that does not show the secret it looks for."""
 
 import pytest
 
@@ -12,16 +12,16 @@ SECRET = "gh" + "p_" + "a1B2" * 9
 def test_a_failure_names_the_place_and_shows_nothing(secret: str | bytes, place: object) -> None:
     with pytest.raises(pytest.fail.Exception) as caught:
         assert_hidden(secret, "nothing", place)
-    told = str(caught.value)
-    assert "40 characters" in told
-    assert "place 2" in told
-    assert all(SECRET[at : at + 5] not in told for at in range(36))
+    message = str(caught.value)
+    assert "40 characters" in message
+    assert "place 2" in message
+    assert all(SECRET[at : at + 5] not in message for at in range(36))
 
 
 def test_what_is_hidden_passes() -> None:
     assert_hidden(SECRET, "", b"", None, SECRET[:-1])
 
 
-def test_an_empty_secret_is_a_mistake_of_the_test() -> None:
+def test_an_empty_secret_is_an_error() -> None:
     with pytest.raises(AssertionError, match="empty"):
         assert_hidden("", "text")

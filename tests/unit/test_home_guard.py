@@ -1,4 +1,4 @@
-"""The guard that keeps tests off the real home is itself under test."""
+"""The guard that keeps tests from writing to the real home."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keepmum_hooks import places
 INSIDE = os.path.join(REAL_HOME, "written-by-a-test")
 
 
-def test_state_lies_in_a_home_of_the_test(home: Path) -> None:
+def test_state_is_in_the_home_of_the_test(home: Path) -> None:
     assert places.home(os.environ) == str(home / ".keepmum")
     assert Path.home() == home
 

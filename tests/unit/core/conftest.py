@@ -1,4 +1,4 @@
-"""A service over a store of the test's own, with a clock that the test sets."""
+"""A service over a new store, with a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def clock() -> Clock:
 
 @pytest.fixture
 def keepmum_home(tmp_path: Path) -> Path:
-    """The folder of all state."""
+    """The folder of KEEPMUM_HOME."""
     return tmp_path / "keepmum"
 
 
 @pytest.fixture
 def open_memory(keepmum_home: Path, tmp_path: Path, clock: Clock) -> Iterator[OpenService]:
-    """Opens the same memory again, as another agent, session or project would."""
+    """Opens the same store again, for another agent, session or project."""
     root = tmp_path / "project"
     root.mkdir()
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What the tests of the service are built with."""
+"""The clock and types that tests of the service use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OpenService = Callable[..., MemoryService]
 
 
 class Clock:
-    """A clock that stands still until it is told otherwise."""
+    """A clock that changes only when a test sets it."""
 
     def __init__(self) -> None:
         self.now = 1_790_000_000_000

@@ -49,7 +49,7 @@ def test_an_agent_has_a_valid_id_and_a_unique_colour(agent: object) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 def test_a_colour_is_visible_on_black_and_on_white(agent: object) -> None:
-    """The contrast that WCAG 2.2 asks of graphical objects: 3 to 1."""
+    """WCAG 2.2 requires a contrast of 3 to 1 for graphical objects."""
     assert isinstance(agent, type(identify("cursor")))
     parts = [int(agent.colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)

@@ -1,4 +1,5 @@
-"""What a person declared to be no secret is kept and shown; nobody else can declare it, and damage allows nothing."""
+"""The allowlist: texts that a person declared harmless are stored and shown; agents cannot add entries, and a damaged
+list allows nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def test_what_is_allowed_is_kept_and_shown(keepmum_home: Path) -> None:
     assert kept() == NOTE
 
 
-def test_what_is_allowed_opens_the_door_to_nothing_else(keepmum_home: Path) -> None:
+def test_an_allowed_secret_allows_no_other(keepmum_home: Path) -> None:
     Allowlist(str(keepmum_home)).add(entry(refusal().fingerprints[0]))
     assert refusal(f"password: {'blau' + 'Wal9!see'}").fingerprints
 
@@ -74,7 +75,7 @@ def test_what_is_revoked_is_refused_again(keepmum_home: Path) -> None:
     assert refusal().fingerprints == [fingerprint]
 
 
-def test_a_running_service_obeys_the_list_at_once(keepmum_home: Path) -> None:
+def test_a_running_service_applies_the_list_at_once(keepmum_home: Path) -> None:
     judge = AllowlistScanner(str(keepmum_home))
     (finding,) = judge(NOTE)
     Allowlist(str(keepmum_home)).add(entry(finding.fingerprint))
@@ -86,13 +87,13 @@ def test_the_same_secret_has_another_fingerprint_for_another_user(tmp_path: Path
     assert one != other
 
 
-def test_nothing_is_made_where_nothing_was_found(tmp_path: Path) -> None:
+def test_without_findings_no_file_is_created(tmp_path: Path) -> None:
     AllowlistScanner(str(tmp_path / "home"))("an ordinary note")
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no mode bits")
-def test_key_and_list_are_their_owners_alone(tmp_path: Path) -> None:
+def test_key_and_list_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     Allowlist(str(tmp_path)).add(entry(AllowlistScanner(str(tmp_path))(NOTE)[0].fingerprint))
     assert {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in os.listdir(tmp_path)} == {
         "allow.toml": 0o600,
@@ -137,7 +138,7 @@ def test_a_damaged_key_allows_nothing_and_says_so(tmp_path: Path, damage: bytes)
     assert "fingerprint.key is damaged" in judge.problem
 
 
-def test_damage_is_told_with_the_notices(keepmum_home: Path) -> None:
+def test_damage_is_reported_in_the_notices(keepmum_home: Path) -> None:
     keepmum_home.mkdir()
     (keepmum_home / "allow.toml").write_text("[[allowed]", encoding="utf-8")
     service = opening.open_session(os.environ, "claude-code", upkeep=False)
@@ -170,7 +171,7 @@ def run(monkeypatch: pytest.MonkeyPatch, words: Sequence[str], *, terminal: bool
     monkeypatch.setattr(sys, "stderr", out)
     try:
         status = cli.main(["allow", *words])
-    except SystemExit as end:  # argparse's way to refuse
+    except SystemExit as end:  # argparse exits on wrong usage
         status = int(str(end.code))
     return status, out.getvalue()
 
@@ -211,7 +212,7 @@ def test_inside_a_session_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, ke
         pytest.param(["--revoke", "0" * 32, "--why", "x"], id="a reason to revoke"),
     ],
 )
-def test_wrong_usage_is_told_apart(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+def test_wrong_usage_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     assert run(monkeypatch, words)[0] == 2
 
 

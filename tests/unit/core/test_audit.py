@@ -1,4 +1,4 @@
-"""The store judged anew by the rules of today; what they find is taken out of it without a trace."""
+"""An audit scans the store again with the current rules, and removes findings without leaving a trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keepmum.stores.composite import CompositeStore
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
-# Put together here, so that no file of the repository holds anything of a secret's shape.
+# Assembled here, so that no file in the repository contains a secret-shaped string.
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
 )
@@ -33,9 +33,9 @@ def leaks(home: Path) -> list[str]:
 
 @pytest.fixture
 def planted(service: MemoryService, keepmum_home: Path) -> MemoryService:
-    """A store into which secrets came past the one door, in each place that there is."""
+    """A store that has a secret in every column, written past the service."""
     service.settle()
-    database: Any = service.store._database._connection  # type: ignore[attr-defined] # past the one door
+    database: Any = service.store._database._connection  # type: ignore[attr-defined] # bypasses the service
 
     def plant(column: str, value: str) -> str:
         kept = service.remember(f"an ordinary {column}", key=f"the.{column}", kind="decision").memory.id
@@ -57,11 +57,11 @@ def planted(service: MemoryService, keepmum_home: Path) -> MemoryService:
     service.activity()
     database.execute("UPDATE activity SET detail = ? WHERE action = 'recalled'", (f"{SECRET} (0 found)",))
     (keepmum_home / "memory.db.corrupt-20260101T000000Z").write_bytes(SECRET.encode())
-    service.upkeep()  # which backs up
+    service.upkeep()  # makes a backup
     return service
 
 
-def test_the_search_of_these_tests_finds_what_is_there(planted: MemoryService, keepmum_home: Path) -> None:
+def test_the_search_of_these_tests_works(planted: MemoryService, keepmum_home: Path) -> None:
     assert planted.audit().places
     assert {"memory.db", "memory.db.corrupt-20260101T000000Z"} < set(leaks(keepmum_home))
 
@@ -123,7 +123,7 @@ def test_a_second_process_that_is_open_goes_on(planted: MemoryService, open_memo
     assert other.remember("written afterwards").action == "created"
 
 
-def test_a_clean_store_has_nothing_to_tell(service: MemoryService) -> None:
+def test_a_clean_store_has_no_findings(service: MemoryService) -> None:
     service.remember("an ordinary value")
     seen: list[tuple[int, int]] = []
     report = service.audit(lambda done, total: seen.append((done, total)))
@@ -133,14 +133,14 @@ def test_a_clean_store_has_nothing_to_tell(service: MemoryService) -> None:
 # -- files
 
 
-def test_a_finding_in_a_file_is_told_by_line_and_column(tmp_path: Path) -> None:
+def test_a_finding_in_a_file_has_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "CLAUDE.md"
     file.write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
     (spot,) = audit.audit_file(str(file), scan)  # type: ignore[misc] # no `UnscannedFile` here
     assert str(spot) == f"{file}:2:5: github.token"
 
 
-def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
+def test_a_binary_file_is_skipped(tmp_path: Path) -> None:
     file = tmp_path / "a.bin"
     file.write_bytes(b"\0" + SECRET.encode())
     assert audit.audit_file(str(file), scan) == audit.UnscannedFile(str(file), "is binary", may_hold_text=False)
@@ -149,14 +149,14 @@ def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "encode", [lambda text: f"\0{text}".encode(), lambda text: f"\ufeff{text}".encode("utf-16-le")]
 )
-def test_a_text_with_nulls_is_judged(tmp_path: Path, encode: Callable[[str], bytes]) -> None:
+def test_a_text_with_nulls_is_scanned(tmp_path: Path, encode: Callable[[str], bytes]) -> None:
     file = tmp_path / "CLAUDE.md"
     file.write_bytes(encode(f"one\nuse {SECRET}\n"))
     (spot,) = audit.audit_file(str(file), scan)  # type: ignore[misc] # no `UnscannedFile` here
     assert (spot.line, spot.rule) == (2, "github.token")
 
 
-def test_what_is_too_large_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "large.txt"
     with file.open("wb") as large:
         large.truncate(audit.LARGEST_FILE + 1)
@@ -165,7 +165,7 @@ def test_what_is_too_large_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_folders_are_gone_through_without_git_and_links(tmp_path: Path) -> None:
+def test_folders_are_walked_without_git_and_links(tmp_path: Path) -> None:
     for name in (".git", ".memories"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.md").write_text("x", encoding="utf-8")
@@ -173,7 +173,7 @@ def test_folders_are_gone_through_without_git_and_links(tmp_path: Path) -> None:
     assert list(audit.files_below([str(tmp_path)])) == [str(tmp_path / ".memories" / "a.md")]
 
 
-def test_an_older_copy_in_another_store_is_judged_and_cleansed_too(tmp_path: Path) -> None:
+def test_an_older_copy_in_another_store_is_audited_too(tmp_path: Path) -> None:
     stores = {name: sqlite.open_store(str(tmp_path / name / "memory.db")) for name in ("one", "two")}
     now = 1_790_000_000_000
     old = Memory(id=ids.new_id(now), text=f"deploy with {SECRET}", title="deploy", created_at=now, updated_at=now)

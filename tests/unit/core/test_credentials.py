@@ -1,4 +1,4 @@
-"""A key goes to the server that it was stored for, and to no other."""
+"""A key is sent to the server that it was stored for, and to no other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_another_port_scheme_or_host_is_another_server(tmp_path: Path, near: str
     assert credentials.find(str(tmp_path), {}, near, approved=True) is None
 
 
-def test_keys_of_several_servers_stand_beside_each_other(tmp_path: Path) -> None:
+def test_keys_of_several_servers_are_stored_together(tmp_path: Path) -> None:
     for origin in (HERE, OTHER, "http://localhost:3100", "http://[::1]:3100"):
         credentials.store(str(tmp_path), origin, f"{SECRET}-{len(origin)}")
     assert sorted(credentials.origins(str(tmp_path))) == sorted(
@@ -63,7 +63,7 @@ def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
     [f"key = '{SECRET}'", f"[server]\nkey = '{SECRET}'", f"['{HERE}']\ntoken = '{SECRET}'", f"['{HERE}']\nkey = 5"],
     ids=["no server", "no address", "another word", "no text"],
 )
-def test_a_file_that_says_something_else_is_told_by_its_line(tmp_path: Path, text: str) -> None:
+def test_a_malformed_file_is_reported_with_its_line(tmp_path: Path, text: str) -> None:
     path = Path(credentials.path_of(str(tmp_path)))
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
@@ -90,12 +90,12 @@ def test_a_key_in_a_variable_is_for_this_machine_too(origin: str) -> None:
 @pytest.mark.parametrize(
     "origin", ["http://localhost.evil.example", "http://127.0.0.1.evil.example", "http://localhost@evil"]
 )
-def test_what_only_looks_like_this_machine_gets_none(origin: str) -> None:
+def test_a_host_that_only_looks_like_this_machine_gets_no_key(origin: str) -> None:
     assert credentials.find(None, {"MEMORY_API_KEY": SECRET}, origin, approved=False) is None
 
 
 @pytest.mark.parametrize("text", ["", "two words", "line\nbreak", "ümlaut", "x" * 5000, "\x00"])
-def test_what_can_be_no_key_is_refused_without_its_words(tmp_path: Path, text: str) -> None:
+def test_an_invalid_key_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
     with pytest.raises(KeepmumError, match="that is not a key") as caught:
         credentials.store(str(tmp_path), HERE, text)
     assert not text or text not in str(caught.value)

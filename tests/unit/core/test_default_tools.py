@@ -1,4 +1,4 @@
-"""The default tools as a model reads them: small, annotated, and nothing promised that is not enforced."""
+"""The schemas of the default tools: small, annotated, and enforced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def schemas(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and every schema in it."""
+    """A schema and all schemas nested in it."""
     yield schema
     for inner in schema.get("properties", {}).values():
         yield from schemas(inner)
@@ -80,7 +80,7 @@ def test_the_first_words_of_the_instructions_say_when_to_call() -> None:
 
 
 def wrong_values(schema: dict[str, Any]) -> Iterator[Any]:
-    """Values that break one keyword of a schema each."""
+    """Values that each violate one keyword of a schema."""
     kind = schema["type"]
     yield [] if kind in {"object", "integer", "number", "boolean"} else 7
     if "maxLength" in schema:

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to, asked of real repositories."""
+"""Which project a folder belongs to, tested on real repositories."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def git(environ: dict[str, str]) -> Git:
-    """Runs git in a folder, as a person with an empty home would."""
+    """Runs git in a folder, with an empty home."""
     person = {
         "GIT_AUTHOR_NAME": "A",
         "GIT_AUTHOR_EMAIL": "a@b",
@@ -52,7 +52,7 @@ def git(environ: dict[str, str]) -> Git:
 
 @pytest.fixture
 def make(tmp_path: Path, git: Git) -> Callable[..., Path]:
-    """Makes a repository with one commit, and the remotes given by name."""
+    """Creates a repository with one commit and these remotes."""
 
     def repository(path: str, **remotes: str) -> Path:
         folder = tmp_path / path
@@ -77,7 +77,7 @@ def project_of(start: Path | str, environ: dict[str, str], *client_roots: str, c
 # --- git ---
 
 
-def test_a_repository_goes_by_its_remote(make: Make, environ: dict[str, str]) -> None:
+def test_a_repository_is_identified_by_its_remote(make: Make, environ: dict[str, str]) -> None:
     root = make("work", origin=GITHUB)
     assert project_of(root, environ) == Project("github.com/acme/api", "api", str(root), "git remote origin")
 
@@ -89,7 +89,7 @@ def test_a_folder_of_a_repository_is_the_same_project(make: Make, environ: dict[
 
 
 @pytest.mark.parametrize("remotes", [{}, {"origin": GITHUB}], ids=["no remote", "remote"])
-@pytest.mark.parametrize("place", ["elsewhere", "api/.trees/one"], ids=["beside", "inside"])
+@pytest.mark.parametrize("place", ["elsewhere", "api/.trees/one"], ids=["next to it", "inside"])
 def test_working_trees_of_one_repository_share(
     make: Make, git: Git, environ: dict[str, str], tmp_path: Path, *, place: str, remotes: dict[str, str]
 ) -> None:
@@ -194,7 +194,7 @@ def test_a_symbolic_link_leads_to_the_project(make: Make, environ: dict[str, str
     assert project_of(tmp_path / "link", environ) == project_of(root, environ)
 
 
-def test_a_folder_that_is_gone_still_lies_in_its_repository(make: Make, environ: dict[str, str]) -> None:
+def test_a_deleted_folder_still_belongs_to_its_repository(make: Make, environ: dict[str, str]) -> None:
     root = make("api")
     assert project_of(root / "gone" / "too", environ) == project_of(root, environ)
 
@@ -264,7 +264,7 @@ def test_a_program_of_the_repository_is_never_run(make: Make, git: Git, environ:
     assert not (root / "ran").exists()
 
 
-def test_a_git_that_hangs_is_given_up(
+def test_a_hanging_git_is_stopped(
     make: Make, git: Git, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make("work", origin=GITHUB)
@@ -306,7 +306,7 @@ def test_a_folder_that_becomes_a_repository_stays_the_same_project(
     assert project_of(tmp_path / "api", environ).id == before
 
 
-# --- what people and clients say ---
+# --- explicit projects ---
 
 
 def test_a_nearer_project_file_names_a_part_of_a_repository(make: Make, environ: dict[str, str]) -> None:
@@ -423,7 +423,7 @@ def test_a_client_root_that_is_no_folder_says_nothing(environ: dict[str, str], t
 
 
 def test_the_home_folder_gives_way_to_what_the_client_said(environ: dict[str, str], git: Git, tmp_path: Path) -> None:
-    git(Path(environ["HOME"]), "init", "-q")  # people keep their dotfiles so
+    git(Path(environ["HOME"]), "init", "-q")  # some people keep their dotfiles in a repository
     (tmp_path / "said").mkdir()
     assert project_of(environ["HOME"], environ, str(tmp_path / "said")).root == str(tmp_path / "said")
 
@@ -454,7 +454,7 @@ def test_a_relative_start_in_a_folder_that_is_gone_says_nothing(
 
 @pytest.fixture(params=["by its variable", "by its files"])
 def plugin(request: pytest.FixtureRequest, make: Make, environ: dict[str, str]) -> Path:
-    """The plugin's folder, which a client copied or cloned, and the server recognises in one way or the other."""
+    """The plugin's folder as a client copied or cloned it; the server has to recognise both."""
     root = make("cache/keepmum", origin="https://github.com/keepmum/keepmum")
     if request.param == "by its variable":
         environ["CLAUDE_PLUGIN_ROOT"] = str(root)

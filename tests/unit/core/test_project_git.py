@@ -1,4 +1,4 @@
-"""What git's own files say, read by hand and compared with what git says."""
+"""Our reader of git's files returns the same as git."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_damaged_head_has_no_commit(repository: Path, head: str) -> None:
 
 
 def test_a_repository_with_reftables_is_asked_for(repository: Path, environ: dict[str, str], tmp_path: Path) -> None:
-    """An older git cannot make such a repository: this one answers as a newer one would."""
+    """Stands in for a newer git: an older one cannot create such a repository."""
     (repository / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n", encoding="utf-8")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\necho {'a' * 40}\necho refs/heads/main\n", encoding="utf-8")
@@ -135,13 +135,13 @@ def test_a_repository_with_reftables_is_asked_for(repository: Path, environ: dic
 @pytest.mark.parametrize(
     "pointer", ["", "gitdir:", "gitdir: /no/such", "gitdir: a\0b", "gitdir: .", "x" * 9000, "\xff"]
 )
-def test_a_damaged_pointer_leads_nowhere(tmp_path: Path, pointer: str) -> None:
+def test_a_damaged_pointer_gives_no_repository(tmp_path: Path, pointer: str) -> None:
     (tmp_path / ".git").write_text(pointer, encoding="latin-1")
     found = find_repository(str(tmp_path))
     assert found is None or found.root != str(tmp_path)
 
 
-def test_a_damaged_way_to_the_common_folder_leads_to_no_remote(repository: Path, environ: dict[str, str]) -> None:
+def test_a_damaged_common_folder_gives_no_remote(repository: Path, environ: dict[str, str]) -> None:
     (repository / ".git" / "commondir").write_bytes(b"a\0b")
     found = find_repository(str(repository))
     assert found is not None

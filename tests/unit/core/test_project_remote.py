@@ -84,7 +84,7 @@ def test_case_matters_where_the_host_may_care() -> None:
         pytest.param("https://github.com/\udcff", id="bytes that are no text"),
     ],
 )
-def test_what_cannot_be_read_with_certainty_has_no_id(url: str) -> None:
+def test_an_ambiguous_url_has_no_id(url: str) -> None:
     assert remote_id(url, "/shop") is None
 
 

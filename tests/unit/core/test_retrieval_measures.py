@@ -1,4 +1,4 @@
-"""The measures of retrieval, worked out by hand."""
+"""The retrieval measures, compared with values computed by hand."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_note_is_found_first_by_a_name_path_date_or_keyword_of_its_own_and_by_
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Two spaces: what answers in one is not looked for in the other."""
+    """Two spaces: a memory that answers in one is not expected in the other."""
     folder = tmp_path / "tiny" / "dev"
     folder.mkdir(parents=True)
     memories = [

@@ -1,4 +1,4 @@
-"""A folder that gets a remote keeps what it remembered while it had no name but its path."""
+"""A folder that gets a remote keeps the memories that were stored under its path."""
 
 from __future__ import annotations
 

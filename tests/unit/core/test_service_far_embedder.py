@@ -1,4 +1,4 @@
-"""A server of embeddings is behind the service: whatever it does, memories are stored and questions answered."""
+"""A service with an embedding server: whatever the server does, memories are stored and queries answered."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fault(_: list[str]) -> object:
 def server(httpserver: HTTPServer) -> Iterator[Server]:
     made = Server(httpserver)
     yield made
-    made.answer = fault  # what still asks is let go
+    made.answer = fault  # pending requests end
 
 
 def opened(server: Server) -> BackgroundEmbedder:
@@ -84,12 +84,12 @@ def service(open_memory: OpenService, server: Server) -> MemoryService:
 
 
 def settled(service: MemoryService) -> None:
-    """Wait until nothing is embedded beside the work any more."""
+    """Wait until no embedding runs in the background."""
     assert service.context.embeddings.join(LIMIT)
 
 
 def held(server: Server) -> threading.Event:
-    """Let the server keep whoever asks waiting until the event is set."""
+    """Make the server delay its answers until the event is set."""
     go_on = threading.Event()
 
     def hang(texts: list[str]) -> object:
@@ -110,7 +110,9 @@ def test_a_memory_is_stored_while_the_server_hangs(service: MemoryService, serve
     settled(service)
 
 
-def test_what_was_stored_meanwhile_is_embedded_when_the_server_answers(service: MemoryService, server: Server) -> None:
+def test_memories_stored_during_an_outage_are_embedded_when_the_server_answers(
+    service: MemoryService, server: Server
+) -> None:
     go_on = held(server)
     service.remember(ONE)
     go_on.set()
@@ -135,7 +137,7 @@ def test_similar_memories_are_reported_when_the_server_answers_in_time(
     assert (similar.memory.id, similar.advice) == (first.id, "skip")
 
 
-def test_what_was_added_while_a_batch_was_under_way_is_embedded_too(service: MemoryService, server: Server) -> None:
+def test_memories_added_during_a_batch_are_embedded_too(service: MemoryService, server: Server) -> None:
     go_on = held(server)
     service.remember(ONE)
     service.remember("a zebra runs")
@@ -145,7 +147,9 @@ def test_what_was_added_while_a_batch_was_under_way_is_embedded_too(service: Mem
 
 
 @pytest.mark.parametrize("answer", [fault, too_few, no_numbers, nothing_but_nan, other_lengths])
-def test_a_bad_answer_costs_no_memory_and_no_search(service: MemoryService, server: Server, answer: Answer) -> None:
+def test_a_bad_answer_loses_no_memory_and_fails_no_search(
+    service: MemoryService, server: Server, answer: Answer
+) -> None:
     server.answer = answer
     assert service.remember(ONE).action == "created"
     settled(service)
@@ -156,18 +160,20 @@ def test_a_bad_answer_costs_no_memory_and_no_search(service: MemoryService, serv
 
 
 @pytest.mark.parametrize("answer", [fault, too_few, no_numbers, nothing_but_nan, other_lengths])
-def test_after_a_bad_answer_the_next_good_one_mends_all(service: MemoryService, server: Server, answer: Answer) -> None:
+def test_a_good_answer_after_a_bad_one_embeds_everything(
+    service: MemoryService, server: Server, answer: Answer
+) -> None:
     server.answer = answer
     service.remember(ONE)
     settled(service)
     server.answer = good
-    service.recall("anything")  # sees that something is missing
+    service.recall("anything")  # notices that vectors are missing
     settled(service)
     assert "vector 1.00" in service.recall(ONE)[0].why
     assert (service.lexical_only, service.notices()) == ("", [])
 
 
-def test_a_server_that_hangs_leaves_a_question_to_words(
+def test_search_is_lexical_while_the_server_hangs(
     service: MemoryService, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.remember(ONE)
@@ -180,7 +186,7 @@ def test_a_server_that_hangs_leaves_a_question_to_words(
     go_on.set()
 
 
-def test_who_waits_has_the_memory_embedded_before_the_answer(open_memory: OpenService, server: Server) -> None:
+def test_a_waiting_caller_gets_the_memory_embedded_before_the_answer(open_memory: OpenService, server: Server) -> None:
     service = open_memory(embedder=BackgroundEmbedder(lambda: server.embedder, remote=True), patient=True)
     first = service.remember(ONE).memory
     assert [similar.memory.id for similar in service.remember(OTHER).similar] == [first.id]

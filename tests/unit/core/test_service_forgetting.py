@@ -1,4 +1,4 @@
-"""Forgetting: what was named at once, what was searched for after a look, and back again for 30 days."""
+"""Forgetting: named memories at once, search results after confirmation; both can be undone for 30 days."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def forgotten(answer: Any) -> list[str]:
     return sorted(memory.text for memory in answer.memories)
 
 
-# -- what to forget
+# -- forgetting
 
 
-def test_nothing_named_is_nothing_forgotten(service: MemoryService) -> None:
+def test_without_names_nothing_is_forgotten(service: MemoryService) -> None:
     service.remember("zebra")
     with pytest.raises(InvalidInput, match="name a memory"):
         service.forget()
     assert left(service) == ["zebra"]
 
 
-def test_what_is_named_goes_at_once(service: MemoryService) -> None:
+def test_named_memories_are_forgotten_at_once(service: MemoryService) -> None:
     memory = service.remember("zebra").memory
     service.remember("gnu", key="animal")
     answer = service.forget([memory.id, "animal"])
@@ -47,7 +47,7 @@ def test_one_unknown_name_forgets_nothing(service: MemoryService) -> None:
     assert left(service) == ["gnu"]
 
 
-def test_a_search_is_listed_first_and_done_when_confirmed(service: MemoryService) -> None:
+def test_search_results_are_listed_first_and_forgotten_when_confirmed(service: MemoryService) -> None:
     for text in ("zebra one", "zebra two", "gnu"):
         service.remember(text)
     listed = service.forget(query="zebra")
@@ -87,7 +87,7 @@ def test_every_word_of_a_search_must_occur(service: MemoryService) -> None:
     assert forgotten(service.forget(query="zebra crossing")) == ["zebra crossing"]
 
 
-def test_words_that_say_little_must_occur_too_where_nothing_else_is_asked(service: MemoryService) -> None:
+def test_stop_words_must_occur_when_a_query_has_no_others(service: MemoryService) -> None:
     service.remember("how it was before")
     service.remember("zebra before noon")
     assert forgotten(service.forget(query="how it was")) == ["how it was before"]
@@ -101,7 +101,7 @@ def test_a_search_without_a_word_is_refused(service: MemoryService, query: str) 
         service.forget(query=query)
 
 
-def test_every_tag_must_be_there(service: MemoryService) -> None:
+def test_every_tag_must_match(service: MemoryService) -> None:
     service.remember("both", tags=["a", "b"])
     service.remember("one", tags=["a"])
     assert forgotten(service.forget(tags=["a", "b"])) == ["both"]
@@ -120,24 +120,24 @@ def test_a_search_that_finds_nothing_says_so(service: MemoryService) -> None:
     assert (answer.done, answer.memories) == (False, ())
 
 
-def test_what_lies_in_the_trash_is_not_trashed_again(service: MemoryService) -> None:
+def test_a_trashed_memory_is_not_trashed_again(service: MemoryService) -> None:
     memory = service.remember("zebra").memory
     service.forget([memory.id])
     again = service.forget([memory.id])
     assert (again.done, again.memories) == (False, ())
 
 
-def test_a_way_to_forget_that_does_not_exist_is_refused(service: MemoryService) -> None:
+def test_an_unknown_way_to_forget_is_refused(service: MemoryService) -> None:
     with pytest.raises(InvalidInput, match="archive, trash, purge"):
         service.forget(["x"], mode="burn")
 
 
-# -- and back again
+# -- undo
 
 
 @pytest.mark.parametrize("mode", ["archive", "trash"])
 @pytest.mark.parametrize("name", ["id", "key"])
-def test_what_was_removed_comes_back(service: MemoryService, mode: str, name: str) -> None:
+def test_a_removed_memory_can_be_restored(service: MemoryService, mode: str, name: str) -> None:
     before = service.remember("gnu", key="animal", tags=["a"], importance=0.9).memory
     service.forget(["animal"], mode=mode)
     answer = service.undo(before.id if name == "id" else "animal")
@@ -147,7 +147,7 @@ def test_what_was_removed_comes_back(service: MemoryService, mode: str, name: st
     assert left(service) == ["gnu"]
 
 
-def test_a_superseded_memory_comes_back_once_its_key_is_free(service: MemoryService) -> None:
+def test_a_superseded_memory_can_be_restored_once_its_key_is_free(service: MemoryService) -> None:
     old = service.remember("Jenkins", key="ci").memory
     new = service.remember("Buildkite", supersedes="ci").memory
     with pytest.raises(InvalidInput, match=f"now held by {new.id}"):
@@ -157,7 +157,7 @@ def test_a_superseded_memory_comes_back_once_its_key_is_free(service: MemoryServ
     assert left(service) == ["Jenkins"]
 
 
-def test_an_update_is_taken_back(service: MemoryService) -> None:
+def test_an_update_can_be_undone(service: MemoryService) -> None:
     service.remember("Use tabs", key="style", why="habit")
     service.remember("Use blanks", key="style", why="the linter wants it")
     answer = service.undo("style")
@@ -173,7 +173,7 @@ def test_an_undo_can_be_undone(service: MemoryService) -> None:
     assert left(service) == ["Use blanks"]
 
 
-def test_a_conflict_is_taken_back_by_either_agent(open_memory: OpenService) -> None:
+def test_either_agent_can_undo_a_conflict(open_memory: OpenService) -> None:
     here, there = open_memory("claude-code"), open_memory("codex")
     here.remember("Use tabs", key="style")
     there.remember("Use blanks", key="style")
@@ -181,7 +181,7 @@ def test_a_conflict_is_taken_back_by_either_agent(open_memory: OpenService) -> N
     assert left(there) == ["Use tabs"]
 
 
-def test_a_key_that_another_took_meanwhile_is_told(service: MemoryService) -> None:
+def test_an_undo_reports_a_key_that_another_memory_took(service: MemoryService) -> None:
     old = service.remember("old", key="k").memory
     service.forget(["k"])
     new = service.remember("new", key="k").memory
@@ -198,26 +198,26 @@ def test_a_key_that_an_expired_memory_holds_is_free(service: MemoryService, cloc
     assert left(service) == ["old"]
 
 
-def test_what_was_never_changed_has_nothing_to_take_back(service: MemoryService) -> None:
+def test_a_memory_without_changes_has_nothing_to_undo(service: MemoryService) -> None:
     memory = service.remember("zebra").memory
     with pytest.raises(InvalidInput, match="never been changed"):
         service.undo(memory.id)
 
 
-def test_what_is_active_is_not_restored(service: MemoryService) -> None:
+def test_an_active_memory_is_not_restored(service: MemoryService) -> None:
     memory = service.remember("zebra").memory
     with pytest.raises(InvalidInput, match="active already"):
         service.restore(memory.id)
 
 
-# -- for good
+# -- purging
 
 
 def test_a_purge_leaves_no_byte_of_the_memory(service: MemoryService, keepmum_home: Path) -> None:
     words = ["quagga", "okapi", "bongo", "dikdik", "gerenuk", "oribi", "kudu.first"]
     text, title, why, tag, source, _, key = words
     service.remember(text, title=title, why=why, tags=[tag], source=source, key=key)
-    service.remember(words[5], key=words[6])  # so that there is history
+    service.remember(words[5], key=words[6])  # creates history
     service.remember("a memory that stays")
     service.load([words[6]])
     service.forget([words[6]], mode="purge")
@@ -233,7 +233,7 @@ def test_a_purge_reaches_the_file_while_it_is_open(service: MemoryService, keepm
     assert not any(b"quagga" in path.read_bytes() for path in keepmum_home.glob("memory.db*"))
 
 
-def test_what_was_purged_does_not_come_back(service: MemoryService) -> None:
+def test_a_purged_memory_cannot_be_restored(service: MemoryService) -> None:
     memory = service.remember("zebra", key="animal").memory
     service.forget(["animal"], mode="purge")
     for name in (memory.id, "animal"):

@@ -1,4 +1,4 @@
-"""Search by meaning in the service: what is embedded when, what is told, and what happens where there is no model."""
+"""Vector search in the service: when texts are embedded, what is reported, and what happens without a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 20.0  # seconds
 
 
 class Broken(FakeEmbedder):
-    """A model that cannot read just now."""
+    """An embedder that fails."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise EmbeddingError(f"the endpoint did not answer for {len(texts)} text")
@@ -31,7 +31,7 @@ class Broken(FakeEmbedder):
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Callable[..., MemoryService]]:
-    """Opens the same file as a program would, each time anew."""
+    """Opens the same file, as a program does."""
     opened: list[MemoryService] = []
 
     def open_again(embedder: FakeEmbedder | None = None, **options: str) -> MemoryService:
@@ -48,13 +48,13 @@ def texts(service: MemoryService, query: str, limit: int = 5) -> list[str]:
 
 
 def opened(embedder: FakeEmbedder | None = None) -> BackgroundEmbedder:
-    """A model that is open already."""
+    """An embedder that is already loaded."""
     background = BackgroundEmbedder(lambda: embedder or FakeEmbedder())
     assert background.wait(PATIENCE) is not None
     return background
 
 
-# -- the call for programs
+# -- the library
 
 
 def test_a_program_remembers_and_recalls_in_two_lines(library: Callable[..., MemoryService]) -> None:
@@ -74,7 +74,7 @@ def test_without_a_project_a_program_looks_at_all_of_them(library: Callable[...,
     assert texts(library(project="p1"), "blue") == ["the blue pool"]
 
 
-def test_without_an_embedder_words_alone_count_and_nothing_is_missed(library: Callable[..., MemoryService]) -> None:
+def test_without_an_embedder_search_is_lexical_without_a_notice(library: Callable[..., MemoryService]) -> None:
     memory = library(None)
     memory.remember(text="the blue pool")
     assert texts(memory, "pool") == ["the blue pool"]
@@ -88,7 +88,7 @@ def test_the_model_that_is_not_installed_is_named_with_the_command(library: Call
     assert "keepmum model install" in memory.lexical_only
 
 
-def test_a_patient_search_embeds_first_what_was_kept_without_a_model(library: Callable[..., MemoryService]) -> None:
+def test_a_waiting_search_first_embeds_what_was_stored_without_a_model(library: Callable[..., MemoryService]) -> None:
     for number in range(50):
         library(None).remember(text=f"zebra {number}")
     found = library(FakeEmbedder()).recall("zebra 7", limit=50)
@@ -96,15 +96,15 @@ def test_a_patient_search_embeds_first_what_was_kept_without_a_model(library: Ca
     assert all("vector" in match.why for match in found)
 
 
-def test_another_name_is_no_part_of_the_package() -> None:
+def test_the_package_exports_no_other_name() -> None:
     with pytest.raises(AttributeError, match="open_nothing"):
         _ = keepmum.open_nothing  # type: ignore[attr-defined]  # it is not exported
 
 
-# -- beside the work
+# -- in the background
 
 
-def test_a_server_answers_by_words_until_the_model_is_open(open_memory: OpenService) -> None:
+def test_search_is_lexical_until_the_model_is_loaded(open_memory: OpenService) -> None:
     may_open = threading.Event()
 
     def opening() -> FakeEmbedder:
@@ -122,15 +122,15 @@ def test_a_server_answers_by_words_until_the_model_is_open(open_memory: OpenServ
     assert service.lexical_only == ""
 
 
-def test_what_was_kept_meanwhile_is_embedded_beside_the_work(open_memory: OpenService) -> None:
+def test_memories_stored_meanwhile_are_embedded_in_the_background(open_memory: OpenService) -> None:
     open_memory().remember("the blue pool")
     service = open_memory(embedder=opened())
-    service.recall("anything")  # sees that something is missing
+    service.recall("anything")  # notices that vectors are missing
     assert service.context.embeddings.join(PATIENCE)
     assert "vector 1.00" in service.recall("the blue pool")[0].why
 
 
-def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: OpenService) -> None:
+def test_a_caller_that_waits_for_the_model_finds_the_latest_memory(open_memory: OpenService) -> None:
     open_memory().remember("Deploys go to the blue pool")
     service = open_memory(embedder=BackgroundEmbedder(FakeEmbedder))
     service.warm(wait=True)
@@ -138,7 +138,7 @@ def test_who_waits_for_the_model_finds_what_was_kept_just_before(open_memory: Op
     assert "vector" in match.why
 
 
-def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: OpenService) -> None:
+def test_a_model_installed_while_a_server_runs_is_used(open_memory: OpenService) -> None:
     installed = threading.Event()
 
     def opening() -> FakeEmbedder:
@@ -153,15 +153,15 @@ def test_a_model_that_is_installed_while_a_server_runs_is_taken_up(open_memory: 
     assert "vector" not in service.recall("pool")[0].why
     assert service.lexical_only == "the model is not installed"
     installed.set()
-    service.recall("pool")  # asks whether it is there now
+    service.recall("pool")  # tries the model again
     assert background.wait(PATIENCE) is not None
-    service.recall("pool")  # sees that something is missing
+    service.recall("pool")  # notices that vectors are missing
     assert service.context.embeddings.join(PATIENCE)
     assert "vector 1.00" in service.recall("the blue pool")[0].why
     assert service.lexical_only == ""
 
 
-def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) -> None:
+def test_closing_stops_background_work(open_memory: OpenService) -> None:
     for number in range(40):
         open_memory().remember(f"zebra {number}")
     service = open_memory(embedder=opened())
@@ -170,7 +170,7 @@ def test_closing_stops_what_goes_on_beside_the_work(open_memory: OpenService) ->
     assert service.context.embeddings.join(PATIENCE)
 
 
-def test_a_model_that_fails_leaves_search_to_words_and_says_so(open_memory: OpenService) -> None:
+def test_search_is_lexical_with_a_notice_when_the_model_fails(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened(Broken()))
     assert service.remember("the blue pool").action == "created"
     assert texts(service, "pool") == ["the blue pool"]
@@ -188,20 +188,20 @@ def test_a_store_of_another_model_is_not_searched_by_this_one(open_memory: OpenS
     assert "`keepmum reembed`" in notice
 
 
-def test_embedding_anew_brings_a_store_to_another_model(open_memory: OpenService) -> None:
+def test_reembedding_moves_a_store_to_another_model(open_memory: OpenService) -> None:
     first = open_memory(embedder=opened())
     for number in range(40):
         first.remember(f"zebra {number}")
     service = open_memory(embedder=opened(FakeEmbedder(dimensions=32, model="other")))
-    told: list[tuple[int, int]] = []
-    assert service.reembed(lambda done, total: told.append((done, total))) == 40
-    assert told == [(8, 40), (16, 40), (24, 40), (32, 40), (40, 40)]
+    progress: list[tuple[int, int]] = []
+    assert service.reembed(lambda done, total: progress.append((done, total))) == 40
+    assert progress == [(8, 40), (16, 40), (24, 40), (32, 40), (40, 40)]
     assert service.notices() == []
     assert "vector" in service.recall("zebra 7")[0].why
     assert service.reembed() == 0
 
 
-def test_who_is_searching_notices_that_another_process_embedded_anew(open_memory: OpenService) -> None:
+def test_a_search_notices_that_another_process_reembedded(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     service.remember("the blue pool")
     assert "vector" in service.recall("pool")[0].why
@@ -210,7 +210,7 @@ def test_who_is_searching_notices_that_another_process_embedded_anew(open_memory
     assert "embedded by other" in service.lexical_only
 
 
-def test_who_is_searching_embeds_what_another_process_kept_without_a_model(open_memory: OpenService) -> None:
+def test_a_search_embeds_what_another_process_stored_without_a_model(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened(), patient=True)
     service.remember("the blue pool")
     assert "vector" in service.recall("pool")[0].why
@@ -218,7 +218,7 @@ def test_who_is_searching_embeds_what_another_process_kept_without_a_model(open_
     assert all("vector" in match.why for match in service.recall("pool"))
 
 
-def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenService) -> None:
+def test_an_interrupted_reembedding_continues(open_memory: OpenService) -> None:
     first = open_memory(embedder=opened())
     for number in range(40):
         first.remember(f"zebra {number}")
@@ -234,12 +234,12 @@ def test_embedding_anew_that_was_cut_off_goes_on_where_it_was(open_memory: OpenS
     assert service.reembed() == 32
 
 
-def test_without_a_model_nothing_can_be_embedded_anew(open_memory: OpenService) -> None:
+def test_without_a_model_reembedding_fails(open_memory: OpenService) -> None:
     with pytest.raises(EmbeddingError, match="no embedder"):
         open_memory().reembed()
 
 
-# -- likeness
+# -- similarity
 
 
 def test_a_near_duplicate_is_reported_with_what_to_do(open_memory: OpenService) -> None:
@@ -250,20 +250,20 @@ def test_a_near_duplicate_is_reported_with_what_to_do(open_memory: OpenService) 
     assert similar.cosine > 0.97
 
 
-def test_what_says_the_opposite_is_reported_as_such(open_memory: OpenService) -> None:
+def test_a_contradiction_is_reported_as_such(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     service.remember("deploys always go to the blue pool first")
     (similar,) = service.remember("deploys never go to the blue pool first").similar
     assert (similar.contradicts, similar.advice) == (True, "supersede")
 
 
-def test_what_says_something_else_is_reported_with_nothing(open_memory: OpenService) -> None:
+def test_an_unrelated_memory_is_reported_without_advice(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     service.remember("deploys go to the blue pool first")
     assert service.remember("a zebra runs").similar == ()
 
 
-def test_a_search_shows_the_best_of_those_that_say_the_same(open_memory: OpenService) -> None:
+def test_a_search_shows_the_best_of_near_duplicates(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     for text in ("one two three", "three two one", "one two three four"):
         service.remember(text)
@@ -272,10 +272,10 @@ def test_a_search_shows_the_best_of_those_that_say_the_same(open_memory: OpenSer
     assert second == "one two three four"
 
 
-# -- how much is shown
+# -- the number of results
 
 
-def test_a_list_ends_before_its_texts_cost_more_than_was_given(open_memory: OpenService) -> None:
+def test_a_list_stays_within_its_token_budget(open_memory: OpenService) -> None:
     service = open_memory()
     for number in range(5):
         service.remember(f"zebra {number} " + "runs " * 20)
@@ -286,7 +286,7 @@ def test_a_list_ends_before_its_texts_cost_more_than_was_given(open_memory: Open
 
 @pytest.mark.parametrize("query", ["the of and", '"a" OR (b* NEAR c)', "🦓🦓🦓", "' -- ;", "数", "x" * 1_000])
 @pytest.mark.parametrize("with_model", [True, False])
-def test_whatever_is_asked_there_is_an_answer(open_memory: OpenService, query: str, *, with_model: bool) -> None:
+def test_every_query_gets_an_answer(open_memory: OpenService, query: str, *, with_model: bool) -> None:
     service = open_memory(embedder=opened() if with_model else None)
     service.remember("the zebra runs")
     assert len(service.recall(query)) <= 1
@@ -297,12 +297,10 @@ def test_a_question_beyond_the_limit_is_refused_with_the_limit(open_memory: Open
         open_memory(embedder=opened()).recall("x" * 10_000)
 
 
-# -- looking over what is kept
+# -- review
 
 
-def test_a_review_tells_of_each_memory_once_and_of_what_is_in_use_not_at_all(
-    open_memory: OpenService, clock: Clock
-) -> None:
+def test_a_review_lists_each_memory_once_and_none_in_use(open_memory: OpenService, clock: Clock) -> None:
     service = open_memory(embedder=opened())
     old, stale = (service.remember(text).memory for text in ("deploys go to the blue pool", "lunch is at noon"))
     service.load([stale.id])
@@ -319,7 +317,7 @@ def test_a_review_tells_of_each_memory_once_and_of_what_is_in_use_not_at_all(
     assert [memory.id for memory in service.review().never_loaded] == [used.id]
 
 
-def test_without_a_model_a_review_tells_of_use_alone(open_memory: OpenService, clock: Clock) -> None:
+def test_without_a_model_a_review_reports_use_only(open_memory: OpenService, clock: Clock) -> None:
     service = open_memory()
     service.remember("deploys go to the blue pool")
     service.remember("deploys go to the blue pool now")

@@ -1,4 +1,4 @@
-"""Memories that move to those they concern, and stores that are copied into others."""
+"""Promoting memories to other scopes, and copying one store into another."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_planning_a_move_does_nothing(service: MemoryService, tmp_path: Path) ->
     assert list(tmp_path.rglob(".memories/*/*.md")) == []
 
 
-def test_what_lies_there_already_does_not_move(service: MemoryService) -> None:
+def test_a_memory_that_is_already_there_does_not_move(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     with pytest.raises(InvalidInput, match="lies in sqlite already"):
         service.plan_move(memory.id, "mine")
@@ -78,13 +78,13 @@ def test_without_a_server_nothing_goes_to_a_team(service: MemoryService) -> None
 
 def test_an_old_secret_does_not_move(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
-    told = replace(memory, text="the token is " + "ghp_" + os.urandom(18).hex(), revision=2)
-    part(service, "sqlite").commit([Change(memory, told)])
+    edited = replace(memory, text="the token is " + "ghp_" + os.urandom(18).hex(), revision=2)
+    part(service, "sqlite").commit([Change(memory, edited)])
     with pytest.raises(SecretFound):
         service.plan_move(memory.id, "repo")
 
 
-def test_a_key_that_is_taken_there_keeps_a_memory_here(service: MemoryService) -> None:
+def test_a_key_taken_at_the_target_prevents_a_move(service: MemoryService) -> None:
     memory = service.remember("A zebra", key="animal").memory
     move = service.plan_move(memory.id, "repo")
     part(service, "markdown").commit([Change(None, replace(memory, id="mem_01m7yytwqcewd9089yc1qzhn18", text="x"))])
@@ -93,7 +93,7 @@ def test_a_key_that_is_taken_there_keeps_a_memory_here(service: MemoryService) -
     assert part(service, "sqlite").get([memory.id]) == [memory]
 
 
-def test_when_the_memory_changed_meanwhile_no_copy_is_left_behind(service: MemoryService) -> None:
+def test_a_concurrent_change_leaves_no_copy_behind(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     move = service.plan_move(memory.id, "repo")
     part(service, "sqlite").commit([Change(memory, replace(memory, text="A gnu", revision=2))])
@@ -113,7 +113,7 @@ def test_a_store_is_copied_with_everything_that_belongs_to_the_project(service: 
     assert len(part(service, "sqlite").get([memory.id for memory in kept])) == 5
 
 
-def test_a_migration_that_was_cut_off_goes_on(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_migration_continues(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(250):
         service.remember(f"Note {number}")
     calls = iter([None, KeyboardInterrupt()])
@@ -140,7 +140,7 @@ def test_a_dry_run_counts_and_copies_nothing(service: MemoryService, tmp_path: P
     assert list(tmp_path.rglob(".memories/*/*.md")) == []
 
 
-def test_a_secret_is_not_copied_and_told_by_id(service: MemoryService) -> None:
+def test_a_secret_is_not_copied_and_reported_by_id(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     secret = "ghp_" + os.urandom(18).hex()
     part(service, "sqlite").commit([Change(memory, replace(memory, text=f"the token is {secret}", revision=2))])
@@ -161,7 +161,7 @@ def test_after_a_copy_the_one_that_changed_last_is_read(service: MemoryService) 
     assert part(service, "markdown").get([memory.id])[0].text == "A fox"
 
 
-def test_a_memory_moves_to_where_an_older_copy_of_it_lies(service: MemoryService) -> None:
+def test_a_memory_replaces_an_older_copy_at_the_target(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     service.migrate("sqlite", "markdown", **ALL)
     service.revise(memory.id, "A fox")
@@ -171,7 +171,7 @@ def test_a_memory_moves_to_where_an_older_copy_of_it_lies(service: MemoryService
     assert [past.before["text"] for past in service.history(memory.id)] == ["A zebra"]
 
 
-def test_a_copy_has_what_the_memory_was_before(service: MemoryService) -> None:
+def test_a_copy_includes_the_history(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     service.revise(memory.id, "A gnu")
     service.revise(memory.id, "A fox")
@@ -193,7 +193,7 @@ def test_a_former_state_that_holds_a_secret_is_not_copied(service: MemoryService
     assert [one.before["text"] for one in part(service, "markdown").history(memory.id)] == ["A zebra"]
 
 
-def test_a_memory_that_moves_takes_its_past_along(service: MemoryService) -> None:
+def test_a_moved_memory_keeps_its_history(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
     service.revise(memory.id, "A gnu")
     service.move(service.plan_move(memory.id, "repo"))

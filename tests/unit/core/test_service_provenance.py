@@ -1,4 +1,4 @@
-"""A memory carries what was checked out when it was written."""
+"""A memory records the commit and branch that were checked out when it was written."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_same_words_at_a_later_commit_are_nothing_new(repository: Path, home
         assert memory.remember("Tabs, not spaces").action is None
 
 
-def test_a_branch_that_looks_like_a_secret_stops_no_write_and_is_not_kept(repository: Path, home: Path) -> None:
+def test_a_branch_that_looks_like_a_secret_is_not_stored_and_stops_no_write(repository: Path, home: Path) -> None:
     token = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
     _git(repository, "checkout", "-q", "-b", token)
     with opening.open_session({"HOME": str(home)}, "codex", upkeep=False) as memory:
@@ -68,7 +68,7 @@ def test_a_branch_that_looks_like_a_secret_stops_no_write_and_is_not_kept(reposi
 
 @pytest.fixture
 def counted(repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[MemoryService, Calls]]:
-    """A warm service in a repository, with its scans and git reads since it was warm."""
+    """A service in a repository after a first write, with the scans and git reads since then."""
     calls = Calls()
     scan, git_context = keepmum_scanner.scan, repository_facts.git_context
 

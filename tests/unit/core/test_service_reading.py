@@ -1,4 +1,4 @@
-"""What is found, in which order, by which name; and that only loading counts as use."""
+"""Recall, load and lookup by key: the results, their order, and that only loading counts as use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def texts(service: MemoryService, *args: Any, **options: Any) -> list[str]:
 # -- recall
 
 
-def test_a_natural_question_finds_what_it_asks_for(service: MemoryService) -> None:
+def test_a_question_in_natural_language_finds_its_answer(service: MemoryService) -> None:
     service.remember("We keep everything in Postgres; it is our database")
     service.remember("The office has a coffee machine")
     assert texts(service, "What database does the project use?")[0].startswith("We keep everything in Postgres")
@@ -39,14 +39,14 @@ def test_without_a_question_the_latest_come_first(service: MemoryService, clock:
     assert texts(service, limit=1, offset=1) == ["memory 1"]
 
 
-def test_pages_of_a_search_follow_on_each_other(service: MemoryService) -> None:
+def test_pages_of_a_search_are_consecutive(service: MemoryService) -> None:
     for number in range(5):
         service.remember("zebra " * (number + 1) + "end")
     whole = texts(service, "zebra", limit=5)
     assert [text for page in range(5) for text in texts(service, "zebra", limit=1, offset=page)] == whole
 
 
-def test_what_another_project_knows_is_worth_less_when_every_project_is_asked(open_memory: OpenService) -> None:
+def test_memories_of_another_project_rank_lower_in_a_search_of_all(open_memory: OpenService) -> None:
     open_memory(place={"project": "beta"}).remember("zebra stripes of beta")
     here = open_memory()
     here.remember("zebra stripes of alpha")
@@ -54,7 +54,7 @@ def test_what_another_project_knows_is_worth_less_when_every_project_is_asked(op
     assert texts(here, "zebra stripes", scope="all") == ["zebra stripes of alpha", "zebra stripes of beta"]
 
 
-def test_what_faded_ranks_after_what_is_fresh_and_is_still_found(service: MemoryService, clock: Clock) -> None:
+def test_a_faded_memory_ranks_lower_and_is_still_found(service: MemoryService, clock: Clock) -> None:
     service.remember("zebra one of two")
     clock.advance(days=100)
     service.remember("zebra two of two")
@@ -70,12 +70,12 @@ def test_a_filter_that_does_not_exist_is_named(service: MemoryService, wrong: di
 
 
 @pytest.mark.parametrize("query", ["x" * 1001, "a\x00b", "\ud800"])
-def test_a_question_that_cannot_be_asked_is_refused(service: MemoryService, query: str) -> None:
+def test_an_invalid_query_is_refused(service: MemoryService, query: str) -> None:
     with pytest.raises(InvalidInput, match="query"):
         service.recall(query)
 
 
-# -- loading, the only read that reinforces
+# -- load
 
 
 def test_recalling_does_not_reinforce(service: MemoryService) -> None:
@@ -108,9 +108,7 @@ def test_one_unknown_name_loads_nothing(service: MemoryService) -> None:
     assert service.find("animal").access_count == 0
 
 
-def test_a_store_that_cannot_count_is_read_all_the_same(
-    service: MemoryService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_cannot_count_use_can_be_read(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*_: object) -> None:
         raise StoreBusy
 
@@ -119,7 +117,7 @@ def test_a_store_that_cannot_count_is_read_all_the_same(
     assert service.load([memory.id]) == [memory]
 
 
-# -- names
+# -- keys and ids
 
 
 @pytest.fixture
@@ -141,18 +139,18 @@ def kept(service: MemoryService) -> Memory:
         pytest.param(lambda memory: f"  {memory.id}\n", id="blanks around"),
     ],
 )
-def test_a_memory_goes_by(service: MemoryService, kept: Memory, spelling: Any) -> None:
+def test_a_memory_is_found_by(service: MemoryService, kept: Memory, spelling: Any) -> None:
     assert service.find(spelling(kept)) == kept
 
 
 @pytest.mark.parametrize("name", ["", "zzz", "mem_", "mem_01", "unknown.key", "mem_" + "z" * 27, "0" * 32, "-", "🦓"])
-def test_a_name_of_nothing_is_not_found(service: MemoryService, kept: Memory, name: str) -> None:
+def test_an_unknown_name_is_not_found(service: MemoryService, kept: Memory, name: str) -> None:
     assert kept.key == "animal"
     with pytest.raises(NotFound):
         service.find(name)
 
 
-def test_a_beginning_of_several_ids_lists_them(service: MemoryService) -> None:
+def test_an_ambiguous_id_prefix_lists_the_ids(service: MemoryService) -> None:
     one, two = (service.remember(f"zebra {number}").memory for number in range(2))
     with pytest.raises(Ambiguous) as refusal:
         service.find(one.id[:10])
@@ -181,7 +179,7 @@ def test_an_expired_memory_is_invisible_at_once_and_everywhere(service: MemorySe
             service.load([name])
 
 
-def test_a_time_to_live_starts_anew_with_each_write_that_gives_one(service: MemoryService, clock: Clock) -> None:
+def test_a_time_to_live_restarts_with_each_write_that_gives_one(service: MemoryService, clock: Clock) -> None:
     service.remember("zebra", key="animal", ttl_seconds=60)
     clock.advance(seconds=30)
     service.remember("zebra", key="animal", ttl_seconds=60)
@@ -200,7 +198,7 @@ def test_an_expired_memory_can_be_brought_back(service: MemoryService, clock: Cl
 # -- activity
 
 
-def test_activity_tells_who_did_what_to_which_memory(open_memory: OpenService, clock: Clock) -> None:
+def test_activity_lists_agent_action_and_memory(open_memory: OpenService, clock: Clock) -> None:
     here, there = open_memory("claude-code"), open_memory("codex")
     memory = here.remember("Use tabs", key="style").memory
     clock.advance(seconds=1)
@@ -208,8 +206,8 @@ def test_activity_tells_who_did_what_to_which_memory(open_memory: OpenService, c
     there.load(["style"])
     there.recall("blanks")
     here.forget(["style"])
-    told = [(event.agent, event.action, event.memory, event.key) for event in there.activity()]
-    assert told == [
+    events = [(event.agent, event.action, event.memory, event.key) for event in there.activity()]
+    assert events == [
         ("codex", "recalled", None, None),
         ("codex", "loaded", memory.id, "style"),
         ("claude-code", "trashed", memory.id, "style"),
@@ -218,7 +216,7 @@ def test_activity_tells_who_did_what_to_which_memory(open_memory: OpenService, c
     ]
 
 
-def test_a_search_is_logged_with_its_words_and_its_yield(service: MemoryService) -> None:
+def test_a_search_is_logged_with_its_query_and_number_of_results(service: MemoryService) -> None:
     service.remember("zebra")
     service.recall("zebra crossing")
     assert service.activity()[0].detail == "zebra crossing (1 found)"
@@ -238,12 +236,12 @@ def test_many_reads_are_logged_without_a_write_between(open_memory: OpenService)
     assert len(there.activity(200)) == 105
 
 
-def test_activity_of_another_project_is_not_told(open_memory: OpenService) -> None:
+def test_activity_of_another_project_is_not_listed(open_memory: OpenService) -> None:
     open_memory(place={"project": "beta"}).remember("zebra")
     assert open_memory().activity() == []
 
 
-def test_a_project_that_is_named_is_all_that_is_looked_into(open_memory: OpenService) -> None:
+def test_a_named_project_is_the_only_one_searched(open_memory: OpenService) -> None:
     open_memory(place={"project": "beta", "name": "Beta"}).remember("zebra of beta")
     here = open_memory()
     here.remember("zebra of alpha")

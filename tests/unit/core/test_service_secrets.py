@@ -1,4 +1,4 @@
-"""A secret is refused in whatever field it comes, and is found nowhere afterwards."""
+"""A secret is refused in every field, and occurs nowhere afterwards."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keepmum.core.errors import KeepmumError, SecretFound
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 
-# Put together here, so that no file of the repository holds anything of a secret's shape.
+# Assembled here, so that no file in the repository contains a secret-shaped string.
 SECRET = (
     "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
 )
-PIECE = 5  # characters: the shortest piece of a secret that may be found nowhere
+PIECE = 5  # characters: pieces of this length must not occur
 
 Write = Callable[[MemoryService, str], object]
 
@@ -77,13 +77,13 @@ def pieces(secret: str) -> set[bytes]:
     return {secret[start : start + PIECE].lower().encode() for start in range(len(secret) - PIECE + 1)}
 
 
-def told(error: BaseException) -> bytes:
-    """All that an error says, with its causes and the lines of its traceback."""
+def error_text(error: BaseException) -> bytes:
+    """The text of an error with its causes and traceback."""
     return "".join([*traceback.format_exception(error), repr(error), repr(error.args), repr(vars(error))]).encode()
 
 
 def found_in(data: bytes, secret: str) -> list[bytes]:
-    # Scattered letters of the file's own machinery may by chance be five in a row; ours never are.
+    # Binary parts of the file may contain five of these letters by chance.
     return [piece for piece in pieces(secret) if piece in data.lower()]
 
 
@@ -101,23 +101,23 @@ def known(service: MemoryService) -> MemoryService:
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_secret_is_refused_and_stands_in_no_message(known: MemoryService, write: Write) -> None:
+def test_a_secret_is_refused_and_in_no_message(known: MemoryService, write: Write) -> None:
     with pytest.raises(KeepmumError) as refusal:
         write(known, SECRET)
-    assert found_in(told(refusal.value), SECRET) == []
+    assert found_in(error_text(refusal.value), SECRET) == []
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_refused_secret_stands_nowhere_on_disk(known: MemoryService, keepmum_home: Path, write: Write) -> None:
+def test_a_refused_secret_is_nowhere_on_disk(known: MemoryService, keepmum_home: Path, write: Write) -> None:
     with pytest.raises(KeepmumError):
         write(known, SECRET)
-    known.remember("another ordinary value")  # which writes what was held back
+    known.remember("another ordinary value")  # writes what was deferred
     assert leaks(keepmum_home) == []
-    known.upkeep()  # which backs up, and folds the WAL in
+    known.upkeep()  # makes a backup and checkpoints the WAL
     assert leaks(keepmum_home) == []
 
 
-def test_the_search_on_disk_would_find_what_is_there(known: MemoryService, keepmum_home: Path) -> None:
+def test_the_disk_search_of_these_tests_works(known: MemoryService, keepmum_home: Path) -> None:
     assert found_in((keepmum_home / "memory.db-wal").read_bytes(), "an ordinary value")
     known.upkeep()
     for path in (keepmum_home / "memory.db", *keepmum_home.glob("backups/*"), *keepmum_home.glob("state/*/*.md")):
@@ -130,7 +130,7 @@ def test_a_search_for_a_secret_is_answered_and_not_logged(known: MemoryService, 
     assert found_in((keepmum_home / "memory.db").read_bytes(), SECRET) == []
 
 
-def test_an_agent_whose_name_is_a_secret_is_turned_away(open_memory: OpenService, keepmum_home: Path) -> None:
+def test_an_agent_whose_name_is_a_secret_is_refused(open_memory: OpenService, keepmum_home: Path) -> None:
     with pytest.raises(SecretFound):
         open_memory(SECRET)
     for path in keepmum_home.iterdir():
@@ -147,7 +147,7 @@ def test_a_refusal_names_rule_field_and_line(service: MemoryService) -> None:
     assert "where the secret is kept" in str(refusal.value)
 
 
-def test_a_refusal_is_logged_by_rule_alone(service: MemoryService) -> None:
+def test_a_refusal_is_logged_with_its_rule_only(service: MemoryService) -> None:
     with pytest.raises(SecretFound) as refusal:
         service.remember(f"deploy with {SECRET}", key="deploy")
     (event,) = service.activity()
@@ -155,9 +155,9 @@ def test_a_refusal_is_logged_by_rule_alone(service: MemoryService) -> None:
     assert (event.memory, event.key) == (None, None)
 
 
-def test_a_secret_of_before_does_not_come_back_by_undo(known: MemoryService) -> None:
+def test_an_undo_restores_no_old_secret(known: MemoryService) -> None:
     memory = known.find("known")
-    history: Any = known.store._database._connection  # type: ignore[attr-defined] # as if an older scanner had let it through
+    history: Any = known.store._database._connection  # type: ignore[attr-defined] # as if an older scanner had missed it
     known.remember("a second value", key="known")
     history.execute("UPDATE history SET before = replace(before, 'an ordinary value', ?)", (f"token {SECRET}",))
     with pytest.raises(SecretFound):

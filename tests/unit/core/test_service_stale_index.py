@@ -1,4 +1,4 @@
-"""The copy of the vectors is stale, damaged, gone or of another store: what is found is what the store holds."""
+"""When the vector files are stale, damaged, missing or of another store, search still returns what the store holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = [f"zebra {number} runs" for number in range(12)]
 
 @pytest.fixture
 def service(open_memory: OpenService) -> MemoryService:
-    """A memory whose copy of vectors is up to date."""
+    """A service whose vector files are current."""
     made = opened(open_memory)
     for text in TEXTS:
         made.remember(text)
@@ -29,7 +29,7 @@ def service(open_memory: OpenService) -> MemoryService:
 
 @pytest.fixture
 def copy(service: MemoryService, keepmum_home: Path) -> Path:
-    """The folder of the copy."""
+    """The folder of the vector files."""
     assert service.count() == len(TEXTS)
     (folder,) = (keepmum_home / "cache").glob("vectors-*")
     return folder
@@ -40,7 +40,7 @@ def opened(open_memory: OpenService) -> MemoryService:
 
 
 def found(service: MemoryService) -> list[str]:
-    """What each text finds first, by its meaning."""
+    """The first result of a vector search for each text."""
     best = [service.recall(text, limit=1)[0] for text in TEXTS]
     assert all("vector 1.00" in match.why for match in best)
     return [match.memory.text for match in best]
@@ -60,17 +60,17 @@ def empty(path: Path) -> None:
 
 @pytest.mark.parametrize("harm", [cut, fill, empty, Path.unlink])
 @pytest.mark.parametrize("kind", ["vectors-*", "signs-*", "state.json"])
-def test_a_copy_that_is_damaged_is_made_anew(
+def test_damaged_vector_files_are_rebuilt(
     open_memory: OpenService, copy: Path, kind: str, harm: Callable[[Path], None]
 ) -> None:
     (path,) = copy.glob(kind)
     harm(path)
     again = opened(open_memory)
-    again.recall(TEXTS[0])  # may go by words, when the damage shows in this very search
+    again.recall(TEXTS[0])  # may be lexical, when this search detects the damage
     assert found(again) == TEXTS
 
 
-def test_a_copy_of_before_is_brought_up_to_date(open_memory: OpenService, copy: Path, tmp_path: Path) -> None:
+def test_stale_vector_files_are_updated(open_memory: OpenService, copy: Path, tmp_path: Path) -> None:
     shutil.copytree(copy, tmp_path / "before")
     opened(open_memory).remember("a lion sleeps")
     assert "vector 1.00" in opened(open_memory).recall("a lion sleeps", limit=1)[0].why
@@ -81,7 +81,7 @@ def test_a_copy_of_before_is_brought_up_to_date(open_memory: OpenService, copy: 
     assert found(again) == TEXTS
 
 
-def test_a_store_that_was_set_back_is_not_searched_by_what_came_after(
+def test_a_restored_store_is_not_searched_with_newer_vectors(
     open_memory: OpenService, service: MemoryService, keepmum_home: Path, tmp_path: Path
 ) -> None:
     service.close()
@@ -103,7 +103,7 @@ def test_a_store_that_was_set_back_is_not_searched_by_what_came_after(
     assert again.recall("a tiger wakes", limit=1)[0].memory.text == "a tiger wakes"
 
 
-def test_the_copy_may_be_deleted_while_a_server_runs(service: MemoryService, copy: Path) -> None:
+def test_vector_files_may_be_deleted_while_a_server_runs(service: MemoryService, copy: Path) -> None:
     shutil.rmtree(copy)
     service.remember("a lion sleeps")
     service.recall("a lion sleeps")

@@ -1,4 +1,4 @@
-"""What time does to memories, and what a clock that jumps must not do."""
+"""Effects of time on memories, and clocks that jump."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unit.core.service_parts import Clock, OpenService
 
 
 def pass_time(service: MemoryService, clock: Clock, days: float) -> None:
-    """Let days pass as they do, with a sweep on each."""
+    """Advance the clock day by day, with a sweep on each day."""
     for _ in range(int(days)):
         clock.advance(days=1)
         service.sweep()
@@ -24,12 +24,12 @@ def status(service: MemoryService, memory: Memory) -> str:
 
 @pytest.fixture
 def swept(service: MemoryService) -> MemoryService:
-    """A service whose clock has been seen before."""
+    """A service that has recorded the time once."""
     service.sweep()
     return service
 
 
-def test_what_expired_goes_to_the_trash(swept: MemoryService, clock: Clock) -> None:
+def test_an_expired_memory_moves_to_the_trash(swept: MemoryService, clock: Clock) -> None:
     memory = swept.remember("zebra", ttl_seconds=60).memory
     clock.advance(seconds=61)
     assert swept.sweep() == 1
@@ -65,7 +65,7 @@ def test_a_tombstone_comes_back(swept: MemoryService, clock: Clock) -> None:
     assert status(swept, memory) == "active"
 
 
-def test_what_lasts_does_not_fade(swept: MemoryService, clock: Clock) -> None:
+def test_long_term_memories_do_not_fade(swept: MemoryService, clock: Clock) -> None:
     memory = swept.remember("zebra", kind="decision").memory
     pass_time(swept, clock, 400)
     assert status(swept, memory) == "active"
@@ -82,7 +82,7 @@ def test_the_linear_policy_archives_what_is_no_longer_important(open_memory: Ope
 
 
 @pytest.mark.parametrize("days", [1.01, 365, 36_500, -1, -365])
-def test_a_clock_that_jumps_costs_no_memory(swept: MemoryService, clock: Clock, days: float) -> None:
+def test_a_clock_jump_loses_no_memory(swept: MemoryService, clock: Clock, days: float) -> None:
     trashed = swept.remember("zebra").memory
     swept.forget([trashed.id])
     expiring = swept.remember("gnu", ttl_seconds=60).memory
@@ -93,7 +93,7 @@ def test_a_clock_that_jumps_costs_no_memory(swept: MemoryService, clock: Clock, 
     assert (status(swept, trashed), status(swept, expiring)) == ("trashed", "active")
 
 
-def test_the_first_sweep_of_all_only_looks_at_the_clock(service: MemoryService, clock: Clock) -> None:
+def test_the_first_sweep_only_records_the_time(service: MemoryService, clock: Clock) -> None:
     memory = service.remember("zebra", ttl_seconds=60).memory
     clock.advance(seconds=61)
     assert service.sweep() == 0
@@ -101,7 +101,7 @@ def test_the_first_sweep_of_all_only_looks_at_the_clock(service: MemoryService, 
     assert service.sweep() == 1
 
 
-def test_a_sweep_gets_to_what_is_due_past_any_number_of_old_notes(swept: MemoryService, clock: Clock) -> None:
+def test_a_sweep_reaches_due_memories_past_any_number_of_old_ones(swept: MemoryService, clock: Clock) -> None:
     for number in range(510):
         swept.remember(f"an old note, number {number}")
     clock.advance(seconds=1)
@@ -111,7 +111,7 @@ def test_a_sweep_gets_to_what_is_due_past_any_number_of_old_notes(swept: MemoryS
     assert status(swept, memory) == "trashed"
 
 
-def test_what_time_did_is_logged(swept: MemoryService, clock: Clock) -> None:
+def test_effects_of_time_are_logged(swept: MemoryService, clock: Clock) -> None:
     swept.remember("zebra", ttl_seconds=60)
     clock.advance(seconds=61)
     swept.sweep()

@@ -1,4 +1,4 @@
-"""What a write does: kept whole or not at all, new or a new value, and told honestly."""
+"""Writes: limits, cleaning, creating, updating, superseding, concurrency, and what is reported."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ TOO_MUCH: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "field", "told"), TOO_MUCH)
-def test_what_cannot_be_kept_is_refused_by_field_and_limit(
-    service: MemoryService, fields: dict[str, Any], field: str, told: str
+@pytest.mark.parametrize(("fields", "field", "message"), TOO_MUCH)
+def test_an_invalid_write_is_refused_with_field_and_limit(
+    service: MemoryService, fields: dict[str, Any], field: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
         service.remember(**{"text": "a plain text", **fields})
     assert refusal.value.field == field
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
     assert service.count() == 0
 
 
@@ -131,12 +131,12 @@ def test_a_long_first_line_is_cut_at_a_word(service: MemoryService) -> None:
     assert len(title) <= LIMITS.title
 
 
-def test_tags_are_lower_case_and_each_once(service: MemoryService) -> None:
+def test_tags_are_lower_case_and_unique(service: MemoryService) -> None:
     assert service.remember("text", tags=["DB", "db ", "", "api"]).memory.tags == ("db", "api")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_lasts_is_of_the_long_tier(service: MemoryService, kind: str) -> None:
+def test_lasting_kinds_have_the_long_tier(service: MemoryService, kind: str) -> None:
     assert service.remember("text", kind=kind).memory.tier == ("long" if kind in LASTING_KINDS else "mid")
 
 
@@ -152,14 +152,14 @@ def test_the_same_text_again_changes_nothing(service: MemoryService, clock: Cloc
     assert once_more.memory.id == first.memory.id
 
 
-def test_the_very_same_write_is_told_as_known(service: MemoryService) -> None:
+def test_an_identical_write_is_reported_as_known(service: MemoryService) -> None:
     service.remember("Use tabs", key="style.indent", kind="preference")
     again = service.remember("Use tabs", key="style.indent")
     assert again.action is None
     assert service.history("style.indent") == []
 
 
-def test_a_new_value_under_a_key_replaces_and_says_so(service: MemoryService, clock: Clock) -> None:
+def test_a_new_value_for_a_key_replaces_the_old_one_and_is_reported(service: MemoryService, clock: Clock) -> None:
     first = service.remember("Use tabs", key="style.indent")
     clock.advance(seconds=1)
     second = service.remember("Use blanks", key="style.indent")
@@ -167,7 +167,7 @@ def test_a_new_value_under_a_key_replaces_and_says_so(service: MemoryService, cl
     assert contents(service) == ["Use blanks"]
 
 
-def test_another_agent_with_another_value_is_told_of_the_conflict(open_memory: OpenService) -> None:
+def test_a_different_value_of_another_agent_is_reported_as_a_conflict(open_memory: OpenService) -> None:
     open_memory("claude-code").remember("Use tabs", key="style.indent")
     answer = open_memory("codex").remember("Use blanks", key="style.indent")
     assert answer.action == "conflict"
@@ -190,12 +190,12 @@ def test_fields_that_are_not_given_stay(service: MemoryService) -> None:
     assert replace(after, text=whole.text, revision=1) == whole
 
 
-def test_a_title_that_was_made_follows_the_text(service: MemoryService) -> None:
+def test_a_generated_title_follows_the_text(service: MemoryService) -> None:
     service.remember("Use tabs", key="k")
     assert service.remember("Use blanks", key="k").memory.title == "Use blanks"
 
 
-def test_a_new_kind_brings_its_tier(service: MemoryService) -> None:
+def test_a_new_kind_sets_its_tier(service: MemoryService) -> None:
     service.remember("Use tabs", key="k")
     assert service.remember("Use tabs", key="k", kind="decision").memory.tier == "long"
 
@@ -259,7 +259,7 @@ def test_superseding_what_is_unknown_stores_nothing(service: MemoryService) -> N
     assert service.count() == 0
 
 
-def test_superseding_waits_for_a_change_that_is_under_way(open_memory: OpenService) -> None:
+def test_superseding_retries_after_a_concurrent_change(open_memory: OpenService) -> None:
     here, there = open_memory(), open_memory("codex")
     old = here.remember("Jenkins", key="ci").memory
     by_key = here.store.by_key
@@ -271,16 +271,16 @@ def test_superseding_waits_for_a_change_that_is_under_way(open_memory: OpenServi
             changed.append(there.remember("Jenkins 2", key="ci"))
         return memory
 
-    here.store.by_key = by_key_late  # type: ignore[method-assign] # the moment between reading and writing
+    here.store.by_key = by_key_late  # type: ignore[method-assign] # between reading and writing
     new = here.remember("Buildkite", supersedes="ci").memory
     assert new.supersedes == old.id
     assert here.history(old.id)[0].before["text"] == "Jenkins 2"
 
 
-# -- who, when, and other processes
+# -- agents, times and other processes
 
 
-def test_a_write_says_who_when_and_where(open_memory: OpenService, clock: Clock) -> None:
+def test_a_write_records_agent_time_and_project(open_memory: OpenService, clock: Clock) -> None:
     memory = open_memory("codex", origin="cli", place={"session": "s1", "user": "ada"}).remember("text").memory
     assert (memory.agent, memory.created_by, memory.updated_by, memory.origin) == ("codex", "codex", "codex", "cli")
     assert (memory.project, memory.session, memory.user) == ("alpha", "s1", "ada")
@@ -308,12 +308,12 @@ def test_a_race_for_one_key_leaves_one_memory_and_the_loser_in_its_history(open_
             taken.append(there.remember("theirs", key="k"))
         return found
 
-    here.store.by_key = by_key_late  # type: ignore[method-assign] # the moment between reading and writing
+    here.store.by_key = by_key_late  # type: ignore[method-assign] # between reading and writing
     assert here.remember("ours", key="k").action == "conflict"
     assert [revision.before["text"] for revision in here.history("k")] == ["theirs"]
 
 
-def test_a_write_that_is_never_first_gives_up_in_words(open_memory: OpenService) -> None:
+def test_a_write_that_always_loses_gives_up_with_a_message(open_memory: OpenService) -> None:
     here, there = open_memory(), open_memory("codex")
     memory = here.remember("value", key="k").memory
     commit = here.store.commit
@@ -323,13 +323,13 @@ def test_a_write_that_is_never_first_gives_up_in_words(open_memory: OpenService)
         there.store.commit([Change(present, replace(present, revision=present.revision + 1))])
         return commit(changes, activity)
 
-    here.store.commit = commit_late  # type: ignore[method-assign] # somebody is faster every time
+    here.store.commit = commit_late  # type: ignore[method-assign] # another writer is always faster
     with pytest.raises(KeepmumError, match="nothing was stored, try again"):
         here.remember("ours", key="k")
     assert there.find("k").text == "value"
 
 
-def test_an_expired_memory_gives_its_key_up(service: MemoryService, clock: Clock) -> None:
+def test_an_expired_memory_frees_its_key(service: MemoryService, clock: Clock) -> None:
     old = service.remember("for an hour", key="k", ttl_seconds=3600).memory
     clock.advance(seconds=3600)
     new = service.remember("for good", key="k")
@@ -338,10 +338,10 @@ def test_an_expired_memory_gives_its_key_up(service: MemoryService, clock: Clock
     assert service.find(old.id).status == "trashed"
 
 
-# -- a new text for what is known
+# -- editing
 
 
-def test_a_new_text_leaves_what_else_a_memory_says(service: MemoryService) -> None:
+def test_a_new_text_keeps_all_other_fields(service: MemoryService) -> None:
     old = service.remember("Blue first", title="Pools", tags=["deploy"], kind="decision").memory
     new = service.revise(old.id, "Green first")
     assert (new.action, new.memory.id, new.memory.revision) == ("updated", old.id, 2)
@@ -355,21 +355,21 @@ def test_a_new_text_with_a_secret_is_refused(service: MemoryService) -> None:
     assert service.find(old.id).text == "Blue first"
 
 
-def test_what_was_removed_gets_no_new_text(service: MemoryService) -> None:
+def test_a_removed_memory_cannot_be_edited(service: MemoryService) -> None:
     old = service.remember("Blue first").memory
     service.forget([old.id])
     with pytest.raises(InvalidInput, match="was removed"):
         service.revise(old.id, "Green first")
 
 
-def test_a_fresh_memory_takes_nobodys_key(service: MemoryService) -> None:
+def test_a_new_memory_takes_no_existing_key(service: MemoryService) -> None:
     service.remember("one", key="k")
     with pytest.raises(InvalidInput, match="taken"):
         service.remember("two", key="k", fresh=True)
     assert service.find("k").text == "one"
 
 
-def test_a_revision_is_written_over_by_those_alone_who_have_seen_it(service: MemoryService) -> None:
+def test_only_the_current_revision_can_be_replaced(service: MemoryService) -> None:
     first = service.remember("one", key="k").memory
     service.revise("k", "two", revision=first.revision)
     with pytest.raises(InvalidInput, match="changed meanwhile"):
@@ -383,7 +383,7 @@ def test_a_write_can_end_an_expiry(service: MemoryService) -> None:
     assert service.find("k").expires_at is None
 
 
-def test_a_service_stands_elsewhere_for_a_while(service: MemoryService) -> None:
+def test_a_service_can_switch_its_project_temporarily(service: MemoryService) -> None:
     service.remember("mine", key="k")
     with service.at(replace(service.place, user="ada")):
         assert service.recall() == []

@@ -26,7 +26,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def settled(home: Path, place: Path, user: str = "", project: str = "", **variables: str) -> Settings:
-    """The settings that hold in `place` under these two files and variables."""
+    """The settings in `place` with these two files and variables."""
     (home / "config.toml").write_text(user, encoding="utf-8")
     (place.parent / ".keepmum.toml").write_text(project, encoding="utf-8")
     return load({"KEEPMUM_HOME": str(home), **variables}, str(place))
@@ -258,11 +258,11 @@ def test_an_origin_is_a_scheme_a_host_and_a_port(home: Path, place: Path, origin
     assert "without user, password or path" in refusal(home, place, user=f"backend.origin = '{origin}'")
 
 
-def test_an_empty_table_is_no_mistake(home: Path, place: Path) -> None:
+def test_an_empty_table_is_valid(home: Path, place: Path) -> None:
     assert settled(home, place, user="[capture]\n[briefing]\n").capture.every == 5
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake(home: Path, place: Path) -> None:
+def test_a_byte_order_mark_and_windows_line_ends_are_valid(home: Path, place: Path) -> None:
     (home / "config.toml").write_bytes(b"\xef\xbb\xbf# mine\r\nscope = 'shared'\r\n")
     assert load({"KEEPMUM_HOME": str(home)}, str(place)).source_of("scope") == f"{home / 'config.toml'}:2"
 
@@ -326,7 +326,7 @@ def test_a_project_file_is_found_from_a_folder_that_is_gone(place: Path) -> None
     assert find_project_file(str(place / "gone" / "too")) == str(place / ".keepmum.toml")
 
 
-def test_a_project_file_where_everyone_may_write_is_nobodys(place: Path) -> None:
+def test_a_project_file_in_a_world_writable_folder_is_ignored(place: Path) -> None:
     (place.parent / ".keepmum.toml").write_text("", encoding="utf-8")
     place.parent.chmod(0o1777)
     assert find_project_file(str(place)) != str(place.parent / ".keepmum.toml")
@@ -337,7 +337,7 @@ def test_hooks_and_core_call_their_common_settings_the_same() -> None:
 
 
 def test_hooks_and_core_read_the_same_variables() -> None:
-    # The server reads the dialect's variable by itself, since it refuses a name that it does not know.
+    # The server reads the dialect's variable itself, and refuses an unknown name.
     common = {".".join(path) for path in switches._ALL} - {"dialect"}
     ours = {(variable, name) for name in common for variable in SETTINGS[name].variables}
     assert {(variable, ".".join(path)) for variable, path in switches._VARIABLES} == ours

@@ -12,7 +12,7 @@ from keepmum.workspace.toml_edit import Scalar
 
 
 def rewritten(tmp_path: Path, before: str, name: str, value: Scalar) -> str:
-    """The user's file after one setting was written."""
+    """The user's file after one setting has been written."""
     path = tmp_path / "config.toml"
     path.write_bytes(before.encode())
     write_user_setting(str(tmp_path), name, value)
@@ -61,7 +61,7 @@ def rewritten(tmp_path: Path, before: str, name: str, value: Scalar) -> str:
             "capture.every",
             3,
             "capture.enabled = true\ncapture.every = 3\n",
-            id="beside a dotted key",
+            id="next to a dotted key",
         ),
         pytest.param("\ufeffenabled = true\n", "enabled", False, "\ufeffenabled = false\n", id="byte-order mark"),
         pytest.param("agent = 'é'\n", "agent", 'a"b', 'agent = "a\\"b"\n', id="a text with quotes"),
@@ -108,7 +108,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "dotfiles" / "keepmum.toml").read_text(encoding="utf-8") == "enabled = false\n# mine\n"
 
 
-def test_nothing_is_left_beside_the_file(tmp_path: Path) -> None:
+def test_no_temporary_file_is_left(tmp_path: Path) -> None:
     write_user_setting(str(tmp_path), "enabled", value=False)
     assert os.listdir(tmp_path) == ["config.toml"]
 
@@ -121,7 +121,7 @@ def test_nothing_is_left_beside_the_file(tmp_path: Path) -> None:
         pytest.param("capture.every = \\\n 4\n", "capture.every", id="not TOML"),
     ],
 )
-def test_what_cannot_be_changed_safely_is_left_as_it_is(tmp_path: Path, before: str, name: str) -> None:
+def test_a_file_that_cannot_be_changed_safely_is_left_unchanged(tmp_path: Path, before: str, name: str) -> None:
     with pytest.raises(SettingsError):
         rewritten(tmp_path, before, name, 3)
     assert (tmp_path / "config.toml").read_text(encoding="utf-8") == before

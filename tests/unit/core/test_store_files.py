@@ -443,7 +443,7 @@ def test_cleansing_removes_every_copy_of_a_vector(store: SqliteStore, path: Path
     store.commit([Change(None, memory, embedding)])
     required(store.features.vector_search).search([], lambda: embedding, wanted(), 5)
     assert list((path.parent / "cache").iterdir())
-    store.cleanse([Change(memory, None)], (), lambda _, told: told)
+    store.cleanse([Change(memory, None)], (), lambda _, masked: masked)
     assert list((path.parent / "cache").iterdir()) == []
     put(store, "and it goes on")
     assert required(store.features.vector_search).search([], lambda: embedding, wanted(), 5) == []

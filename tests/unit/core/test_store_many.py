@@ -49,7 +49,7 @@ def tables(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
-@pytest.mark.parametrize("before", [0, 3], ids=["into an empty store", "beside others"])
+@pytest.mark.parametrize("before", [0, 3], ids=["into an empty store", "with others"])
 def test_inserting_many_at_once_equals_inserting_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:

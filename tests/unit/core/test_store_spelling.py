@@ -41,7 +41,7 @@ def found(store: SqliteStore, *words: str) -> set[str]:
         pytest.param("connaction", "connections are pooled", id="a letter was changed"),
         pytest.param("conenction", "connections are pooled", id="two letters were swapped"),
         pytest.param("databsae", "databases are sharded", id="a word whose stem has a stem"),
-        pytest.param("größree", "größere Flächen", id="beside letters that are none of English"),
+        pytest.param("größree", "größere Flächen", id="with letters that English lacks"),
     ],
 )
 def test_a_typo_finds_the_intended_word(store: SqliteStore, word: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Switching off and on: what is written, and what is left as it was."""
+"""Switching off and on: what is written, and what stays unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keepmum.workspace.settings import load
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository, which is the working folder."""
+    """A repository, which is the working directory."""
     folder = tmp_path / "work"
     (folder / ".git" / "objects").mkdir(parents=True)
     (folder / ".git" / "refs").mkdir()

@@ -15,7 +15,7 @@ TABLES = st.dictionaries(STRINGS, st.dictionaries(STRINGS, STRINGS, min_size=1),
 
 @pytest.fixture(params=["tomli-w", "no package"])
 def writer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs a test with tomli-w, and as on a machine without it."""
+    """Runs a test with and without tomli-w."""
     if request.param == "no package":
         monkeypatch.setitem(sys.modules, "tomli_w", None)
 
