@@ -213,9 +213,7 @@ def _redacted(
 def _parts(store: Store) -> list[Store]:
     """The stores of a composite, each with its own copies of memories; otherwise the store itself."""
     composite = store.features.composite
-    if composite is None:
-        return [store]
-    return [part for name in composite.names if (part := composite.part(name)) is not None]
+    return [store] if composite is None else list(composite.parts.values())
 
 
 def _scan_values(

@@ -172,10 +172,10 @@ class Transfer:
 
     def _drop_copies(self, move: Move) -> None:
         """Remove a moved memory from every other store, where its old state would reappear."""
-        for name in self._composite().names:
-            copies = [] if name in {move.source, move.target} else self._part(name).get([move.before.id])
+        for name, store in self._composite().parts.items():
+            copies = [] if name in {move.source, move.target} else store.get([move.before.id])
             if copies:
-                self._part(name).commit([Change(copy, None) for copy in copies])
+                store.commit([Change(copy, None) for copy in copies])
 
     def _past(self, store: Store, memory: Memory, done: Migrated | None = None) -> tuple[Revision, ...]:
         """The former revisions of a memory that the scanner accepts."""
@@ -277,10 +277,10 @@ class Transfer:
         return composite
 
     def _part(self, name: str) -> Store:
-        store = self._composite().part(name)
-        if store is None:
+        parts = self._composite().parts
+        if name not in parts:
             raise StoreError(_MISSING[name])
-        return store
+        return parts[name]
 
 
 class _Ledger:

@@ -11,7 +11,8 @@ from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from keepmum.stores.composite import CompositeStore, OtherStores
+    from keepmum.stores.composite import CompositeStore
+    from keepmum.stores.markdown import OtherProjects
 
 __all__ = [
     "STORED",
@@ -72,7 +73,7 @@ def _open_composite(spec: CompositeSpec) -> CompositeStore:
     return store
 
 
-def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherStores | None]:
+def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherProjects | None]:
     """The Markdown store of a folder, and those of all other projects in the registry."""
     from keepmum.stores import markdown
 

@@ -128,11 +128,8 @@ class Composite(Protocol):
     """Several stores in one, by name."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the stores."""
-
-    def part(self, name: str) -> Store | None:
-        """The store of that name."""
+    def parts(self) -> Mapping[str, Store]:
+        """The stores by name."""
 
     def home_of(self, memory: Memory) -> str | None:
         """The name of the store that holds a memory; with two copies, the store of the newer one."""

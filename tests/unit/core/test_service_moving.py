@@ -40,9 +40,7 @@ def service(tmp_path: Path) -> Iterator[MemoryService]:
 
 def part(service: MemoryService, name: str) -> Store:
     assert service.store.features.composite is not None
-    found = service.store.features.composite.part(name)
-    assert found is not None
-    return found
+    return service.store.features.composite.parts[name]
 
 
 def test_a_memory_moves_into_the_repository_and_back(service: MemoryService, tmp_path: Path) -> None:

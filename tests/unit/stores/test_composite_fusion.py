@@ -91,4 +91,4 @@ def test_a_local_cosine_replaces_the_cosine_by_rank() -> None:
 
 
 def test_only_a_server_has_own_scores(composite: CompositeStore) -> None:
-    assert [name for name in composite.names if has_own_scores(cast(Store, composite.part(name)))] == ["rest"]
+    assert [name for name, store in composite._members.parts.items() if has_own_scores(store)] == ["rest"]

@@ -32,9 +32,11 @@ def composite(tmp_path: Path) -> Iterator[CompositeStore]:
 
 
 def part(store: CompositeStore, name: str) -> Store:
-    found = store.part(name)
-    assert found is not None
-    return found
+    return required(store.features.composite).parts[name]
+
+
+def home_of(store: CompositeStore, memory: Memory) -> str | None:
+    return required(store.features.composite).home_of(memory)
 
 
 def put(store: Store, *memories: Memory) -> None:
@@ -47,7 +49,7 @@ def put(store: Store, *memories: Memory) -> None:
 def test_a_new_memory_goes_to_the_store_of_its_scope(composite: CompositeStore, scope: str, home: str) -> None:
     memory = a_memory(scope=scope, project=None if scope == "global" else "alpha")
     put(composite, memory)
-    assert composite.home_of(memory) == home
+    assert home_of(composite, memory) == home
     assert composite.get([memory.id]) == [memory]
 
 
@@ -63,14 +65,14 @@ def test_an_existing_memory_is_changed_in_its_store(composite: CompositeStore) -
     memory = a_memory("old")
     put(part(composite, "sqlite"), memory)
     composite.commit([Change(memory, replace(memory, text="new", revision=2))])
-    assert composite.home_of(memory) == "sqlite"
+    assert home_of(composite, memory) == "sqlite"
 
 
 def test_a_change_of_scope_moves_a_memory(composite: CompositeStore) -> None:
     memory = a_memory("a zebra")
     put(composite, memory)
     composite.commit([Change(memory, replace(memory, scope="global", project=None, revision=2))])
-    assert composite.home_of(memory) == "sqlite"
+    assert home_of(composite, memory) == "sqlite"
     assert part(composite, "markdown").get([memory.id]) == []
     assert [found.text for found, _ in composite.search(["zebra"], wanted(), 9)] == ["a zebra"]
 
@@ -118,7 +120,7 @@ def test_new_data_is_written_before_old_data_is_removed(
 
         return commit
 
-    for name in composite.names:
+    for name in composite._members.parts:
         monkeypatch.setattr(part(composite, name), "commit", noting(name))
     composite.commit([Change(file, None), Change(None, row)])
     assert done == ["sqlite", "markdown"]
@@ -154,7 +156,7 @@ def test_without_a_project_no_file_is_written(composite: CompositeStore, tmp_pat
     composite.follow("", "path:unplaced")
     memory = a_memory(project="path:unplaced")
     put(composite, memory)
-    assert composite.home_of(memory) == "sqlite"
+    assert home_of(composite, memory) == "sqlite"
     assert list(tmp_path.rglob("*.md")) == []
 
 
@@ -199,9 +201,7 @@ def changed(composite: CompositeStore, memory: Memory, **fields: Any) -> Memory:
 
 def found_in(composite: CompositeStore, memory: Memory) -> dict[str, object]:
     """The result of every kind of read for a memory."""
-    vectors = CompositeVectorSearch(
-        [(part(composite, name), None) for name in composite.names], lambda: (), composite._members.outdated
-    )
+    vectors = CompositeVectorSearch(composite._members)
     return {
         "search": [one.id for one, _ in composite.search(["zebra"], wanted(), 9)],
         "find": [one.id for one in vectors.search(["zebra"], lambda: None, wanted(), 9)],
@@ -242,7 +242,7 @@ def test_a_page_is_full_despite_outdated_copies(composite: CompositeStore) -> No
 
 def test_a_purge_removes_every_copy(composite: CompositeStore, copied: Memory) -> None:
     composite.commit([Change(copied, None)])
-    assert [part(composite, name).get([copied.id]) for name in composite.names] == [[], []]
+    assert [part(composite, name).get([copied.id]) for name in composite._members.parts] == [[], []]
 
 
 def test_a_changed_copy_prevents_a_purge(composite: CompositeStore, copied: Memory) -> None:
@@ -256,17 +256,17 @@ def test_a_changed_copy_prevents_a_purge(composite: CompositeStore, copied: Memo
 def test_two_copies_are_changed_each_in_its_store(composite: CompositeStore, copied: Memory) -> None:
     after = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     composite.commit([Change(copied, after), Change(copied, after)])
-    assert [part(composite, name).get([copied.id]) for name in composite.names] == [[after], [after]]
+    assert [part(composite, name).get([copied.id]) for name in composite._members.parts] == [[after], [after]]
 
 
 def test_two_copies_are_purged_once(composite: CompositeStore, copied: Memory) -> None:
     composite.commit([Change(copied, None), Change(copied, None)])
-    assert [part(composite, name).get([copied.id]) for name in composite.names] == [[], []]
+    assert [part(composite, name).get([copied.id]) for name in composite._members.parts] == [[], []]
 
 
 def test_a_change_of_scope_moves_a_memory_onto_its_copy(composite: CompositeStore, copied: Memory) -> None:
     after = changed(composite, copied, scope="global", project=None)
-    assert [part(composite, name).get([copied.id]) for name in composite.names] == [[after], []]
+    assert [part(composite, name).get([copied.id]) for name in composite._members.parts] == [[after], []]
 
 
 def test_a_copy_of_a_file_does_not_age(composite: CompositeStore, copied: Memory) -> None:
@@ -277,4 +277,4 @@ def test_a_copy_of_a_file_does_not_age(composite: CompositeStore, copied: Memory
 def test_the_home_of_a_memory_is_the_store_with_its_newest_copy(composite: CompositeStore, copied: Memory) -> None:
     there = replace(copied, text="a gnu", updated_at=NOW, revision=2)
     part(composite, "sqlite").commit([Change(copied, there)])
-    assert composite.home_of(copied) == "sqlite"
+    assert home_of(composite, copied) == "sqlite"

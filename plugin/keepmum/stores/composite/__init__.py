@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from keepmum.stores.composite.members import OpenFolder, OtherStores
-from keepmum.stores.composite.store import CompositeStore
+from keepmum.stores.composite.store import CompositeStore, OpenFolder
 
-__all__ = ["CompositeStore", "OpenFolder", "OtherStores"]
+__all__ = ["CompositeStore", "OpenFolder"]

@@ -6,61 +6,35 @@ trash. Searches ignore the other copy, it does not age, and it is removed when t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keepmum.core.memory import Candidate, Memory, Scope
-from keepmum.stores.base import Store
+from keepmum.stores.base import FileBacked, Store
 
-__all__ = ["Member", "Members", "OpenFolder", "OtherStores", "age", "newest"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.stores.markdown import OtherProjects
 
-
-class OtherStores(Protocol):
-    """The stores of other projects, opened when a read asks for all projects."""
-
-    @property
-    def opened(self) -> Sequence[Store]:
-        """Those that are open."""
-
-    def stores(self) -> Sequence[Store]:
-        """All of them; opens those that are not open yet."""
-
-    @property
-    def notice(self) -> str:
-        """Why some cannot be read; empty when all can be."""
-
-    def close(self) -> None:
-        """Close all of them."""
-
-
-# Opens the store of a folder and its project, and the stores of other projects.
-OpenFolder = Callable[[str, str], tuple[Store, OtherStores | None]]
-
-
-class Member(NamedTuple):
-    """One of the stores, with its name."""
-
-    name: str
-    store: Store
+__all__ = ["Members", "age", "newest"]
 
 
 class Members:
-    """The stores of a project (the first keeps what belongs to no memory), and those of other projects."""
+    """The stores of a project by name, and those of other projects; a `Composite` and `FileBacked`."""
 
-    def __init__(self, stores: Mapping[str, Store], routes: Mapping[Scope, str], others: OtherStores | None) -> None:
-        self.near = [Member(name, store) for name, store in stores.items()]
+    def __init__(self, parts: Mapping[str, Store], routes: Mapping[Scope, str], others: OtherProjects | None) -> None:
+        self.parts = dict(parts)  # the first keeps what belongs to no memory
         self.routes = routes
         self.others = others
 
     @property
     def first(self) -> Store:
         """The store that keeps what belongs to no memory."""
-        return self.near[0].store
+        return next(iter(self.parts.values()))
 
     @property
     def all(self) -> list[Store]:
         """The stores of this project, and the open ones of others."""
-        return [*(member.store for member in self.near), *self.opened]
+        return [*self.parts.values(), *self.opened]
 
     @property
     def opened(self) -> Sequence[Store]:
@@ -71,31 +45,38 @@ class Members:
         """The stores of all other projects."""
         return self.others.stores() if self.others is not None else ()
 
-    def store(self, name: str) -> Store | None:
-        """The store of that name."""
-        return next((member.store for member in self.near if member.name == name), None)
+    def route(self, scope: Scope) -> Store:
+        """The store for new memories of a scope; the first store when that one is not here."""
+        return self.parts.get(self.routes.get(scope, ""), self.first)
 
-    def route(self, scope: Scope) -> str:
-        """The name of the store for new memories of a scope; the first store when that one is not here."""
-        name = self.routes.get(scope, "")
-        return name if self.store(name) is not None else self.near[0].name
-
-    def ordered(self, scope: Scope) -> list[Member]:
+    def ordered(self, scope: Scope) -> list[Store]:
         """The stores of this project, starting with the one that a scope is routed to."""
         first = self.route(scope)
-        return sorted(self.near, key=lambda member: member.name != first)
+        return sorted(self.parts.values(), key=lambda store: store is not first)
+
+    # -- files
+
+    def file_of(self, memory: str) -> tuple[str, str] | None:
+        """Id in the file, and path, of a memory; None when it is in no file."""
+        return next(filter(None, (files.file_of(memory) for files in self._files())), None)
+
+    def with_file_id(self, name: str) -> list[str]:
+        """Ids of the memories whose files have this id."""
+        return [memory for files in self._files() for memory in files.with_file_id(name)]
+
+    def _files(self) -> Iterator[FileBacked]:
+        return filter(None, (store.features.files for store in self.all))
 
     # -- copies
 
-    def copies(self, memory: Memory) -> list[tuple[str, Memory]]:
-        """Store name and copy of a memory in this project, starting with the store that its scope is routed to."""
-        each = [(member.name, member.store.get([memory.id])) for member in self.ordered(memory.scope)]
-        return [(name, found[0]) for name, found in each if found]
+    def copies(self, memory: Memory) -> list[tuple[Store, Memory]]:
+        """Store and copy of a memory in this project, starting with the store that its scope is routed to."""
+        return [(store, copy) for store in self.ordered(memory.scope) for copy in store.get([memory.id])]
 
     def home_of(self, memory: Memory) -> str | None:
         """The name of the store with the current copy."""
-        copies = self.copies(memory)
-        return max(copies, key=lambda copy: age(copy[1]))[0] if copies else None
+        home = max(self.copies(memory), key=lambda copy: age(copy[1]), default=(None, memory))[0]
+        return next((name for name, store in self.parts.items() if store is home), None)
 
     def outdated(self, store: Store, found: Iterable[Memory | Candidate], *, equal: bool = False) -> set[str]:
         """Ids of a store's memories that have a newer copy in another store.
@@ -103,16 +84,14 @@ class Members:
         With `equal`, also of those with an equally new copy in the store that their scope is routed to.
         """
         ages = {each.id: each.updated_at for each in found}
-        outdated = set()
-        for member in self.near if ages else ():
-            if member.store is not store:
-                outdated |= {
-                    copy.id
-                    for copy in member.store.get(_likely(member.store, ages))
-                    if copy.updated_at > ages[copy.id]
-                    or (equal and copy.updated_at == ages[copy.id] and self.route(copy.scope) == member.name)
-                }
-        return outdated
+        return {
+            copy.id
+            for other in (self.parts.values() if ages else ())
+            if other is not store
+            for copy in other.get(_likely(other, ages))
+            if copy.updated_at > ages[copy.id]
+            or (equal and copy.updated_at == ages[copy.id] and self.route(copy.scope) is other)
+        }
 
     def current(self, store: Store, found: Sequence[Memory], *, equal: bool = False) -> list[Memory]:
         """What a store found, without copies that are not current."""
@@ -120,7 +99,7 @@ class Members:
         return [memory for memory in found if memory.id not in outdated]
 
     def current_pairs(self, store: Store, found: Sequence[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
-        """The same for memories with their relevance."""
+        """The same for memories with a number."""
         outdated = self.outdated(store, (memory for memory, _ in found))
         return [pair for pair in found if pair[0].id not in outdated]
 

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from keepmum.core.memory import Candidate, Embedding, Filter, Memory
 from keepmum.stores.base import QueryVector, Store, VectorSearch, local
 from keepmum.stores.composite.fusion import fused, has_own_scores
+from keepmum.stores.composite.members import Members
 
 __all__ = ["CompositeVectorSearch"]
-
-# Returns the ids of a store's memories that have a newer copy in another store.
-Outdated = Callable[[Store, Iterable[Memory | Candidate]], Collection[str]]
 
 
 class CompositeVectorSearch:
     """A `VectorSearch` over the stores of a composite."""
 
-    def __init__(
-        self, each: Sequence[tuple[Store, VectorSearch | None]], far: Callable[[], Sequence[Store]], outdated: Outdated
-    ) -> None:
-        """`each` are the stores of this project, `far` opens those of all others."""
-        self._each = each
-        self._far = far
-        self._outdated = outdated
+    def __init__(self, members: Members) -> None:
+        self._members = members
+        self._parts = [(store, store.features.vector_search) for store in members.parts.values()]
+        self._searches: list[VectorSearch] = [search for _, search in self._parts if search is not None]
 
     def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
         """The results of every store, each memory once; lexical for a store without vectors."""
         vector = functools.cache(vector)  # each store asks for it; it is computed once
-        far = self._far() if wanted.everywhere else ()
-        asked = [*self._each, *((store, store.features.vector_search) for store in far)]
+        far = self._members.far() if wanted.everywhere else ()
+        asked = [*self._parts, *((store, store.features.vector_search) for store in far)]
         ours: dict[str, Candidate] = {}
         for store, vectors in (pair for pair in asked if not has_own_scores(pair[0])):
             own = vectors.search(words, vector, wanted, limit) if vectors else _lexical(store, words, wanted, limit)
@@ -46,10 +41,9 @@ class CompositeVectorSearch:
     def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text in all stores with vectors, nearest first."""
         found: dict[str, tuple[Memory, float]] = {}
-        for store, vectors in self._each:
+        for store, vectors in self._parts:
             own = [] if vectors is None else vectors.similar(embedding, wanted, limit)
-            outdated = self._outdated(store, (memory for memory, _ in own))
-            found |= {pair[0].id: pair for pair in own if pair[0].id not in outdated}
+            found |= {pair[0].id: pair for pair in self._members.current_pairs(store, own)}
         return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
 
     def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
@@ -87,12 +81,8 @@ class CompositeVectorSearch:
             vectors.update_index(model)
 
     def _current(self, store: Store, found: Sequence[Candidate]) -> dict[str, Candidate]:
-        outdated = self._outdated(store, found)
+        outdated = self._members.outdated(store, found)
         return _by_id(candidate for candidate in found if candidate.id not in outdated)
-
-    @property
-    def _searches(self) -> list[VectorSearch]:
-        return [vectors for _, vectors in self._each if vectors is not None]
 
 
 def _by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:

@@ -17,7 +17,7 @@ from keepmum.stores.composite.members import Members, age
 
 __all__ = ["cleanse", "commit"]
 
-Steps = Sequence[tuple[str, Change]]
+Steps = Sequence[tuple[Store, Change]]
 _EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 
 
@@ -28,23 +28,23 @@ def commit(members: Members, changes: Sequence[Change], activity: Sequence[Activ
     """
     steps = _steps(members, changes)
     entries = _entries(members, steps, activity)
-    names = list(dict.fromkeys(name for name, _ in steps)) or [members.near[0].name]
+    stores = list(dict.fromkeys(store for store, _ in steps)) or [members.first]
     # Stores that only remove come last: until then a memory is in both stores rather than in neither.
-    names.sort(key=lambda name: any(step.after is None for at, step in steps if at == name))
-    if len(names) > 1:
-        _check(members, steps)
-    done: list[str] = []
+    stores.sort(key=lambda store: any(step.after is None for at, step in steps if at is store))
+    if len(stores) > 1:
+        _check(steps)
+    done: list[Store] = []
     receipts = []
-    for name in names:
+    for store in stores:
         try:
-            own = [step for at, step in steps if at == name]
-            receipts.append(_at(members, name).commit(own, entries.get(name, ())))
+            own = [step for at, step in steps if at is store]
+            receipts.append(store.commit(own, entries.pop(store, ())))
         except BaseException:
-            _undo(members, [(at, step) for at, step in steps if at in done])
+            _undo([step for step in steps if step[0] in done])
             raise
-        done.append(name)
-    for name in entries.keys() - set(names):
-        _at(members, name).log(entries[name])
+        done.append(store)
+    for store, remaining in entries.items():
+        store.log(remaining)
     ids = {given: kept for receipt in receipts for given, kept in receipt.ids.items()}
     queued = sum(receipt.queued for receipt in receipts)
     return Receipt(ids, queued) if ids or queued else STORED
@@ -58,17 +58,16 @@ def cleanse(members: Members, changes: Sequence[Change], activity: Sequence[Acti
     steps = _steps(members, changes)
     entries = _entries(members, steps, activity)
     removed = []
-    for member in members.near:
-        erasure = member.store.features.erasure
+    for store in members.parts.values():
+        erasure = store.features.erasure
         if erasure is not None:  # a composite offers erasure only when all its stores do
-            own = [step for at, step in steps if at == member.name]
-            removed += erasure.cleanse(own, entries.get(member.name, ()), redact)
+            removed += erasure.cleanse([step for at, step in steps if at is store], entries.get(store, ()), redact)
     return removed
 
 
-def _steps(members: Members, changes: Sequence[Change]) -> list[tuple[str, Change]]:
+def _steps(members: Members, changes: Sequence[Change]) -> Steps:
     """Each change with its store; a change that moves a memory becomes a creation and a removal."""
-    steps: list[tuple[str, Change]] = []
+    steps: list[tuple[Store, Change]] = []
     purged: set[str] = set()
     for change in changes:
         before, after = change.before, change.after
@@ -79,65 +78,57 @@ def _steps(members: Members, changes: Sequence[Change]) -> list[tuple[str, Chang
         if after is None and before.id in purged:  # together with its other copy
             continue
         copies = members.copies(before)
-        here = _held_by(
-            members, before, copies, {name for name, step in steps if step.before and step.before.id == before.id}
-        )
+        changed = {store for store, step in steps if step.before and step.before.id == before.id}
+        here = _held_by(members, before, copies, changed)
         if after is None:
             purged.add(before.id)
-            steps += [(here, change), *((name, Change(copy, None)) for name, copy in copies if name != here)]
-        elif after.scope == before.scope or (there := members.route(after.scope)) == here:
+            steps += [(here, change), *((store, Change(copy, None)) for store, copy in copies if store is not here)]
+        elif after.scope == before.scope or (there := members.route(after.scope)) is here:
             steps.append((here, change))
         else:
             steps += [(there, replace(change, before=dict(copies).get(there))), (here, Change(before, None))]
     return steps
 
 
-def _held_by(members: Members, memory: Memory, copies: Sequence[tuple[str, Memory]], changed: Collection[str]) -> str:
+def _held_by(
+    members: Members, memory: Memory, copies: Sequence[tuple[Store, Memory]], changed: Collection[Store]
+) -> Store:
     """The store that holds a memory. With two copies: the one that was read and is not in `changed`."""
-    found = [(name, copy) for name, copy in copies if name not in changed]
+    found = [(store, copy) for store, copy in copies if store not in changed]
     if found:
-        return next((name for name, known in found if age(known) == age(memory)), found[0][0])
-    for number, store in enumerate(members.opened):
+        return next((store for store, copy in found if age(copy) == age(memory)), found[0][0])
+    for store in members.opened:
         if store.get([memory.id]):
-            return f":{number}"
+            return store
     raise StaleWrite("the memory was removed meanwhile")
 
 
-def _at(members: Members, name: str) -> Store:
-    if name.startswith(":"):
-        return members.opened[int(name[1:])]
-    store = members.store(name)
-    if store is None:
-        raise StoreError(f"there is no {name} store in this folder; nothing was stored")
-    return store
-
-
-def _entries(members: Members, steps: Steps, activity: Sequence[Activity]) -> dict[str, list[Activity]]:
+def _entries(members: Members, steps: Steps, activity: Sequence[Activity]) -> dict[Store, list[Activity]]:
     """Activity by store: the store of its memory, or the first store."""
-    homes = {(step.after or step.before or _EMPTY).id: name for name, step in reversed(steps)}
-    entries: dict[str, list[Activity]] = {}
+    homes = {(step.after or step.before or _EMPTY).id: store for store, step in reversed(steps)}
+    entries: dict[Store, list[Activity]] = {}
     for event in activity:
-        entries.setdefault(homes.get(event.memory or "", members.near[0].name), []).append(event)
+        entries.setdefault(homes.get(event.memory or "", members.first), []).append(event)
     return entries
 
 
-def _check(members: Members, steps: Steps) -> None:
+def _check(steps: Steps) -> None:
     """Refuse stale changes before any store is written.
 
     Raises: StaleWrite.
     """
-    for name, step in steps:
+    for store, step in steps:
         if step.before is not None:
-            found = _at(members, name).get([step.before.id])
+            found = store.get([step.before.id])
             if not found or found[0].revision != step.before.revision:
                 raise StaleWrite("the memory was changed meanwhile")
 
 
-def _undo(members: Members, done: Steps) -> None:
+def _undo(steps: Steps) -> None:
     """Undo changes; one that cannot be undone leaves an additional copy and loses nothing."""
-    for name, step in reversed(done):
+    for store, step in reversed(steps):
         before = step.before
         if before is not None and step.after is not None:
             before = replace(before, revision=step.after.revision + 1)
         with contextlib.suppress(StoreError):
-            _at(members, name).commit([Change(step.after, before)])
+            store.commit([Change(step.after, before)])

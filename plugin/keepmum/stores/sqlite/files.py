@@ -30,18 +30,8 @@ _SIDE_FILES = ("", "-wal", "-shm")
 # File systems without memory that the processes of a machine share, which WAL needs.
 # Source: https://sqlite.org/wal.html, read 2026-11-21.
 _NETWORK_TYPES = (
-    "nfs",
-    "cifs",
-    "smb",
-    "9p",
-    "afs",
-    "fuse.sshfs",
-    "fuse.rclone",
-    "glusterfs",
-    "ceph",
-    "lustre",
-    "ncpfs",
-)
+    "nfs", "cifs", "smb", "9p", "afs", "fuse.sshfs", "fuse.rclone", "glusterfs", "ceph", "lustre", "ncpfs",
+)  # fmt: skip
 
 
 def network_file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str | None:
