@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from keepmum.core import validation
@@ -154,12 +155,8 @@ class MemoryService:
     @property
     def store_kind(self) -> str:
         """The kind of store that the settings chose; empty when a program opened the service."""
-        return self.opened_with.kind if self.opened_with else ""
-
-    @property
-    def opened_with(self) -> OpenedWith | None:
-        """What this service was opened with and cannot change; None when a program opened it."""
-        return self.context.options.opened_with
+        opened_with = self.context.options.opened_with
+        return opened_with.kind if opened_with else ""
 
     def go(self, place: Place, root: str) -> None:
         """Work in another place from now on; a store in the files of a repository switches to those of `root`.
@@ -169,12 +166,15 @@ class MemoryService:
         folder = self.context.store.features.folder
         if folder is not None:
             folder.follow(root, place.project or "")
-        self.context = self.context.at(place)
+        self.context = replace(self.context, place=place)
 
     @contextlib.contextmanager
     def at(self, place: Place) -> Iterator[None]:
-        """Read and write as another user or session inside the block, over the same store."""
-        before, self.context = self.context, self.context.visiting(place)
+        """Read and write as another user or session inside the block, over the same store.
+
+        Briefings stay as they are: they belong to this place, and must not show another user's memories.
+        """
+        before, self.context = self.context, replace(self.context, place=place, briefings=None)
         try:
             yield
         finally:

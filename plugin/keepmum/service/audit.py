@@ -10,7 +10,7 @@ from typing import Any
 
 from keepmum.core import masking, serialization, validation
 from keepmum.core.errors import ScannerFailed, StoreError
-from keepmum.core.memory import Activity, Change, JsonValue, Memory
+from keepmum.core.memory import Action, Activity, Change, JsonValue, Memory
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.briefing_files import remove_all
@@ -134,16 +134,9 @@ def cleanse(context: ServiceContext, report: Report, *, purge: bool) -> list[str
         if after == memory:  # only its history has one
             continue
         changes.append(Change(memory, after))
-        activity.append(
-            Activity(
-                at=now,
-                agent=agent,
-                action="purged" if purge else "updated",
-                memory=memory.id,
-                project=None if after is None else after.project,
-                detail="" if purge else "secrets redacted by an audit",
-            )
-        )
+        action: Action = "purged" if purge else "updated"
+        project, detail = (None, "") if after is None else (after.project, "secrets redacted by an audit")
+        activity.append(Activity(at=now, agent=agent, action=action, memory=memory.id, project=project, detail=detail))
     removed = erasure.cleanse(changes, activity, redact)
     if context.options.home:
         remove_all(context.options.home)

@@ -89,7 +89,7 @@ class ServiceContext:
         masker = masking.Masker(
             scan, lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}"))
         )
-        writes_briefings = options.home and options.briefing_tokens
+        has_briefings = options.home and options.briefing_tokens
         return cls(
             store=store,
             scan=scan,
@@ -98,22 +98,10 @@ class ServiceContext:
             agent=agent,
             clock=options.clock,
             masker=masker,
-            embeddings=Embeddings(
-                store, options.embedder, patient=options.patient, vector_timeout=options.vector_timeout
-            ),
+            embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
             log=log,
-            briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker.memory)
-            if writes_briefings
-            else None,
+            briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
         )
-
-    def at(self, place: Place) -> ServiceContext:
-        """The same service in another place."""
-        return replace(self, place=place)
-
-    def visiting(self, place: Place) -> ServiceContext:
-        """The same service in another user's place: briefings, which belong to this place, are not written."""
-        return replace(self, place=place, briefings=None)
 
     def show(self, memories: Sequence[Memory]) -> tuple[Memory, ...]:
         """Memories as they may be shown."""

@@ -32,12 +32,9 @@ class Embeddings:
     """
 
     def __init__(
-        self, store: Store, embedder: BackgroundEmbedder | None, *, patient: bool = False, vector_timeout: float = 0.5
+        self, store: Store, embedder: BackgroundEmbedder | None, vector_timeout: float, *, patient: bool
     ) -> None:
-        """When `patient`, callers wait for the model and for pending vectors; otherwise they fall back to lexical.
-
-        `vector_timeout` is the number of seconds that `of_stored` waits for a remote embedder.
-        """
+        """See `ServiceOptions` for `vector_timeout` and `patient`."""
         if embedder is not None:
             # Numpy's libraries read it when they are first loaded. The threads that they would start for each core in
             # each of many servers cost memory and are not used.

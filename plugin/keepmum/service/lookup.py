@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 from keepmum.core import ids, validation
@@ -12,7 +12,7 @@ from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
 from keepmum.stores.base import known_folders
 
-__all__ = ["Wanted", "filter_of", "find", "find_all", "find_former", "pages", "project_id"]
+__all__ = ["Wanted", "filter_of", "find", "find_all", "pages", "project_id"]
 
 _SHORTEST_PREFIX = 4
 _PAGE = 200
@@ -72,23 +72,30 @@ def project_id(context: ServiceContext, name: str | None) -> str | None:
     return seen.pop() if len(seen) == 1 else name
 
 
-def find(context: ServiceContext, reference: str) -> Memory:
+def find(context: ServiceContext, reference: str, *, former: bool = False) -> Memory:
     """The one memory with this key, id (in either spelling), prefix of an id, or id in its file; not masked.
 
-    A key that no visible memory has means none, not the one that had it last: see `find_former`.
+    A key that no visible memory has means none, or with `former` the memory that had it last.
     Errors do not repeat the reference: it may be any text that was pasted.
 
     Raises: NotFound, Ambiguous.
     """
-    return _resolve(context, reference, _visible)
-
-
-def find_former(context: ServiceContext, reference: str) -> Memory:
-    """As `find`, but a key that no visible memory has means the memory that had it last.
-
-    Raises: NotFound, Ambiguous.
-    """
-    return _resolve(context, reference, _visible_or_former)
+    store, place, now = context.store, context.place, context.clock()
+    word = validation.clean("id", reference, LIMITS.key, one_line=True)
+    spaces = [space_of(scope, place.project, place.session, place.user) for scope in SCOPES]
+    for space in spaces:
+        memory = store.by_key(space, word)
+        if memory is not None and memory.is_visible(now):
+            return memory
+    try:
+        return _by_id(context, word)
+    except Ambiguous as error:  # it names memories
+        raise Ambiguous(context.masker.text(str(error))) from None
+    except NotFound:
+        held = [memory for space in spaces if former and (memory := store.last_by_key(space, word)) is not None]
+        if not held:
+            raise
+        return max(held, key=lambda memory: memory.updated_at)
 
 
 def find_all(context: ServiceContext, references: Sequence[str]) -> list[Memory]:
@@ -105,37 +112,6 @@ def pages(store: Store) -> Iterator[list[Memory]]:
     while page := [memory for memory in store.between(after, _LAST_ID, _PAGE + 1) if memory.id != after]:
         yield page
         after = page[-1].id
-
-
-def _resolve(
-    context: ServiceContext, reference: str, resolve: Callable[[ServiceContext, str, Sequence[str]], Memory]
-) -> Memory:
-    place = context.place
-    word = validation.clean("id", reference, LIMITS.key, one_line=True)
-    spaces = [space_of(scope, place.project, place.session, place.user) for scope in SCOPES]
-    try:
-        return resolve(context, word, spaces)
-    except Ambiguous as error:  # it names memories
-        raise Ambiguous(context.masker.text(str(error))) from None
-
-
-def _visible(context: ServiceContext, word: str, spaces: Sequence[str]) -> Memory:
-    now = context.clock()
-    for space in spaces:
-        memory = context.store.by_key(space, word)
-        if memory is not None and memory.is_visible(now):
-            return memory
-    return _by_id(context, word)
-
-
-def _visible_or_former(context: ServiceContext, word: str, spaces: Sequence[str]) -> Memory:
-    try:
-        return _visible(context, word, spaces)
-    except NotFound:
-        former = [memory for space in spaces if (memory := context.store.last_by_key(space, word)) is not None]
-        if not former:
-            raise
-        return max(former, key=lambda memory: memory.updated_at)
 
 
 def _by_id(context: ServiceContext, word: str) -> Memory:

@@ -25,7 +25,6 @@ from keepmum_hooks import places
 
 __all__ = ["INSTALLED", "moved", "open_memory", "open_session"]
 
-Routes = Mapping[Scope, str]
 INSTALLED: Final = "installed"
 _NAMES = 4096  # of branches and files, whose verdicts are cached
 
@@ -134,7 +133,7 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
     Raises: SettingsError, StoreError; the service before then stays open, and where it was.
     """
     chosen, found = resolve(environ, roots, session)
-    if _opened_with(chosen, found) != service.opened_with:
+    if _opened_with(chosen, found) != service.context.options.opened_with:
         fresh = open_session(environ, agent, roots, session=session, routes=routes, resolved=Workspace(chosen, found))
         service.close()
         return fresh
@@ -155,7 +154,7 @@ def _store_spec(  # noqa: PLR0913 - everything that decides where memories are k
     chosen: settings.Settings,
     environ: Mapping[str, str],
     found: project.Project,
-    routes: Routes,
+    routes: Mapping[Scope, str],
     stores: Sequence[str],
     *,
     drains: bool,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from keepmum.core import lifecycle, ranking, serialization, validation
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
-from keepmum.core.memory import STATUSES, Change, Filter, Memory, Revision, Scope
+from keepmum.core.memory import STATUSES, Change, Filter, JsonValue, Memory, Revision, Scope
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -142,10 +142,13 @@ class Transfer:
             if target == "rest":
                 fresh = [memory for memory in fresh if not self._has_arrived(memory, there, ledger)]
             done.known += len(wanted) - len(fresh)
-            fresh = [memory for memory in fresh if self._is_clean(memory, done)]
-            changes = [Change(None, memory, past=self._past(here, memory, done)) for memory in fresh]
+            refusals = {memory.id: self._refusal(serialization.texts(memory)) for memory in fresh}
+            done.refused += [(name, reason) for name, reason in refusals.items() if reason]
+            changes = [
+                Change(None, memory, past=self._past(here, memory, done)) for memory in fresh if not refusals[memory.id]
+            ]
             if dry_run:
-                done.copied += len(fresh)
+                done.copied += len(changes)
             else:
                 self._copy(changes, there, ledger, done, exact=target != "rest")
             progress(seen, 0)
@@ -180,26 +183,19 @@ class Transfer:
     def _past(self, store: Store, memory: Memory, done: Migrated | None = None) -> tuple[Revision, ...]:
         """The former revisions of a memory that the scanner accepts."""
         found = store.history(memory.id)
-        clean = tuple(revision for revision in found if self._is_clean_past(revision))
+        clean = tuple(revision for revision in found if not self._refusal(revision.before))
         if done is not None:
             done.past += len(clean)
             done.past_refused += len(found) - len(clean)
         return clean
 
-    def _is_clean_past(self, revision: Revision) -> bool:
+    def _refusal(self, fields: Mapping[str, JsonValue]) -> str:
+        """Why fields of a memory cannot be stored; empty when they can."""
         try:
-            validation.refuse_secrets(revision.before, self.context.scan)
-        except (SecretFound, ScannerFailed):
-            return False
-        return True
-
-    def _is_clean(self, memory: Memory, done: Migrated) -> bool:
-        try:
-            validation.refuse_secrets(serialization.texts(memory), self.context.scan)
+            validation.refuse_secrets(fields, self.context.scan)
         except (SecretFound, ScannerFailed) as reason:
-            done.refused.append((memory.id, str(reason)))
-            return False
-        return True
+            return str(reason)
+        return ""
 
     def _has_arrived(self, memory: Memory, server: Store, ledger: _Ledger) -> bool:
         """Whether a server has a memory whose answer was lost when a migration was interrupted."""

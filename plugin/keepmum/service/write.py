@@ -98,7 +98,7 @@ class Writer:
 
         Raises: NotFound, InvalidInput when it is active, or its key belongs to another memory by now.
         """
-        memory = lookup.find_former(self.context, reference)
+        memory = lookup.find(self.context, reference, former=True)
         return self._answer(self.context.retry(lambda: self._restore(lookup.find(self.context, memory.id))))
 
     def undo(self, reference: str) -> Remembered:
@@ -106,7 +106,7 @@ class Writer:
 
         Raises: NotFound, InvalidInput when there is nothing to revert.
         """
-        memory = lookup.find_former(self.context, reference)
+        memory = lookup.find(self.context, reference, former=True)
         if not memory.is_visible(self.context.clock()):
             return self.restore(memory.id)
         past = self.context.store.history(memory.id)
