@@ -92,14 +92,13 @@ _FINGERPRINT_LENGTH = 32
 class GuardRules:
     """What is guarded for one user in one project."""
 
-    __slots__ = ("_files", "_patterns", "_tools", "_user")
+    __slots__ = ("_patterns", "_tools", "_user")
 
     def __init__(self, environ: Mapping[str, str], files: Iterable[str] = (), tools: Iterable[str] = ()) -> None:
         """Combine the tables with the patterns from the settings."""
         self._user = environ.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
         client_folders = [environ[name] + below for name, below in _CLIENT_FOLDERS if environ.get(name)]
         self._patterns = (*FILES, *client_folders, *files)
-        self._files = [FilePattern(text, self._user) for text in self._patterns]
         self._tools = tuple(tools)
 
     def apply_to(self, call: ToolCall) -> bool:
@@ -142,20 +141,20 @@ class GuardRules:
     def _is_memory_file(self, path: str, cwd: str) -> bool:
         """Whether the path, or what it links to, matches a pattern."""
         path = self.absolute(path, cwd)
-        return self._matches_file(path) or self._matches_file(real_path(path))
+        names = {parts_of(path), parts_of(real_path(path))}
+        return any(pattern.matches(name) for pattern in self._file_patterns() for name in names)
 
     def _names_memory_file(self, command: str, cwd: str) -> bool:
         """Whether a word of the command matches as a path; links are not resolved: there may be thousands of words."""
         text = f"{cwd} {_with_tilde(command)}".lower().replace("\\", "/")
-        candidates = [pattern for pattern in self._files if pattern.literal in text]
+        candidates = [pattern for pattern in self._file_patterns() if pattern.literal in text]
         if not candidates:
             return False
         paths = (parts_of(self.absolute(word, cwd)) for word in set(_words(command)))
         return any(pattern.matches(path) for path in paths for pattern in candidates)
 
-    def _matches_file(self, path: str) -> bool:
-        parts = parts_of(path)
-        return any(pattern.matches(parts) for pattern in self._files)
+    def _file_patterns(self) -> list[FilePattern]:
+        return [FilePattern(text, self._user) for text in self._patterns]
 
 
 def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
