@@ -24,7 +24,7 @@ __all__ = ["ALL", "KEY", "Answer", "FakeServer", "Hosts", "behind", "shared_host
 KEY = "a-key-for-tests"
 ALL = None  # a key for every project
 _API = "/api/v1/memories"
-_PATH = re.compile(r"/api/v1/memories/([^/]+)(/audit)?")
+_PATH = re.compile(r"/api/v1/memories/([^/]+)")
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,11 @@ class FakeServer:
 
     def __init__(self, keys: Mapping[str, Sequence[str] | None] | None = None, *, newest: int = 1) -> None:
         self.newest = newest  # the newest API version that it supports
-        self.ready = True  # its model is loaded
+        self.ready = True  # whether its model is loaded
         self.secret = ""  # the text that its own filter refuses
         self._tokens: dict[str, str] = {}  # id of the memory that a request with this idempotency key created
         self.keys: dict[str, Sequence[str] | None] = {KEY: ALL} if keys is None else dict(keys)
         self.memories: dict[str, dict[str, Any]] = {}
-        self.events: list[dict[str, Any]] = []
         self.requests: list[Request] = []
         self.fault: Fault = lambda _: None  # answers instead of the server, before the request has any effect
         self.late_fault: Fault = lambda _: None  # answers instead of the server, after the request has taken effect
@@ -82,8 +81,8 @@ class FakeServer:
 
     def _answer(self, request: Request) -> Answer:  # noqa: PLR0911 - one for each route
         if request.path == "/health":
-            status, words = (200, "ok") if self.ready else (503, "starting")
-            return Answer(status, {"status": words, "modelReady": self.ready})
+            status, state = (200, "ok") if self.ready else (503, "starting")
+            return Answer(status, {"status": state, "modelReady": self.ready})
         authorization = request.headers.get("Authorization", "")
         key = authorization.removeprefix("Bearer ")
         if not authorization.startswith("Bearer ") or key not in self.keys:
@@ -101,9 +100,9 @@ class FakeServer:
             return self._store(request, full=full)
         for name, act in (("search", self._search), ("load", self._load), ("recent", self._recent)):
             if route == ("GET", f"{_API}/{name}"):
-                return _whole(act(request), self.memories) if full else act(request)
+                return _with_memory_json(act(request), self.memories) if full else act(request)
         if one := _PATH.fullmatch(path):
-            return self._one(request, one[1], audit=bool(one[2]), full=full)
+            return self._one(request, one[1], full=full)
         return _error(404, "Route not found")
 
     def _store(self, request: Request, *, full: bool) -> Answer:  # noqa: PLR0911 - one for each check, in their order
@@ -167,17 +166,11 @@ class FakeServer:
         shown = [_shown(one, _LISTED) for one in found if one["created_at"] >= since]
         return Answer(200, {"data": shown[:limit]})
 
-    def _one(self, request: Request, name: str, *, audit: bool, full: bool) -> Answer:  # noqa: PLR0911 - as above
+    def _one(self, request: Request, name: str, *, full: bool) -> Answer:  # noqa: PLR0911 - as above
         try:
             uuid.UUID(name)
         except ValueError:
             return _error(400, 'params/id must match format "uuid"')
-        if audit and request.method == "GET":
-            events = [one for one in self.events if one["memoryId"] == name]
-            allowed = [one for one in events if self._allows(one["project"])]
-            if events and not allowed:
-                return _error(403, "Access denied for project")
-            return Answer(200, {"data": allowed}) if events else _error(404, "Memory not found")
         memory = self.memories.get(name)
         if memory is None:
             return _error(404, "Memory not found")
@@ -189,19 +182,18 @@ class FakeServer:
             body = request.get_json()
             if refusal := self._secret_in(body):
                 return refusal
-            held = (memory["memory"] or {}).get("revision", 1)
-            if full and request.headers.get("If-Match", f'"{held}"') != f'"{held}"':
-                return _error(412, "It was changed meanwhile")
-            changed = {"text": body["text"], "title": body.get("title", memory["title"]), "revision": held + 1}
+            revision = (memory["memory"] or {}).get("revision", 1)
+            if full and request.headers.get("If-Match", f'"{revision}"') != f'"{revision}"':
+                return _error(412, "The revision does not match")
+            changed = {"text": body["text"], "title": body.get("title", memory["title"]), "revision": revision + 1}
             memory["memory"] = body.get("memory") if full else memory["memory"] and {**memory["memory"], **changed}
             memory |= {"text": body["text"], "title": body.get("title", memory["title"])}
             memory |= {"updated_at": _now(), "updatedAt": _now(), "updatedBy": "a key", "last_accessed": _now()}
         else:
             return _error(404, "Route not found")
-        self._log("delete" if request.method == "DELETE" else "update", memory)
         return Answer(200, {"data": {"success": True}})
 
-    # -- what is kept
+    # -- data
 
     def _create(self, body: Mapping[str, Any], actor: str) -> dict[str, Any]:
         now = _now()
@@ -213,14 +205,7 @@ class FakeServer:
             "updatedBy": actor, "last_accessed": now,
         }  # fmt: skip
         self.memories[memory["id"]] = memory
-        self._log("create", memory)
         return memory
-
-    def _log(self, action: str, memory: Mapping[str, Any]) -> None:
-        self.events.append({
-            "id": str(uuid.uuid4()), "memoryId": memory["id"], "action": action, "actor": "a key",
-            "project": memory["project"], "timestamp": _now(), "title": memory["title"],
-        })  # fmt: skip
 
     def _allows(self, project: str) -> bool:
         return project == "*" or self.projects is None or project in self.projects
@@ -258,7 +243,7 @@ def shared_hosts() -> tuple[str, Hosts]:
     return listening.url_for("").rstrip("/"), hosts
 
 
-def _whole(answer: Answer, memories: Mapping[str, Mapping[str, Any]]) -> Answer:
+def _with_memory_json(answer: Answer, memories: Mapping[str, Mapping[str, Any]]) -> Answer:
     """The response in the form of the second API: with the whole memory, where one was stored."""
     items = answer.body.get("data", ()) if answer.status == 200 else ()
     for item in items:

@@ -1,6 +1,6 @@
-"""A repository's Markdown memories: taken in at first, at a later start, and asked.
+"""Times of the Markdown store: building the index, a later start, and recall.
 
-python tests/bench/markdown_figures.py [--quick]       10,000 files; with --quick 2,000, for which nothing is promised
+python tests/bench/markdown_figures.py [--quick]       10,000 files; with --quick 2,000, without goals
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GIT: dict[str, JsonValue] = {
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """Times for one size; the processor's share is told too, since files are read from a cache that others share."""
+    """Times for one size, with CPU time, since the page cache is shared with other processes."""
     size = 2_000 if quick else 10_000
     goal = not quick
     with tempfile.TemporaryDirectory() as folder:
@@ -47,19 +47,21 @@ def rows(*, quick: bool) -> Iterator[Row]:
         for memory in memories(size, now):
             write_file(str(root / FOLDER), replace(memory, git=GIT))
         wall, spent = _started(root)
-        told = f"{wall:.1f} s, {spent:.1f} s of the processor"
-        yield Row(f"{size:,} files taken in at first", told, "<= 5 s" if goal else "-", wall <= COLD if goal else None)
+        value = f"{wall:.1f} s, {spent:.1f} s of CPU time"
+        yield Row(
+            f"index of {size:,} files, built at first", value, "<= 5 s" if goal else "-", wall <= COLD if goal else None
+        )
         starts = [_started(root) for _ in range(STARTS)]
         wall, spent = (statistics.median(each) for each in zip(*starts, strict=True))
-        told = f"{wall * 1e3:.0f} ms, {spent * 1e3:.0f} ms of the processor"
+        value = f"{wall * 1e3:.0f} ms, {spent * 1e3:.0f} ms of CPU time"
         yield Row(
-            f"{size:,} files at a later start", told, "<= 150 ms" if goal else "-", wall <= WARM if goal else None
+            f"{size:,} files at a later start", value, "<= 150 ms" if goal else "-", wall <= WARM if goal else None
         )
         with closing(_opened(root)) as store:
             times = [_asked(store, question, now) for question in questions(QUESTIONS)]
         p50, p95 = statistics.median(times), store_figures.percentile(times, 95)
-        told = f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms"
-        yield Row(f"recall, {size:,} files", told, "p95 <= 30 ms" if goal else "-", p95 <= RECALL if goal else None)
+        value = f"p50 {p50 * 1e3:.1f} p95 {p95 * 1e3:.1f} ms"
+        yield Row(f"recall, {size:,} files", value, "p95 <= 30 ms" if goal else "-", p95 <= RECALL if goal else None)
 
 
 def _opened(root: Path) -> MarkdownStore:
@@ -67,7 +69,7 @@ def _opened(root: Path) -> MarkdownStore:
 
 
 def _started(root: Path) -> tuple[float, float]:
-    """Seconds until the first answer of a store that is opened anew, and the processor's share of them."""
+    """Seconds from opening a store to its first result, and the CPU seconds of them."""
     wall, spent = time.perf_counter(), time.process_time()
     with closing(_opened(root)) as store:
         store.browse(Filter(now=time.time_ns() // 1_000_000, everywhere=True), limit=10)

@@ -1,6 +1,6 @@
-"""Whatever a cloned repository says, in its settings file or in variables that its client sets, no key goes astray.
+"""No settings file and no variable of a cloned repository can send a key to another server.
 
-KEEPMUM_TEST_FULL=1 tries ten thousand of them.
+KEEPMUM_TEST_FULL=1 tries ten thousand examples.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Place = tuple[Path, Path, LocalStore, Outbox, SendLock]
 
 
 class Recorder:
-    """What every request was sent to, and with which authorization; each is answered with a way elsewhere."""
+    """Records URL and authorization of every request, and answers with a redirect to another server."""
 
     def __init__(self) -> None:
         self.sent: Sent = []
@@ -82,7 +82,7 @@ class Recorder:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """A user who trusts one server, a clone of somebody's repository, and what a server's store stands on."""
+    """A user who trusts one server, a clone of a repository, and the parts of a REST store."""
     home, clone = tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("clone")
     (home / "config.toml").write_text(f"backend.approved = ['{APPROVED}']", encoding="utf-8")
     credentials.store(str(home), APPROVED, STORED)
@@ -95,7 +95,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
-    """What a recall in the clone sends, and where to."""
+    """The requests of a recall in the clone."""
     home, clone, mirror, outbox, lock = place
     (clone / ".keepmum.toml").write_text(text, encoding="utf-8")
     environ = {"KEEPMUM_HOME": str(home), "MEMORY_API_KEY": IN_VARIABLE, **variables}
@@ -122,7 +122,7 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(text=FILES, variables=VARIABLES, shared=SHARED_KEYS)
-def test_no_key_goes_to_a_server_that_the_user_did_not_approve(
+def test_no_key_is_sent_to_a_server_that_the_user_did_not_approve(
     place: Place, text: str, variables: dict[str, str], shared: str
 ) -> None:
     for address, authorization in requests(place, text, {**variables, credentials.SHARED: shared}):
@@ -133,13 +133,13 @@ def test_no_key_goes_to_a_server_that_the_user_did_not_approve(
             assert authorization in {f"Bearer {STORED}", f"Bearer {IN_VARIABLE}"}
         else:
             assert url.host in THIS_MACHINE
-            assert authorization == f"Bearer {IN_VARIABLE}", "a stored key is for the server it was stored for"
+            assert authorization == f"Bearer {IN_VARIABLE}", "a stored key is sent only to its server"
 
 
-def test_the_recorder_sees_the_key_that_may_go(place: Place) -> None:
+def test_the_recorder_sees_the_key_of_an_approved_server(place: Place) -> None:
     assert requests(place, f"backend.origin = '{APPROVED}'", {}) == [(f"{APPROVED}/", f"Bearer {STORED}")]
 
 
-def test_the_recorder_sees_a_variables_key_on_this_machine(place: Place) -> None:
+def test_the_recorder_sees_the_key_of_a_variable_on_this_machine(place: Place) -> None:
     sent = requests(place, "", {"MEMORY_API_URL": "http://localhost:3100"})
     assert sent == [("http://localhost:3100/", f"Bearer {IN_VARIABLE}")]
