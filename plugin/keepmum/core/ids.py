@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-__all__ = ["PREFIX", "id_range", "new_id", "to_uuid"]
+__all__ = ["PREFIX", "complete_id", "from_uuid", "id_range", "new_id", "to_uuid"]
 
 PREFIX = "mem_"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -33,11 +33,22 @@ def to_uuid(memory_id: str) -> str:
 
     Raises: ValueError when `memory_id` is not a complete id.
     """
-    bounds = id_range(memory_id)
-    if bounds is None or bounds[0] != bounds[1]:
+    whole = complete_id(memory_id)
+    if whole is None:
         raise ValueError("not a whole memory id")
-    digits = f"{_decode(bounds[0][len(PREFIX) :]):032x}"
+    digits = f"{_decode(whole[len(PREFIX) :]):032x}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def from_uuid(uuid: str) -> str:
+    """The agents' spelling of a UUID: 32 hexadecimal digits, with or without hyphens."""
+    return PREFIX + _encode(int(uuid.replace("-", ""), 16))
+
+
+def complete_id(text: str) -> str | None:
+    """The agents' spelling of a complete id in either spelling; None for a prefix or another text."""
+    bounds = id_range(text)
+    return bounds[0] if bounds is not None and bounds[0] == bounds[1] else None
 
 
 def id_range(text: str) -> tuple[str, str] | None:

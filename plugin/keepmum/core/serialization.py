@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from keepmum.core import ids, validation
@@ -22,7 +21,7 @@ TEXTS = (  # the fields that may contain text, and so a secret
 )  # fmt: skip
 _LINKS = frozenset({"id", "supersedes", "superseded_by"})
 _REQUIRED = ("id", "text", "title", "created_at", "updated_at")
-_LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source}
+_LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source, "why": LIMITS.why}
 _MAX_INTEGER = 253_402_300_799_999  # the last millisecond of the year 9999; also the limit of counts
 
 
@@ -39,8 +38,7 @@ def texts(memory: Memory) -> dict[str, JsonValue]:
 
 def is_link(name: str, value: JsonValue) -> bool:
     """Whether a field holds a valid memory id, which is no secret."""
-    bounds = ids.id_range(value) if name in _LINKS and isinstance(value, str) else None
-    return bounds is not None and bounds[0] == bounds[1]
+    return name in _LINKS and isinstance(value, str) and ids.complete_id(value) is not None
 
 
 def parse(values: Mapping[str, JsonValue]) -> Memory:
@@ -54,12 +52,44 @@ def parse(values: Mapping[str, JsonValue]) -> Memory:
     for name in _REQUIRED:
         if values.get(name) is None:
             raise InvalidInput(name, "is missing")
-    given: dict[str, Any] = {name: _CHECKS[name](value) for name, value in values.items() if value is not None}
+    given: dict[str, Any] = {name: _checked(name, value) for name, value in values.items() if value is not None}
     given = {name: value for name, value in given.items() if value != "" or name in _REQUIRED}
-    bounds = ids.id_range(given["id"])
-    if bounds is None or bounds[0] != bounds[1]:
+    memory_id = ids.complete_id(given["id"])
+    if memory_id is None:
         raise InvalidInput("id", "is not a memory id")
-    return Memory(**{**given, "id": bounds[0], "title": given["title"] or validation.title_of(given["text"])})
+    return Memory(**{**given, "id": memory_id, "title": given["title"] or validation.title_of(given["text"])})
+
+
+def _checked(name: str, value: JsonValue) -> object:
+    """The value of a field as stored.
+
+    Raises: InvalidInput when it is of a wrong type or over its limit.
+    """
+    annotation = _FIELDS[name]
+    if name in CHOICES:
+        return validation.one_of(name, str(value), CHOICES[name])
+    if annotation.startswith("str"):
+        return _text(name, _of_type(name, value, str))
+    if annotation.startswith("int"):
+        number = _of_type(name, value, int)
+        if not 0 <= number <= _MAX_INTEGER:
+            raise InvalidInput(name, f"must be between 0 and {_MAX_INTEGER}")
+        return number
+    if annotation == "float":
+        return validation.fraction(name, _of_type(name, value, int, float))
+    if name == "tags":
+        if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
+            raise InvalidInput(name, "is not a list of strings")
+        return validation.clean_tags(value)
+    if name == "git" and not isinstance(value, Mapping):
+        raise InvalidInput(name, "is not an object")
+    return validation.clean_data(value)
+
+
+def _text(name: str, value: str) -> str:
+    if name == "text":
+        return validation.clean_text(value)
+    return validation.clean(name, value, _LENGTHS.get(name, LIMITS.name), one_line=name != "why")
 
 
 def _of_type(name: str, value: JsonValue, *wanted: type[_Value]) -> _Value:
@@ -70,58 +100,3 @@ def _of_type(name: str, value: JsonValue, *wanted: type[_Value]) -> _Value:
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise InvalidInput(name, f"is not of type {_FIELDS[name]}")
     return value
-
-
-def _line(name: str, value: JsonValue) -> str:
-    return validation.clean(name, _of_type(name, value, str), _LENGTHS.get(name, LIMITS.name), one_line=True)
-
-
-def _count(name: str, value: JsonValue) -> int:
-    number = _of_type(name, value, int)
-    if not 0 <= number <= _MAX_INTEGER:
-        raise InvalidInput(name, f"must be between 0 and {_MAX_INTEGER}")
-    return number
-
-
-def _share(name: str, value: JsonValue) -> float:
-    return validation.fraction(name, _of_type(name, value, int, float))
-
-
-def _choice(name: str, value: JsonValue) -> str:
-    return validation.one_of(name, str(value), CHOICES[name])
-
-
-def _text(name: str, value: JsonValue) -> str:
-    return validation.clean_text(_of_type(name, value, str))
-
-
-def _why(name: str, value: JsonValue) -> str:
-    return validation.clean(name, _of_type(name, value, str), LIMITS.why)
-
-
-def _tags(name: str, value: JsonValue) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
-        raise InvalidInput(name, "is not a list of strings")
-    return validation.clean_tags(value)
-
-
-def _git(name: str, value: JsonValue) -> JsonValue:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(name, "is not an object")
-    return validation.clean_data(value)
-
-
-def _data(_: str, value: JsonValue) -> JsonValue:
-    return validation.clean_data(value)
-
-
-# Checks and cleans the value of a field: by field name, or else by the field's type.
-_BY_TYPE: Mapping[str, Callable[[str, JsonValue], object]] = {"str": _line, "int": _count, "float": _share}
-_CHECKS: Mapping[str, Callable[[JsonValue], object]] = {
-    name: functools.partial(check, name)
-    for name, check in {
-        **{name: _BY_TYPE[kind.split(" ")[0]] for name, kind in _FIELDS.items() if kind.split(" ")[0] in _BY_TYPE},
-        **dict.fromkeys(CHOICES, _choice),
-        "text": _text, "why": _why, "tags": _tags, "git": _git, "data": _data,
-    }.items()
-}  # fmt: skip

@@ -24,6 +24,4 @@ class ImportItem:
 def stable_id(milliseconds: int, *parts: str) -> str:
     """An id derived from `parts`: importing the same source again gives the same ids."""
     digits = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=10).hexdigest()
-    bounds = ids.id_range(f"{milliseconds & (1 << 48) - 1:012x}7{digits[:3]}8{digits[3:18]}")
-    assert bounds is not None
-    return bounds[0]
+    return ids.from_uuid(f"{milliseconds & (1 << 48) - 1:012x}7{digits[:3]}8{digits[3:18]}")

@@ -195,10 +195,9 @@ class IndexSync:
             return memory, row
         digits = hashlib.blake2b(f"{memory.id} {row.path}".encode(), digest_size=10).hexdigest()
         uuid = ids.to_uuid(memory.id).replace("-", "")[:12] + "7" + digits[:3] + "8" + digits[3:18]
-        bounds = ids.id_range(uuid)
-        assert bounds is not None
+        memory_id = ids.from_uuid(uuid)
         problem = f"has the id of {other}, and is stored under another; give it an id of its own"
-        return replace(memory, id=bounds[0]), row._replace(memory=bounds[0], problem=problem, conflicting=1)
+        return replace(memory, id=memory_id), row._replace(memory=memory_id, problem=problem, conflicting=1)
 
     def _has_moved(self, path: str, memory: str) -> bool:
         """Whether a memory is no longer in the file at `path`."""

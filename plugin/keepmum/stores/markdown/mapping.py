@@ -178,9 +178,7 @@ def _derived_id(file_id: str, millisecond: int) -> str:
     digits = match[1] if match else hashlib.blake2b(file_id.encode(), digest_size=6).hexdigest()
     value = int(digits, 16)
     uuid = (millisecond & (1 << 48) - 1) << 80 | 0x7 << 76 | value >> 62 << 64 | 0b10 << 62 | value & (1 << 62) - 1
-    bounds = ids.id_range(f"{uuid:032x}")
-    assert bounds is not None
-    return bounds[0]
+    return ids.from_uuid(f"{uuid:032x}")
 
 
 def _body(document: Document) -> str:

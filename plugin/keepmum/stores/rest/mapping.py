@@ -52,9 +52,7 @@ _EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 
 def memory_id(server_id: str) -> str:
     """The `mem_` spelling of a server's UUID."""
-    bounds = ids.id_range(server_id)
-    assert bounds is not None, "the response was checked to hold a UUID"
-    return bounds[0]
+    return ids.from_uuid(server_id)
 
 
 def project_name(project: str | None, names: Mapping[str, str]) -> str:
