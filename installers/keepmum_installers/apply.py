@@ -214,17 +214,14 @@ def _restore_settings(record: Kept) -> str:
         after = restored(record.path, text, known)
         if after != known:
             _put(record.path, now, (after or "").encode())
-            return f"removed Keepmum from {record.path}; later changes there were kept{_copy(record)}"
+            backup = f", and {record.backup} is the file from before" if record.backup else ""
+            return f"removed Keepmum from {record.path}; later changes there were kept{backup}"
         _put(record.path, now, before)
     _drop_backup(record.backup, before)
     if before is not None and record.mode is not None:
         with contextlib.suppress(OSError):
             os.chmod(record.path, record.mode)
     return "" if now is None or now == before else f"restored {record.path}"
-
-
-def _copy(record: Kept) -> str:
-    return f", and {record.backup} is the file from before" if record.backup else ""
 
 
 def _put(path: str, now: bytes, after: bytes | None) -> None:

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from keepmum_installers import local_plugin
+from keepmum_installers import files, local_plugin
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.product import Product, bundle_root, read
 
@@ -31,11 +31,8 @@ def render(root: str) -> dict[str, str]:
     """The text of each rendered file, by its path below root, with forward slashes."""
     product = read(root)
     texts = {"plugin/keepmum/core/version.py": _VERSION_MODULE.format(version=product.version)}
-    for files in (
-        {REGISTRY_FILE: _registry_entry(product)},
-        *(client.manifests(product) for client in CLIENTS.values()),
-    ):
-        for path, value in files.items():
+    for values in ({REGISTRY_FILE: _registry_entry(product)}, *(each.manifests(product) for each in CLIENTS.values())):
+        for path, value in values.items():
             texts[path] = value if isinstance(value, str) else local_plugin.as_json(value)
     return texts
 
@@ -54,7 +51,7 @@ VERSION = "{version}"
 
 def outdated(root: str, rendered: Mapping[str, str]) -> list[str]:
     """The paths whose file is missing or differs from what is rendered, sorted."""
-    return sorted(path for path, text in rendered.items() if _text_at(os.path.join(root, path)) != text)
+    return sorted(path for path, text in rendered.items() if files.read(os.path.join(root, path)) != text.encode())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -69,7 +66,8 @@ def main(argv: list[str] | None = None) -> int:
     for path in stale:
         sys.stdout.write(f"{path} is outdated\n" if arguments else f"wrote {path}\n")
         if not arguments:
-            _write(os.path.join(root, path), rendered[path])
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            files.write(os.path.join(root, path), rendered[path].encode(), 0o644)
     return 1 if arguments and stale else 0
 
 
@@ -105,20 +103,6 @@ def _registry_entry(product: Product) -> dict[str, object]:
         "version": product.version,
         "packages": [package],
     }
-
-
-def _text_at(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-
-
-def _write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
 
 
 if __name__ == "__main__":

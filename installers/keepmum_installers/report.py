@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.console import Console
-from keepmum_installers.finding import Finding, Level, note
+from keepmum_installers.finding import Finding, note
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 
@@ -64,13 +64,10 @@ def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
 
 def _grouped(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, with consecutive ones that say the same of one client merged."""
-    for (client, level, says, next_step), row in itertools.groupby(findings, _group_key):
+    rows = itertools.groupby(findings, lambda each: (each.about.partition(" ")[0], replace(each, about="")))
+    for (client, finding), row in rows:
         parts = [each.about.removeprefix(client).strip() for each in row]
-        yield Finding(level, f"{client} {', '.join(parts)}".rstrip(), says, next_step)
-
-
-def _group_key(finding: Finding) -> tuple[str, Level, str, str]:
-    return finding.about.partition(" ")[0], finding.level, finding.says, finding.next_step
+        yield replace(finding, about=f"{client} {', '.join(parts)}".rstrip())
 
 
 def _show(findings: Iterable[Finding], *, as_json: bool) -> int:

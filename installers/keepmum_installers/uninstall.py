@@ -87,19 +87,19 @@ def _folders_of(path: str, top: str) -> Iterator[str]:
 
 def _undo(machine: Machine, wanted: Callable[[Record], bool], console: Console) -> bool:
     """Undo the wanted records; True when one could not be undone."""
+
+    def program(client: str) -> str | None:
+        return CLIENTS[client].program(machine) if client in CLIENTS else None
+
     files.private_folder(machine.state())
     with locked(machine.home):
-        done = apply.undo(Journal(machine.home), machine, _program(machine), wanted)
+        done = apply.undo(Journal(machine.home), machine, program, wanted)
     for each in done:
         if each.problem:
             console.problem(each.problem)
         else:
             console.say(f"  {each.done}")
     return any(each.problem for each in done)
-
-
-def _program(machine: Machine) -> Callable[[str], str | None]:
-    return lambda client: CLIENTS[client].program(machine) if client in CLIENTS else None
 
 
 def _show(options: Options, machine: Machine, wanted: Callable[[Record], bool], console: Console) -> int:

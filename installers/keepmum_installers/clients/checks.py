@@ -6,15 +6,16 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.places import heartbeat_file
 from keepmum_installers import files
+from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 
-__all__ = ["dotted", "interpreter", "last_runs", "server"]
+__all__ = ["dotted", "interpreter", "json_list", "last_runs", "server"]
 
 _OLDEST = (3, 9)  # for the hooks; the server finds a newer interpreter itself
 _PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
@@ -25,6 +26,21 @@ _WEEK = 7 * 24 * 3600
 def dotted(version: tuple[int, ...]) -> str:
     """A version with dots: 2.1.163."""
     return ".".join(map(str, version))
+
+
+def json_list(argv: Sequence[str], machine: Machine, next_step: str, key: str = "") -> list[dict[str, object]]:
+    """The objects in the JSON list that a command of the client prints, or in the list at that key of an object.
+
+    Raises: InstallError when it prints no JSON.
+    """
+    done = machine.run(argv, _SECONDS)
+    try:
+        value = json.loads(done.out)
+    except ValueError:
+        command = " ".join((os.path.basename(argv[0]), *argv[1:]))
+        raise InstallError(f"`{command}` gave no list: {done.sentence}", next_step) from None
+    found = value.get(key) if isinstance(value, dict) else value
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def interpreter(client: str, machine: Machine, path: str | None = None) -> Finding:

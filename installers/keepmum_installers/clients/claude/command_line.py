@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
-from keepmum_installers.errors import InstallError
+from keepmum_installers.clients.checks import json_list
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source
@@ -18,6 +17,7 @@ WHOLE_SINCE = (2, 1, 163)
 # Source: https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md, read 2026-11-21
 
 _SECONDS = 20
+_NEXT = "Run `claude update`, then try again."
 
 
 def program(machine: Machine) -> str | None:
@@ -34,7 +34,7 @@ def version(claude: str, machine: Machine) -> tuple[int, ...] | None:
 
 def known_source(claude: str, machine: Machine) -> Source | None:
     """The source that the client has for our marketplace; None when it has none."""
-    for entry in _listed(claude, ("plugin", "marketplace", "list", "--json"), machine):
+    for entry in json_list((claude, "plugin", "marketplace", "list", "--json"), machine, _NEXT):
         kind, where = entry.get("source"), entry.get("path") or entry.get("url") or entry.get("repo")
         if entry.get("name") == MARKETPLACE and isinstance(where, str):
             if kind == "directory":
@@ -46,17 +46,5 @@ def known_source(claude: str, machine: Machine) -> Source | None:
 def entries(claude: str, machine: Machine) -> list[dict[str, object]]:
     """The client's entries of plugins with our name, one per scope."""
     name = PLUGIN.partition("@")[0] + "@"
-    entries = _listed(claude, ("plugin", "list", "--json"), machine)
+    entries = json_list((claude, "plugin", "list", "--json"), machine, _NEXT)
     return [entry for entry in entries if str(entry.get("id", "")).startswith(name)]
-
-
-def _listed(claude: str, arguments: tuple[str, ...], machine: Machine) -> list[dict[str, object]]:
-    done = machine.run((claude, *arguments), _SECONDS)
-    try:
-        value = json.loads(done.out)
-    except ValueError:
-        raise InstallError(
-            f"`{' '.join(('claude', *arguments))}` gave no list: {done.sentence}",
-            "Run `claude update`, then try again.",
-        ) from None
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
-from keepmum_installers.errors import InstallError
+from keepmum_installers.clients.checks import json_list
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, PLUGIN
 from keepmum_installers.source import Source
@@ -34,7 +33,7 @@ def version(codex: str, machine: Machine) -> tuple[int, ...] | None:
 
 def known_source(codex: str, machine: Machine) -> Source | None:
     """The source that the client has for a marketplace of our name; None when it has none."""
-    for each in _listed(codex, ("plugin", "marketplace", "list", "--json"), "marketplaces", machine):
+    for each in json_list((codex, "plugin", "marketplace", "list", "--json"), machine, _NEXT, "marketplaces"):
         source = each.get("marketplaceSource")
         where = source.get("source") if isinstance(source, dict) else None
         if each.get("name") == MARKETPLACE and isinstance(source, dict) and isinstance(where, str):
@@ -47,21 +46,11 @@ def known_source(codex: str, machine: Machine) -> Source | None:
 
 def entry(codex: str, machine: Machine) -> dict[str, object] | None:
     """The client's entry of our plugin; None when it is not installed."""
-    installed = _listed(codex, ("plugin", "list", "--json"), "installed", machine)
+    installed = json_list((codex, "plugin", "list", "--json"), machine, _NEXT, "installed")
     return next((each for each in installed if each.get("pluginId") == PLUGIN), None)
 
 
 def servers(codex: str, machine: Machine) -> frozenset[str]:
     """The names of the MCP servers that the client knows, including those of plugins."""
-    listed = _listed(codex, ("mcp", "list", "--json"), "", machine)
+    listed = json_list((codex, "mcp", "list", "--json"), machine, _NEXT)
     return frozenset(str(each.get("name")) for each in listed)
-
-
-def _listed(codex: str, arguments: tuple[str, ...], name: str, machine: Machine) -> list[dict[str, object]]:
-    done = machine.run((codex, *arguments), _SECONDS)
-    try:
-        value = json.loads(done.out)
-    except ValueError:
-        raise InstallError(f"`{' '.join(('codex', *arguments))}` gave no list: {done.sentence}", _NEXT) from None
-    found = value.get(name) if isinstance(value, dict) else value
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -9,12 +9,12 @@ version 0.61.0.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from keepmum_hooks.clients.gemini import GUARDED_TOOLS
 from keepmum_hooks.event import GUARD, SESSION_START, STOP
-from keepmum_installers.product import SKILL, Product, bundle_root
+from keepmum_installers import local_plugin
+from keepmum_installers.product import Product, bundle_root
 
 __all__ = ["FOLDER", "SERVER", "render"]
 
@@ -44,7 +44,7 @@ def render(product: Product) -> Mapping[str, object]:
             }
         },
         # The client refuses a skill that is a symbolic link.
-        f"{FOLDER}/skills/memory/SKILL.md": _skill(),
+        f"{FOLDER}/skills/memory/SKILL.md": local_plugin.skill(bundle_root() or ""),
     }
 
 
@@ -58,8 +58,3 @@ def _in_bundle(path: str) -> str:
 def _hook(name: str, word: str) -> dict[str, object]:
     command = f'python3 -I -S "{_in_bundle("hooks/run.py")}" {word} --client gemini-cli'
     return {"type": "command", "name": f"keepmum-{name}", "command": command, "timeout": _HOOK_MILLISECONDS}
-
-
-def _skill() -> str:
-    with open(os.path.join(bundle_root() or "", *SKILL.split("/")), encoding="utf-8", newline="") as file:
-        return file.read()
