@@ -13,13 +13,13 @@ from typing import Any
 
 from keepmum.workspace import toml_edit
 from keepmum.workspace.toml_file import dotted, literal
+from keepmum.workspace.toml_file import values as values_of_toml
 from keepmum_installers import files, json_edit
 from keepmum_installers.errors import InstallError, UneditableFile
 from keepmum_installers.json_edit import Undo
 
 __all__ = ["Format", "editable_values", "of", "values"]
 
-_UNUSUAL = "it is written in a way that is better changed by hand"
 _Keys = Sequence[str]
 
 
@@ -79,20 +79,16 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 def _merge_toml(text: str, keys: _Keys, value: object) -> tuple[str, Undo | None]:
-    """As `json_edit.merge`, for a string or a list of strings in a table that has other values."""
-    found: Any = _parse_toml(text)
-    path, table = tuple(keys), ".".join(keys[:-1])
-    for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
+    """As `json_edit.merge`, for a string or a list of strings in a table that exists."""
+    _parse_toml(text)
+    path = tuple(keys)
     statement = toml_edit.find(text, path)
-    if statement and found == value:
+    if statement and values_of_toml(text).get(path) == value:
         return text, None
-    if not statement and not toml_edit.has_lines(text, path[:-1]):
-        raise UneditableFile(1, f"{table} has no table of its own: {_UNUSUAL}")
     try:
         after = toml_edit.set_value(text, path, value)
     except toml_edit.NotEditable:
-        raise UneditableFile(1, f"{'.'.join(path)}: {_UNUSUAL}") from None
+        raise UneditableFile(1, f"{'.'.join(path)} is written in a way that is better changed by hand") from None
     if statement:
         return after, Undo(path, literal(value), was=text[statement.value : statement.end])
     unfinished = not text.endswith("\n")

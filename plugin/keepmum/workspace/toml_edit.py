@@ -12,18 +12,7 @@ from collections.abc import Callable
 from keepmum.core.errors import SettingsError
 from keepmum.workspace.toml_file import Path, Statement, dotted, literal, parse, statements, values
 
-__all__ = [
-    "NotEditable",
-    "Scalar",
-    "changed",
-    "find",
-    "has_lines",
-    "remove",
-    "remove_file",
-    "set_value",
-    "whole_lines",
-    "without",
-]
+__all__ = ["NotEditable", "Scalar", "changed", "find", "remove", "remove_file", "set_value", "whole_lines", "without"]
 
 Scalar = bool | int | str
 
@@ -35,11 +24,6 @@ class NotEditable(ValueError):
 def find(text: str, path: Path) -> Statement | None:
     """The `key = value` that sets the value at `path`; None when there is none."""
     return next((each for each in statements(text) if each.path == path and not each.is_header), None)
-
-
-def has_lines(text: str, table: Path) -> bool:
-    """Whether a line below a header, or one with a dotted key, sets a value of that table."""
-    return any(each.path[:-1] == table and not each.is_header for each in statements(text))
 
 
 def set_value(text: str, path: Path, value: object) -> str:
