@@ -1,8 +1,8 @@
-"""Draw docs/main-job.svg: the main job as a terminal shows it, from a real run in a home of its own.
+"""Draw docs/main-job.svg: the demo as a terminal shows it, from a real run in a temporary home.
 
     python3 docs/picture.py [--check]     needs Python 3.11 and nothing else
 
-Ids, fingerprints and dates are the only things changed, so that the same program draws the same picture.
+Ids, fingerprints and dates are replaced, so that the picture is reproducible.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGET = os.path.join(ROOT, "docs", "main-job.svg")
-# Put together here so that no file holds a key; the picture shows dots in its place.
+# Assembled here so that no file contains a key; the picture shows dots instead.
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 COMMANDS = (
     ("remember", "--kind", "decision", "--key", "deploy.order", "Deploys go through the blue pool first."),
@@ -28,7 +28,7 @@ _COLOURS = {"command": "#e6edf3", "plain": "#9fb0c0", "found": "#7ee787", "refus
 
 
 def main(argv: list[str]) -> int:
-    """Write the picture, or with `--check` say whether the one on disk is the one that would be drawn."""
+    """Write the picture; with `--check`, compare it with the file."""
     drawn = draw(record())
     if argv == ["--check"]:
         with open(TARGET, encoding="utf-8") as file:
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
 
 
 def record() -> list[tuple[str, str]]:
-    """`(style, line)` of each line that the terminal shows."""
+    """`(style, line)` for each line of the terminal."""
     shown: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as home:
         environ = {"PATH": os.environ["PATH"], "HOME": home, "KEEPMUM_HOME": os.path.join(home, ".keepmum")}

@@ -16,7 +16,7 @@ sys.path[:0] = [os.path.join(ROOT, name) for name in ("plugin", "scanner", "hook
 
 
 def main(argv: list[str]) -> int:
-    """Write the page, or with `--check` say whether the one on disk is true."""
+    """Write the page; with `--check`, compare it with the file."""
     page = render()
     if argv == ["--check"]:
         with open(TARGET, encoding="utf-8") as file:
@@ -30,7 +30,7 @@ def render() -> str:
     """The whole page."""
     parts = [
         "# Reference",
-        "Rendered by `python3 docs/reference.py` from the program itself; a test fails when it is out of step.",
+        "Rendered by `python3 docs/reference.py` from the program; a test fails when they differ.",
         "## Commands",
         *_commands(),
         "## Tools",

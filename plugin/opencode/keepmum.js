@@ -1,5 +1,5 @@
-// Keepmum in OpenCode: adds the server and the skill, and hands what happens here to the same hooks that other clients
-// start. A hook that fails changes nothing here, except where it forbids a write to a memory.
+// Keepmum in OpenCode: registers the server and the skill, and runs the hooks that other clients run.
+// A failing hook changes nothing, except that the guard can block a write.
 // Source: https://opencode.ai/docs/plugins, read 2026-11-21; and runs of version 1.18.33.
 
 import { spawn } from "node:child_process"
@@ -9,22 +9,22 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 const PYTHON = process.env.KEEPMUM_PYTHON || "python3"
 const SECONDS = 5
 
-// What a hook answered: an object, {} for nothing. The guard's exit with 2 forbids, as it does everywhere.
+// The answer of a hook, {} if there is none. Exit code 2 of the guard blocks the tool, as in every client.
 function hook(word, payload) {
   return new Promise((resolve) => {
     const child = spawn(PYTHON, ["-I", "-S", `${ROOT}hooks/run.py`, word, "--client", "opencode"], {
       stdio: ["pipe", "pipe", "pipe"],
       timeout: SECONDS * 1000,
     })
-    let said = ""
-    let complaint = ""
-    child.stdout.on("data", (data) => (said += data))
-    child.stderr.on("data", (data) => (complaint += data))
+    let output = ""
+    let errors = ""
+    child.stdout.on("data", (data) => (output += data))
+    child.stderr.on("data", (data) => (errors += data))
     child.on("error", () => resolve({}))
     child.on("close", (code) => {
-      if (code === 2) return resolve({ reason: complaint.trim() || "Keepmum could not check this write." })
+      if (code === 2) return resolve({ reason: errors.trim() || "Keepmum could not check this write." })
       try {
-        resolve(said ? JSON.parse(said) : {})
+        resolve(output ? JSON.parse(output) : {})
       } catch {
         resolve({})
       }
@@ -35,23 +35,23 @@ function hook(word, payload) {
 }
 
 export const Keepmum = async ({ client, directory }) => {
-  const briefings = new Map() // of each session: the promise of its text
-  const inner = new Set() // sessions of subagents, which nobody speaks to
-  const reminders = new Map() // of each session: the text of the last reminder
-  const last = new Map() // of each session: the last message to the agent, and whether it is a reminder
+  const briefings = new Map() // by session: the promise of its text
+  const subagents = new Set() // sessions of subagents, which get no briefing
+  const reminders = new Map() // by session: the text of the last capture request
+  const last = new Map() // by session: the last message, and whether it is our capture request
 
   const about = (session, event) => ({ hook_event_name: event, session_id: session, cwd: directory })
 
   function briefing(session) {
     if (!briefings.has(session)) {
-      const told = hook("session-start", about(session, "session.created"))
-      briefings.set(session, told.then((answer) => answer.text))
+      const answer = hook("session-start", about(session, "session.created"))
+      briefings.set(session, answer.then(({ text }) => text))
     }
     return briefings.get(session)
   }
 
   async function idle(session) {
-    if (inner.has(session)) return
+    if (subagents.has(session)) return
     const { id, isReminder } = last.get(session) ?? {}
     const payload = { prompt_id: id, continued: isReminder === true }
     const { text } = await hook("stop", { ...about(session, "session.idle"), ...payload })
@@ -69,7 +69,7 @@ export const Keepmum = async ({ client, directory }) => {
     },
     event: async ({ event }) => {
       const { sessionID, info } = event.properties ?? {}
-      if (event.type === "session.created" && info?.parentID) inner.add(info.id)
+      if (event.type === "session.created" && info?.parentID) subagents.add(info.id)
       if (event.type === "session.idle") await idle(sessionID)
     },
     "chat.message": async ({ sessionID }, { message, parts }) => {
@@ -82,7 +82,7 @@ export const Keepmum = async ({ client, directory }) => {
       if (reason) throw new Error(reason)
     },
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
-      const text = sessionID && !inner.has(sessionID) ? await briefing(sessionID) : ""
+      const text = sessionID && !subagents.has(sessionID) ? await briefing(sessionID) : ""
       if (text) system.push(text)
     },
   }
