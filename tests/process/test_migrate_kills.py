@@ -1,6 +1,6 @@
-"""A migration that is killed again and again copies each memory once, with all that it was before.
+"""A migration that is killed repeatedly copies each memory once, with its history.
 
-KEEPMUM_TEST_FULL=1 kills it twenty times; otherwise fewer stay within a minute.
+KEEPMUM_TEST_FULL=1 kills it twenty times; the default of four takes less than a minute.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ pytestmark = [pytest.mark.disk, pytest.mark.heavy, pytest.mark.usefixtures("shar
 FULL = bool(os.environ.get("KEEPMUM_TEST_FULL"))
 MEMORIES, KILLS = (1_500, 20) if FULL else (300, 4)
 LIMIT = 500.0  # seconds
-_LOOK = 0.02  # seconds between two looks
 
 
 @pytest.fixture
 def project(tmp_path: Path, home: Path) -> Path:
-    """A folder, and a database with memories of it, each of which was changed once."""
+    """A folder, and a database with memories of it, each changed once."""
     folder = tmp_path / "shop"
     folder.mkdir()
     with contextlib.closing(open_store(str(home / ".keepmum" / "memory.db"))) as store:
@@ -58,8 +57,8 @@ def start(root: Path, project: Path, target: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def killed_again_and_again(root: Path, project: Path, target: str) -> str:
-    """What the last run says, after others were killed at any moment of theirs."""
+def migrate_with_kills(root: Path, project: Path, target: str) -> str:
+    """The output of the last run, after others were killed at random moments."""
     chance = random.Random(5)
     whole = 1.0
     for _ in range(KILLS):
@@ -69,14 +68,14 @@ def killed_again_and_again(root: Path, project: Path, target: str) -> str:
             whole = max(0.3, time.monotonic() - began)
         running.kill()
         running.communicate()
-    said, problem = start(root, project, target).communicate(timeout=LIMIT)
+    output, problem = start(root, project, target).communicate(timeout=LIMIT)
     assert problem.count(b"Traceback") == 0, problem.decode()
-    return said.decode()
+    return output.decode()
 
 
-def test_into_files(root: Path, home: Path, project: Path) -> None:
-    said = killed_again_and_again(root, project, "markdown")
-    assert "0 refused, 0 differing" in said, said
+def test_a_migration_to_files_survives_kills(root: Path, home: Path, project: Path) -> None:
+    output = migrate_with_kills(root, project, "markdown")
+    assert "0 refused, 0 differing" in output, output
     texts = [path.read_text(encoding="utf-8") for path in project.glob(".memories/*/*.md")]
     numbers = Counter(text.split("number")[-1].split()[0] for text in texts)
     assert (len(numbers), set(numbers.values())) == (MEMORIES, {1})
@@ -89,7 +88,7 @@ def test_into_files(root: Path, home: Path, project: Path) -> None:
         assert {len(store.history(name)) for name in names} == {1}
 
 
-def test_to_a_server(
+def test_a_migration_to_a_server_survives_kills(
     root: Path, home: Path, project: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = FakeServer()
@@ -97,8 +96,8 @@ def test_to_a_server(
     monkeypatch.setenv("MEMORY_API_URL", origin)
     monkeypatch.setenv("KEEPMUM_BACKEND", "sqlite")
     credentials.store(str(home / ".keepmum"), origin, KEY)
-    said = killed_again_and_again(root, project, "rest")
-    assert "0 refused, 0 differing" in said, said
+    output = migrate_with_kills(root, project, "rest")
+    assert "0 refused, 0 differing" in output, output
     arrived = Counter(memory["text"] for memory in fake.memories.values())
     assert (len(arrived), set(arrived.values())) == (MEMORIES, {1})
     assert all(ids.id_range(name) for name in fake.memories)

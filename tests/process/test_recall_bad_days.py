@@ -1,4 +1,4 @@
-"""`keepmum recall` and the server when search by meaning has a bad day: an answer by words, and what is wrong."""
+"""`keepmum recall` and the server when vector search fails: a lexical answer, and the reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answer = Callable[[list[str]], object]
 
 @pytest.fixture
 def keepmum(root: Path, project: Path) -> Keepmum:
-    """Runs one command in a project of its own."""
+    """Runs one command in a new project."""
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(root / "plugin" / "launch.py"), *words]
@@ -40,7 +40,7 @@ def keepmum(root: Path, project: Path) -> Keepmum:
 
 @pytest.fixture
 def server(root: Path, keepmum: Keepmum) -> Iterator[ServerProcess]:
-    """A server of a project in which one memory is kept."""
+    """A server for a project with one memory."""
     assert keepmum("remember", POOL).returncode == 0
     command = [sys.executable, str(root / "plugin" / "launch.py"), "mcp"]
     with ServerProcess(command, os.environ) as started:
@@ -48,8 +48,8 @@ def server(root: Path, keepmum: Keepmum) -> Iterator[ServerProcess]:
         yield started
 
 
-def asked(server: ServerProcess, query: str) -> tuple[bool, str]:
-    """Whether a recall failed, and what it said."""
+def recall(server: ServerProcess, query: str) -> tuple[bool, str]:
+    """Whether a recall failed, and its text."""
     answer: Any = server.ask("tools/call", {"name": "recall", "arguments": {"query": query}}, query[:20])["result"]
     return bool(answer.get("isError")), answer["content"][0]["text"]
 
@@ -57,8 +57,8 @@ def asked(server: ServerProcess, query: str) -> tuple[bool, str]:
 # -- the model on this machine
 
 
-def installed(home: Path, content: bytes) -> None:
-    """Files of this content where the model lies."""
+def install(home: Path, content: bytes) -> None:
+    """Install model files with this content."""
     folder = home / ".keepmum" / "models" / "all-MiniLM-L6-v2"
     folder.mkdir(parents=True)
     for name in ("model.bin", "model.onnx"):
@@ -68,8 +68,8 @@ def installed(home: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     "content", [pytest.param(b"", id="empty"), pytest.param(b"\0" * 5_000, id="other bytes than the pinned ones")]
 )
-def test_a_damaged_model_leaves_search_to_words_and_says_so(keepmum: Keepmum, home: Path, content: bytes) -> None:
-    installed(home, content)
+def test_search_is_lexical_with_a_damaged_model_and_names_it(keepmum: Keepmum, home: Path, content: bytes) -> None:
+    install(home, content)
     keepmum("remember", POOL)
     done = keepmum("recall", "blue pool")
     assert (done.returncode, POOL in done.stdout) == (0, True)
@@ -77,7 +77,7 @@ def test_a_damaged_model_leaves_search_to_words_and_says_so(keepmum: Keepmum, ho
     assert "`keepmum model install` replaces it" in done.stderr
 
 
-def test_who_never_installed_a_model_is_told_of_it_where_nothing_is_found(keepmum: Keepmum) -> None:
+def test_an_empty_result_mentions_that_no_model_is_installed(keepmum: Keepmum) -> None:
     keepmum("remember", POOL)
     assert keepmum("recall", "blue pool").stderr == ""
     missed = keepmum("recall", "shipping")
@@ -85,11 +85,11 @@ def test_who_never_installed_a_model_is_told_of_it_where_nothing_is_found(keepmu
     assert "is not installed; `keepmum model install` fetches it" in missed.stderr
 
 
-# -- a server of embeddings
+# -- an embedding server
 
 
 class Embeddings:
-    """A server of embeddings on this machine whose answers a test chooses."""
+    """An embedding server on this machine whose answers a test chooses."""
 
     def __init__(self, http: HTTPServer, home: Path) -> None:
         self.answer: Answer = good
@@ -112,7 +112,7 @@ def good(texts: list[str], dimensions: int = 64) -> dict[str, Any]:
 
 
 def fault(_: list[str]) -> object:
-    return Response("no words of this are shown", status=500)
+    return Response("this text is not shown", status=500)
 
 
 def one_too_many(texts: list[str]) -> object:
@@ -133,7 +133,7 @@ def embeddings(httpserver: HTTPServer, home: Path) -> Embeddings:
 
 
 @pytest.mark.parametrize("answer", [fault, one_too_many, not_a_number])
-def test_a_bad_answer_leaves_search_to_words_and_says_so(
+def test_search_is_lexical_after_an_invalid_answer_and_reports_it(
     keepmum: Keepmum, embeddings: Embeddings, answer: Answer
 ) -> None:
     keepmum("remember", POOL)
@@ -142,11 +142,11 @@ def test_a_bad_answer_leaves_search_to_words_and_says_so(
     done = keepmum("recall", "blue pool", "--explain")
     assert (done.returncode, POOL in done.stdout, "vector" in done.stdout) == (0, True, False)
     assert done.stderr.startswith("keepmum: lexical only: ")
-    assert "no words of this" not in done.stderr
+    assert "this text" not in done.stderr
     assert keepmum("remember", OTHER).returncode == 0
 
 
-def test_a_server_that_sends_another_length_has_another_model(keepmum: Keepmum, embeddings: Embeddings) -> None:
+def test_vectors_of_another_length_count_as_another_model(keepmum: Keepmum, embeddings: Embeddings) -> None:
     keepmum("remember", POOL)
     assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
     embeddings.answer = shorter
@@ -157,9 +157,7 @@ def test_a_server_that_sends_another_length_has_another_model(keepmum: Keepmum, 
     assert "vector" in keepmum("recall", "blue pool", "--explain").stdout
 
 
-def test_what_was_kept_on_a_bad_day_is_found_by_its_meaning_on_the_next(
-    keepmum: Keepmum, embeddings: Embeddings
-) -> None:
+def test_a_memory_stored_during_a_failure_is_embedded_later(keepmum: Keepmum, embeddings: Embeddings) -> None:
     keepmum("remember", OTHER)
     embeddings.answer = fault
     keepmum("remember", POOL)
@@ -170,7 +168,7 @@ def test_what_was_kept_on_a_bad_day_is_found_by_its_meaning_on_the_next(
 
 
 @pytest.mark.usefixtures("embeddings")
-def test_a_copy_of_vectors_that_is_damaged_is_made_anew(keepmum: Keepmum, home: Path) -> None:
+def test_damaged_vector_files_are_rebuilt(keepmum: Keepmum, home: Path) -> None:
     keepmum("remember", POOL)
     whole = keepmum("recall", "blue pool", "--explain").stdout
     files = [path for path in (home / ".keepmum" / "cache").glob("vectors-*/*") if path.name != "lock"]
@@ -180,10 +178,10 @@ def test_a_copy_of_vectors_that_is_damaged_is_made_anew(keepmum: Keepmum, home: 
     assert keepmum("recall", "blue pool", "--explain").stdout == whole
 
 
-# -- questions
+# -- queries
 
 
-ODD = {  # and whether it finds the memory
+ODD = {  # queries, and whether each finds the memory
     "": True,
     "the of and": True,  # it has the first of these
     "of and to": False,
@@ -196,24 +194,24 @@ ODD = {  # and whether it finds the memory
 }
 
 
-def test_no_question_is_too_odd(server: ServerProcess) -> None:
-    said = {query: asked(server, query) for query in ODD}
-    assert {query: (failed, POOL in text) for query, (failed, text) in said.items()} == {
+def test_every_query_gets_an_answer(server: ServerProcess) -> None:
+    answers = {query: recall(server, query) for query in ODD}
+    assert {query: (failed, POOL in text) for query, (failed, text) in answers.items()} == {
         query: (False, found) for query, found in ODD.items()
     }
 
 
-def test_a_question_of_10_000_characters_is_refused_with_the_limit(server: ServerProcess, keepmum: Keepmum) -> None:
-    failed, said = asked(server, "x" * 10_000)
+def test_a_query_of_10_000_characters_is_refused_with_the_limit(server: ServerProcess, keepmum: Keepmum) -> None:
+    failed, text = recall(server, "x" * 10_000)
     assert failed
-    assert "query" in said
-    assert "at most 1000 are allowed" in said
+    assert "query" in text
+    assert "at most 1000 are allowed" in text
     done = keepmum("recall", "x" * 10_000)
     assert (done.returncode, "the limit is 1,000" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
 
 
-def test_a_server_that_finds_nothing_by_words_alone_says_that_these_were_all(server: ServerProcess) -> None:
-    failed, said = asked(server, "shipping")
+def test_an_empty_lexical_result_says_that_search_was_lexical(server: ServerProcess) -> None:
+    failed, text = recall(server, "shipping")
     assert not failed
-    assert "No memories match." in said
-    assert "Lexical only: the model for search by meaning is not " in said
+    assert "No memories match." in text
+    assert "Lexical only: the model for search by meaning is not " in text

@@ -1,4 +1,4 @@
-"""What a model is shown: data inside one block, the same bytes for the same memories, within the budget."""
+"""Rendering for a model: data inside one block, the same bytes for the same memories, within the budget."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def test_no_project_name_or_activity_can_close_the_block(attack: str) -> None:
     assert shown.lower().replace(" ", "").count(f"</{briefing.TAG}") == 1
 
 
-def test_an_index_line_is_one_line_whatever_it_holds() -> None:
+def test_an_index_line_is_always_one_line() -> None:
     memory = a_memory("plain", title="a\nb", key="k\nk", updated_by="x\ny", tags=("a\nb",))
     assert "\n" not in briefing.index_line(memory)
 
 
-def test_an_index_line_tells_what_reading_costs_and_who_wrote_it() -> None:
+def test_an_index_line_has_the_author_and_the_cost_in_tokens() -> None:
     line = briefing.index_line(a_memory("word " * 100, key="k", tags=("db",), updated_by="codex"))
     for part in ("mem_", "note", "by codex 2026-", "key k", "#db", "125 tokens"):
         assert part in line
 
 
-def test_nothing_known_is_nothing_said() -> None:
+def test_without_memories_the_briefing_is_empty() -> None:
     assert briefing.brief("Alpha", [], 1000) == ""
     assert briefing.resume("Alpha", [], [an_event()], 1000) == ""
 
@@ -84,7 +84,7 @@ def test_a_memory_that_is_too_long_leaves_room_for_the_others() -> None:
     assert "- short (" in shown
 
 
-def test_what_is_too_long_is_told_in_a_line_for_load() -> None:
+def test_a_text_that_does_not_fit_becomes_an_index_line() -> None:
     long = a_memory("The release checklist\n\n" + "word " * 5000, kind="instruction")
     shown = briefing.resume("Alpha", [long], [], 300)
     assert f"- The release checklist ({long.id}, " in shown
@@ -106,7 +106,7 @@ def test_loading_does_not_change_a_briefing(service: MemoryService) -> None:
     assert service.brief() == before
 
 
-def test_what_matters_most_comes_first(service: MemoryService) -> None:
+def test_the_most_important_kinds_come_first(service: MemoryService) -> None:
     service.remember("a passing note")
     service.remember("Ship on Friday", kind="task")
     service.remember("We chose Postgres", kind="decision")
@@ -117,9 +117,9 @@ def test_what_matters_most_comes_first(service: MemoryService) -> None:
 
 
 def test_resuming_shows_texts_and_last_activity(service: MemoryService) -> None:
-    service.remember("A headline\n\nand what stands below it", kind="decision")
+    service.remember("A headline\n\nand the text below it", kind="decision")
     shown = service.resume()
-    assert "and what stands below it" in shown
+    assert "and the text below it" in shown
     assert "claude-code created" in shown
 
 
@@ -133,27 +133,27 @@ def test_many_decisions_leave_room_for_open_work_and_the_last_activity(tokens: i
     assert estimate_tokens(shown) <= tokens
 
 
-def test_room_that_open_work_does_not_need_is_for_what_holds() -> None:
+def test_decisions_use_the_room_that_open_work_does_not_need() -> None:
     decisions = [a_memory(f"we chose number {number}", kind="decision") for number in range(400)]
     shown = briefing.resume("Alpha", [*decisions, a_memory("ship", kind="task")], [], 1000)
     assert estimate_tokens(shown) > 900
 
 
-def test_of_other_notes_the_latest_few_are_told_in_a_line_each() -> None:
-    notes = [a_memory(f"note {number}\n\nand what stands below it " + "word " * 50) for number in range(30)]
+def test_resume_lists_the_latest_few_of_other_notes_in_one_line_each() -> None:
+    notes = [a_memory(f"note {number}\n\nand the text below it " + "word " * 50) for number in range(30)]
     shown = briefing.resume("Alpha", notes, [], 5000)
     assert shown.count("- note ") == 10
-    assert "and what stands below it" not in shown
+    assert "and the text below it" not in shown
 
 
-def test_a_day_is_told_for_any_time() -> None:
+def test_a_day_is_a_date_in_utc() -> None:
     assert (briefing.day(0), briefing.day(NOW)) == ("1970-01-01", "2026-09-21")
 
 
 # -- the files that a hook prints
 
 
-def test_a_briefing_is_rendered_ahead(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
+def test_a_write_renders_the_briefing(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
     service.settle()
     assert not the_file(keepmum_home, tmp_path).exists()
     service.remember("Use tabs", kind="preference")
@@ -176,7 +176,9 @@ def test_a_global_memory_reaches_the_briefing_of_every_project(
     assert "I like tea" in the_file(keepmum_home, tmp_path).read_text()
 
 
-def test_a_memory_of_another_project_does_not(open_memory: OpenService, keepmum_home: Path, tmp_path: Path) -> None:
+def test_a_memory_of_another_project_does_not_reach_it(
+    open_memory: OpenService, keepmum_home: Path, tmp_path: Path
+) -> None:
     open_memory().settle()
     open_memory(place={"project": "beta", "root": None}).remember("Beta things", kind="preference")
     assert not the_file(keepmum_home, tmp_path).exists()
@@ -194,14 +196,14 @@ def test_each_folder_of_a_project_has_its_briefing(
         assert "Use tabs" in Path(places.briefing_file(str(keepmum_home), str(folder))).read_text()
 
 
-def test_a_briefing_with_nothing_to_say_is_removed(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
+def test_an_empty_briefing_is_removed(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
     service.settle()
     memory = service.remember("Use tabs", kind="preference").memory
     service.forget([memory.id])
     assert not the_file(keepmum_home, tmp_path).exists()
 
 
-def test_what_time_removed_leaves_the_briefing(
+def test_a_memory_that_faded_leaves_the_briefing(
     service: MemoryService, clock: Clock, keepmum_home: Path, tmp_path: Path
 ) -> None:
     service.settle()
@@ -214,7 +216,7 @@ def test_what_time_removed_leaves_the_briefing(
     assert not the_file(keepmum_home, tmp_path).exists()
 
 
-def test_a_folder_that_nobody_came_to_for_long_has_no_stale_briefing(
+def test_a_folder_that_was_not_used_for_long_has_no_briefing(
     open_memory: OpenService, clock: Clock, keepmum_home: Path, tmp_path: Path
 ) -> None:
     open_memory().settle()
@@ -226,18 +228,14 @@ def test_a_folder_that_nobody_came_to_for_long_has_no_stale_briefing(
     assert not the_file(keepmum_home, tmp_path).exists()
 
 
-def test_a_file_that_may_be_printed_later_holds_nothing_that_expires(
-    service: MemoryService, keepmum_home: Path, tmp_path: Path
-) -> None:
+def test_a_briefing_file_has_no_memory_that_expires(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
     service.settle()
     service.remember("The freeze ends on Friday", kind="decision", ttl_seconds=86_400)
     assert "freeze" in service.brief()
     assert not the_file(keepmum_home, tmp_path).exists()
 
 
-def test_a_briefing_that_says_the_same_is_not_written_again(
-    service: MemoryService, keepmum_home: Path, tmp_path: Path
-) -> None:
+def test_an_unchanged_briefing_is_not_written_again(service: MemoryService, keepmum_home: Path, tmp_path: Path) -> None:
     service.settle()
     service.remember("Use tabs", kind="preference")
     before = the_file(keepmum_home, tmp_path).stat()
@@ -246,7 +244,7 @@ def test_a_briefing_that_says_the_same_is_not_written_again(
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_a_briefing_that_cannot_be_written_stops_no_write(service: MemoryService, keepmum_home: Path) -> None:
+def test_a_write_succeeds_when_the_briefing_cannot_be_written(service: MemoryService, keepmum_home: Path) -> None:
     service.settle()
     (keepmum_home / "state").rmdir() if (keepmum_home / "state").exists() else None
     (keepmum_home / "state").write_text("a file where a folder belongs")

@@ -1,4 +1,4 @@
-"""What a team's server of the first API holds is taken in, and a memory goes there and comes back."""
+"""Memories of a team server of the first API are imported, promoted to it and demoted again."""
 
 from __future__ import annotations
 
@@ -34,19 +34,17 @@ def test_a_server_is_copied_into_the_database_once(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "0 imported, 2 unchanged, 0 refused\n"
 
 
-def test_a_server_that_cannot_be_asked_is_not_taken_for_an_empty_one(
-    capsys: pytest.CaptureFixture[str], server: FakeServer
-) -> None:
+def test_an_unreachable_server_does_not_count_as_empty(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
     main(["remember", "Deploys go through the blue pool"])
     server.fault = lambda _: Answer(503)
     capsys.readouterr()
     assert main(["import", "--from", "server"]) == 1
-    said = capsys.readouterr()
-    assert "could not be asked what it has" in said.err
-    assert "cannot serve just now (503)" in said.err
+    output = capsys.readouterr()
+    assert "could not be asked what it has" in output.err
+    assert "cannot serve just now (503)" in output.err
 
 
-def test_a_memory_is_promoted_to_the_team_and_taken_back(
+def test_a_memory_can_be_promoted_to_the_team_and_demoted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEEPMUM_ROUTES", "project:sqlite shared:rest")
@@ -55,13 +53,12 @@ def test_a_memory_is_promoted_to_the_team_and_taken_back(
     assert main(["promote", "deploy", "--to", "team", "--yes"]) == 0
     assert "from sqlite to rest" in capsys.readouterr().out
     main(["recall", "blue", "pool"])
-    kept = capsys.readouterr().out
-    assert "Deploys go through the blue pool" in kept
+    assert "Deploys go through the blue pool" in capsys.readouterr().out
     assert main(["demote", "deploy", "--yes"]) == 0
     assert "from rest to sqlite" in capsys.readouterr().out
 
 
-def test_what_goes_to_the_team_leaves_no_copy_here(
+def test_promotion_leaves_no_copy_on_this_machine(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEEPMUM_ROUTES", "project:sqlite shared:rest")

@@ -1,4 +1,4 @@
-"""Memories of other tools, taken in by the command as a person runs it."""
+"""`keepmum import` reads memories of other tools."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ SEED = (
 )
 
 
-def take_in(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """Exit status, counts and remarks of an import."""
+def run_import(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of an import."""
     capsys.readouterr()
     status = main(["import", *words])
-    told = capsys.readouterr()
-    return status, told.out.strip(), told.err
+    output = capsys.readouterr()
+    return status, output.out.strip(), output.err
 
 
-def kept(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
-    """What `recall` finds, with every field."""
+def recalled(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    """The results of `recall`, with every field."""
     capsys.readouterr()
     main(["recall", *words, "--limit", "50", "--json"])
     ids = [found["id"] for found in json.loads(capsys.readouterr().out)]
     main(["load", *ids, "--json"])
-    whole: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
-    return whole
+    memories: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return memories
 
 
 def exported(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Every field of every memory, a line each."""
+    """All memories with every field, one per line."""
     capsys.readouterr()
     main(["export"])
     return sorted(capsys.readouterr().out.splitlines())
@@ -66,16 +66,16 @@ def a_claude_folder(folder: Path) -> str:
 
 
 def test_entities_become_facts_with_their_relations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert take_in(capsys, a_graph(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
-    (ada,) = kept(capsys, "tabs")
+    assert run_import(capsys, a_graph(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
+    (ada,) = recalled(capsys, "tabs")
     assert ada["text"] == "Ada\n- likes tabs\n- works on billing\n- owns billing"
     assert ada["data"] == {"entity": "person", "related": [{"to": "billing", "how": "owns"}]}
     assert (ada["kind"], ada["tags"], ada["title"]) == ("fact", ["person"], "Ada")
 
 
-def test_claudes_files_become_memories_of_their_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert take_in(capsys, a_claude_folder(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
-    tabs, index = kept(capsys, "tabs")[0], kept(capsys, "tuesdays")[0]
+def test_files_of_claude_become_memories_of_their_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run_import(capsys, a_claude_folder(tmp_path))[:2] == (0, "2 imported, 0 unchanged, 0 refused")
+    tabs, index = recalled(capsys, "tabs")[0], recalled(capsys, "tuesdays")[0]
     assert (tabs["text"], tabs["title"], tabs["kind"], tabs["why"]) == (
         "Use tabs.",
         "Tabs",
@@ -92,20 +92,20 @@ def test_files_of_a_repository_become_memories_of_this_project(
     day = tmp_path / "other" / ".memories" / "2025-02-04"
     day.mkdir(parents=True)
     (day / "145052_e5f6.md").write_text(SEED)
-    assert take_in(capsys, str(tmp_path / "other"))[:2] == (0, "1 imported, 0 unchanged, 0 refused")
-    (found,) = kept(capsys, "oauth2")
+    assert run_import(capsys, str(tmp_path / "other"))[:2] == (0, "1 imported, 0 unchanged, 0 refused")
+    (found,) = recalled(capsys, "oauth2")
     assert (found["tags"], found["created_at"], found["tier"]) == (["auth"], 1_738_680_652_000, "long")
 
 
 @pytest.mark.parametrize("make", [a_graph, a_claude_folder])
-def test_what_was_imported_before_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path, make: Any) -> None:
+def test_importing_again_changes_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path, make: Any) -> None:
     path = make(tmp_path)
-    take_in(capsys, path)
-    assert take_in(capsys, path)[:2] == (0, "0 imported, 2 unchanged, 0 refused")
+    run_import(capsys, path)
+    assert run_import(capsys, path)[:2] == (0, "0 imported, 2 unchanged, 0 refused")
 
 
 @pytest.mark.parametrize("kind", ["server-memory", "claude", "memories", "keepmum"])
-def test_a_secret_of_another_tool_is_refused_and_not_shown(
+def test_a_secret_in_an_import_is_refused_and_not_shown(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str
 ) -> None:
     secret = "ghp_" + os.urandom(18).hex()
@@ -127,14 +127,14 @@ def test_a_secret_of_another_tool_is_refused_and_not_shown(
     else:
         (path / "2025-02-04").mkdir(parents=True)
         (path / "2025-02-04" / "a.md").write_text(SEED.replace("It can", secret))
-    status, counts, told = take_in(capsys, str(path))
+    status, counts, messages = run_import(capsys, str(path))
     assert (status, counts) == (1, "0 imported, 0 unchanged, 1 refused")
-    assert "github" in told
-    assert_hidden(secret, told)
+    assert "github" in messages
+    assert_hidden(secret, messages)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "problem"),
     [
         (b'{"type": "entity", "name": "a"}\n{"type": "relation", "from": "z"}', "line 2: is a relation of an entity"),
         (b'{"type": "entity", "name": "a"}\nnonsense', "line 2: is not JSON"),
@@ -142,33 +142,33 @@ def test_a_secret_of_another_tool_is_refused_and_not_shown(
         (b'{"type": "entity", "name": "a"}\n\xff', "line 2: is not JSON in UTF-8"),
     ],
 )
-def test_a_bad_line_is_told_and_the_others_are_taken_in(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, told: str
+def test_an_invalid_line_is_reported_and_the_others_are_imported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, problem: str
 ) -> None:
     (tmp_path / "memory.jsonl").write_bytes(content)
-    status, counts, remarks = take_in(capsys, str(tmp_path / "memory.jsonl"))
+    status, counts, messages = run_import(capsys, str(tmp_path / "memory.jsonl"))
     assert (status, counts) == (1, "1 imported, 0 unchanged, 1 refused")
-    assert told in remarks
+    assert problem in messages
 
 
-def test_a_bad_file_of_a_folder_is_told_and_the_others_are_taken_in(
+def test_an_invalid_file_is_reported_and_the_others_are_imported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = Path(a_claude_folder(tmp_path))
     (path / "bad.md").write_bytes(b"\xff\xfe")
     (path / "link.md").symlink_to("/etc/hostname")
-    status, counts, told = take_in(capsys, str(path))
+    status, counts, messages = run_import(capsys, str(path))
     assert (status, counts) == (1, "2 imported, 0 unchanged, 2 refused")
-    assert "bad.md: is not UTF-8 at byte 0" in told
+    assert "bad.md: is not UTF-8 at byte 0" in messages
 
 
-def test_a_folder_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_kind_of_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"neither MEMORY\.md nor folders"):
         importers.format_of(str(tmp_path))
 
 
 @pytest.mark.parametrize("form", ["lines", "files"])
-def test_an_export_comes_back_with_nothing_lost(
+def test_an_export_can_be_imported_without_loss(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     main(["remember", "Deploys go through: the blue pool\n\n- a\n", "--key", "k", "--why", "a: b", "--tag", "x y"])
@@ -178,11 +178,11 @@ def test_an_export_comes_back_with_nothing_lost(
     target = str(tmp_path / "export")
     assert main(["export", *(["--markdown", target] if form == "files" else [target])]) == 0
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / "another home"))
-    assert take_in(capsys, target)[:2] == (0, "2 imported, 0 unchanged, 0 refused")
+    assert run_import(capsys, target)[:2] == (0, "2 imported, 0 unchanged, 0 refused")
     assert exported(capsys) == before
 
 
-def test_an_export_into_a_folder_that_holds_something_is_refused(
+def test_an_export_into_a_folder_that_is_not_empty_is_refused(
     capsys: pytest.CaptureFixture[str], project: Path
 ) -> None:
     (project / "a").write_text("x")
