@@ -30,7 +30,7 @@ try:
     sys.dont_write_bytecode = True  # never to the plugin's folder: some clients distrust a plugin that changes
     # Repeats keepmum_hooks.places.home, which has to be found in this cache; a test keeps the two in step.
     HOME = HOME or "~/.keepmum"
-    if HOME[:2] == "~/":
+    if HOME[:2] in ("~", "~/"):
         HOME = USER + HOME[1:]
     if HOME[1:2] == ":" if sys.platform == "win32" else HOME[:1] == "/":
         sys.pycache_prefix = HOME + "/cache/pycache"
