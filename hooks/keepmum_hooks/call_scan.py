@@ -39,7 +39,7 @@ _UNNAMED = "\1"  # a field with an empty name; the items of a list have the name
 def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]]:
     """The findings as "rule in field, line n", and their fingerprints; both in order and without duplicates.
 
-    Raises: whatever the scanner raises, and ImportError when it cannot be loaded.
+    Raises: any error of the scanner, ImportError when it cannot be loaded.
     """
     scan = AllowlistScanner(home)
     findings: dict[str, None] = {}
@@ -66,7 +66,7 @@ class AllowlistScanner:
     def __call__(self, text: str) -> list[Finding]:
         """Findings in `text` that are not on the allowlist, with fingerprints if there is a home.
 
-        Raises: whatever the scanner raises, and ImportError when it cannot be loaded.
+        Raises: any error of the scanner, ImportError when it cannot be loaded.
         """
         from keepmum_scanner import scan
 

@@ -86,8 +86,8 @@ def read_up_to(descriptor: int, limit: int, chunk_size: int = 1 << 16) -> bytes:
 def append(path: str, record: bytes, cap: int) -> bytes:
     """Append `record` and return the file's content up to and including it.
 
-    When several processes append at the same time, each gets the content as of its own record, whatever the order in
-    which they read. A file above `cap` bytes is replaced by an empty one first.
+    When several processes append at the same time, each gets the content as of its own record, in any order of reading.
+    A file above `cap` bytes is replaced by an empty one first.
 
     Raises: OSError when the record was written in part, or the file is not a regular file.
     """

@@ -47,7 +47,7 @@ class _State:
 
 
 def load(home: str) -> None:
-    """Execute the cached modules and hand over the cached expressions; without a usable cache do nothing."""
+    """Execute the cached modules and restore the cached expressions; without a usable cache do nothing."""
     if "keepmum_scanner" in sys.modules:
         return
     _State.path = _path(home)
@@ -92,7 +92,7 @@ def _read(path: str) -> tuple[tuple[Module, ...], Mapping[str, Any]]:
             version, modules, expressions = marshal.loads(raw[_SUM:])  # noqa: S302 - private and ours, like bytecode
             if version == sys.version and not any(map(_is_stale, modules)):
                 return modules, expressions
-    except Exception:  # noqa: BLE001, S110 - whatever is wrong with it, the source files have the same content
+    except Exception:  # noqa: BLE001, S110 - a damaged cache: the source files have the same content
         pass
     return (), {}
 

@@ -1,4 +1,4 @@
-"""The guard's module cache: it saves imports, and whatever is wrong with it, the answer is the same."""
+"""The guard's module cache: it saves imports, and damage to it changes no answer."""
 
 from __future__ import annotations
 
