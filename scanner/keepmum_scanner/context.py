@@ -83,19 +83,6 @@ if TYPE_CHECKING:
 class Context:
     """The surroundings of tokens in one normalised text, and how much detailed work is left for it."""
 
-    __slots__ = (
-        "_bisect",
-        "_ends",
-        "_spaced",
-        "blocks",
-        "bulk_start",
-        "case_limit",
-        "checks_left",
-        "credential_words",
-        "lower",
-        "text",
-    )
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.checks_left = max(_CHECKS, len(text) // _CHARACTERS_PER_CHECK)  # shared by all detectors

@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Lines = range  # line numbers of a file, from 1
-
 __all__ = ["GitFailed", "content", "listed", "new_lines", "staged", "top"]
 
 # A repository's settings may name programs that git would start; none of these commands needs one.
@@ -69,7 +67,7 @@ def content(blob: str, top: str) -> bytes:
     return _git("cat-file", "blob", blob, cwd=top)
 
 
-def new_lines(name: str, top: str) -> tuple[Lines, ...]:
+def new_lines(name: str, top: str) -> tuple[range, ...]:
     """The lines that are staged as new in one file, from the hunk headers of its diff: `@@ -1,2 +3,4 @@`."""
     found = []
     for line in _git(*_DIFF, "-U0", "--", f":(top,literal){name}", cwd=top).split(b"\n"):

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    Lines = range  # line numbers of a file, from 1
-
 __all__ = ["BINARY", "STDIN", "Input", "Unreadable", "inputs", "staged", "to_text"]
 
 STDIN = "-"
@@ -32,11 +30,11 @@ class Input:
 
     __slots__ = ("lines", "name", "problem", "text")
 
-    def __init__(self, name: str, text: str = "", problem: str = "", lines: tuple[Lines, ...] | None = None) -> None:
+    def __init__(self, name: str, text: str = "", problem: str = "", lines: tuple[range, ...] | None = None) -> None:
         self.name = name
         self.text = text
         self.problem = problem  # why there is no text, or ""
-        self.lines = lines  # lines whose findings are reported, or None for all
+        self.lines = lines  # line numbers from 1 whose findings are reported, or None for all
 
 
 def inputs(names: Iterable[str], *, ignored: bool = False) -> Iterator[Input]:

@@ -93,16 +93,17 @@ def find(context: Context) -> Iterator[Candidate]:
             yield ("secret.password", start, start + len(value), EXPLICIT)
 
 
-def values_after(lower: str, phrases: Iterable[Phrase], limit: int | None = None) -> Iterator[Span]:
+def values_after(lower: str, phrases: Iterable[Phrase], limit: int | None = None) -> list[Span]:
     """Spans of the values after the anchors of `phrases`; at most `limit` occurrences of each anchor are checked."""
+    found = []
     for common, anchors, expression in phrases:
         for anchor in anchors if common in lower else ():
             if anchor in lower:
                 starts = occurrences(anchor, lower)[:limit]
                 if anchor == "-token":
                     starts = [start for start in starts if not is_cursor_token(lower, start + 1)]
-                for match in _matches_after(lower, starts, len(anchor), expression):
-                    yield match.span("value")
+                found += [match.span("value") for match in _matches_after(lower, starts, len(anchor), expression)]
+    return found
 
 
 def _option_values(lower: str) -> list[Span]:
