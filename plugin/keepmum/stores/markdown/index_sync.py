@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +10,18 @@ from dataclasses import dataclass, replace
 from keepmum.core import ids
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change, Memory
-from keepmum.stores.base import LocalStore, StaleWrite
+from keepmum.stores.base import StaleWrite
 from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import FileState, Folder, UnreadableFile
 from keepmum.stores.markdown.front_matter import NotMemoryFile
 from keepmum.stores.markdown.yaml_subset import InvalidYaml
+from keepmum.stores.sqlite import SqliteStore
 
 __all__ = ["FileChanges", "IndexSync", "digest_of"]
 
 _CHECKED_PER_READ = 500  # files: about 3 ms
 _BATCH = 2000  # files per transaction
-_PAIR_ROOT = ":files"  # the root in the index whose project is the token that the table has as well
 _MAX_AHEAD = 2 * 86_400_000  # milliseconds; a file dated later was written with a wrong clock
 
 
@@ -39,7 +38,7 @@ class FileChanges:
 class IndexSync:
     """One folder, the table of its files, and the index. `apply` needs the lock of the store."""
 
-    def __init__(self, folder: Folder, table: FileTable, index: LocalStore, project: str | None) -> None:
+    def __init__(self, folder: Folder, table: FileTable, index: SqliteStore, project: str | None) -> None:
         self.folder = folder
         self.table = table
         self._index = index
@@ -86,7 +85,8 @@ class IndexSync:
 
     def apply(self, changes: FileChanges) -> None:
         """Update the index from the files that `detect` has found changed."""
-        if not changes.everything and not self._has_matching_token():
+        index = str(self._index.identity)
+        if not changes.everything and self.table.facts.get("index") != index:  # it was deleted or repaired since
             changes = FileChanges(self.folder.days(time.time_ns()), changes.removed_days, (), everything=True)
         has_old_index = False
         if changes.everything:
@@ -114,7 +114,7 @@ class IndexSync:
         if any(self.table.days.get(day) != mark for day, mark in days.items()):
             self.table.write((), (), days)
         if changes.everything:
-            self._set_token()
+            self.table.set_fact("index", index)
             self.table.set_fact("dirty", "0")
 
     def _known_paths(self, changes: FileChanges) -> list[str]:
@@ -253,16 +253,6 @@ class IndexSync:
             if orphans:
                 self._index.commit([Change(memory, None) for memory in orphans])
             last = page[-1].id
-
-    def _has_matching_token(self) -> bool:
-        """Whether the table belongs to this index, and not to one that was deleted or repaired since."""
-        token = self.table.facts.get("token")
-        return any(root == _PAIR_ROOT and project == token for root, project, _ in self._index.roots(0))
-
-    def _set_token(self) -> None:
-        token = secrets.token_hex(8)
-        self._index.remember_root(_PAIR_ROOT, token, "", time.time_ns() // 1_000_000)
-        self.table.set_fact("token", token)
 
 
 def digest_of(content: bytes) -> str:

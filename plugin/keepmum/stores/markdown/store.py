@@ -93,7 +93,7 @@ class MarkdownStore:
             files=self,
             maintenance=self,
             erasure=self,
-            local_state=self,
+            local_state=self._index,
         )
 
     @property
@@ -144,14 +144,6 @@ class MarkdownStore:
     def log(self, activity: Sequence[Activity]) -> None:
         """Append to the activity log of this machine."""
         self._index.log(activity)
-
-    def remember_root(self, root: str, project: str, name: str, now: int) -> None:
-        """Note that `root` is a folder of `project`."""
-        self._index.remember_root(root, project, name, now)
-
-    def tick(self, now: int) -> int:
-        """Save the time of a sweep; returns the time of the one before."""
-        return self._index.tick(now)
 
     def upkeep(self, now: int) -> None:
         """Compare every file with the index, prune the activity log, remove temporary files of killed processes."""
@@ -204,10 +196,6 @@ class MarkdownStore:
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
         """The latest activity on this machine, latest first."""
         return self._index.activity(limit, project)
-
-    def roots(self, since: int) -> list[tuple[str, str, str]]:
-        """`(root, project, name)` of the folders seen since then."""
-        return [entry for entry in self._index.roots(since) if os.path.isabs(entry[0])]
 
     def health(self) -> dict[str, JsonValue]:
         """Facts for the doctor, with the problems of all files."""

@@ -74,6 +74,12 @@ class SqliteStore:
         """The last repair of the file, in a sentence; empty for none."""
         return self._database.notice
 
+    @property
+    def identity(self) -> int:
+        """A random number of this store; a repair gives it another."""
+        found = self._query("SELECT value FROM counters WHERE name = 'identity'", ())
+        return int(found[0][0]) if found else 0
+
     # -- writing
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
