@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 
 from keepmum.stores import sqlite
 from keepmum.stores.base import STORED, Capabilities, Features, Receipt, StaleWrite, Store, VectorSearch
 from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from keepmum.stores.composite import CompositeStore
-    from keepmum.stores.markdown import OtherProjects
 
 __all__ = [
     "STORED",
@@ -51,7 +45,7 @@ def open_store(spec: StoreSpec) -> Store:
             return _open_composite(spec)
 
 
-def _open_composite(spec: CompositeSpec) -> CompositeStore:
+def _open_composite(spec: CompositeSpec) -> Store:
     from keepmum.stores.composite import CompositeStore
 
     with contextlib.ExitStack() as opened:
@@ -59,26 +53,8 @@ def _open_composite(spec: CompositeSpec) -> CompositeStore:
         for name, part in spec.stores.items():
             stores[name] = open_store(part)
             opened.callback(stores[name].close)
-        markdown = spec.markdown
-        if markdown is None:
-            store = CompositeStore(stores, spec.routes)
-        else:
-            store = CompositeStore(
-                stores,
-                spec.routes,
-                follows=("markdown", lambda root, project: _open_files(replace(markdown, root=root, project=project))),
-            )
-            store.follow(markdown.root, markdown.project or "")
+        store = CompositeStore(stores, spec.routes, markdown=spec.markdown)
+        if spec.markdown is not None:
+            store.follow(spec.markdown.root, spec.markdown.project)
         opened.pop_all()
     return store
-
-
-def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherProjects | None]:
-    """The Markdown store of a folder, and those of all other projects in the registry."""
-    from keepmum.stores import markdown
-
-    if spec.user_home is None:
-        return markdown.MarkdownStore(spec.root, spec.cache, spec.project), None
-    registry = markdown.Registry(markdown.registry_of(spec.user_home))
-    others = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
-    return markdown.MarkdownStore(spec.root, spec.cache, spec.project, registry), others

@@ -38,8 +38,8 @@ class MarkdownSpec:
 
     root: str  # empty when the session is in no project's folder
     cache: str  # folder below which the index is kept
-    project: str | None = None  # the project of memories whose file names none
-    user_home: str | None = None  # the home of the registry of all repositories; None for no registry
+    project: str  # the project of memories whose file names none
+    user_home: str  # has the registry of all repositories
     project_of: Callable[[str, str], str] = lambda _, name: name  # project id of another repository, by root and name
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from keepmum.stores.composite.store import CompositeStore, OpenFolder
+from keepmum.stores.composite.store import CompositeStore
 
-__all__ = ["CompositeStore", "OpenFolder"]
+__all__ = ["CompositeStore"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
@@ -21,11 +22,9 @@ from keepmum.stores.composite.vector_search import CompositeVectorSearch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.stores.markdown import OtherProjects
+    from keepmum.stores.specs import MarkdownSpec
 
-__all__ = ["CompositeStore", "OpenFolder"]
-
-# Opens the store of a folder and its project, and the stores of other projects.
-OpenFolder = Callable[[str, str], "tuple[Store, OtherProjects | None]"]
+__all__ = ["CompositeStore"]
 
 
 class CompositeStore:
@@ -37,14 +36,14 @@ class CompositeStore:
         routes: Mapping[Scope, str],
         *,
         others: OtherProjects | None = None,
-        follows: tuple[str, OpenFolder] | None = None,
+        markdown: MarkdownSpec | None = None,
     ) -> None:
         """The first of `stores` keeps whatever belongs to no memory, and new memories of scopes without a route.
 
-        `follows` is the name of the store that belongs to one folder, and what opens it for another folder.
+        `markdown` is how to open the store that belongs to a folder, when `follow` is called.
         """
         self._members = Members(stores, routes, others)
-        self._follows = follows
+        self._markdown = markdown
         self.features = self._features()
 
     def _features(self) -> Features:
@@ -54,7 +53,7 @@ class CompositeStore:
             vector_search=CompositeVectorSearch(members) if any(each.vector_search for each in features) else None,
             files=members if members.others or any(each.files for each in features) else None,
             composite=members,
-            folder=self if self._follows else None,
+            folder=self if self._markdown else None,
             remote=self if any(each.remote for each in features) else None,
             aging=self if any(each.aging for each in features) else None,
             maintenance=self if any(each.maintenance for each in features) else None,
@@ -63,21 +62,20 @@ class CompositeStore:
         )
 
     def follow(self, root: str, project: str) -> None:
-        """Replace the store that belongs to a folder by the one of `root`; by none when `root` is empty.
+        """Replace the Markdown store by the one of `root`; by none when `root` is empty.
 
         Raises: StoreError; the store of the former folder then stays.
         """
-        if self._follows is None:
+        if self._markdown is None:
             return
-        name, open_folder = self._follows
-        found = open_folder(root, project) if root else None
+        found = _open_files(replace(self._markdown, root=root, project=project)) if root else None
         members = self._members
-        former = members.parts.pop(name, None)
+        former = members.parts.pop("markdown", None)
         if members.others is not None:
             members.others.close()
             members.others = None
         if found is not None:
-            members.parts[name], members.others = found
+            members.parts["markdown"], members.others = found
         self.features = self._features()
         if former is not None:
             former.close()
@@ -131,7 +129,6 @@ class CompositeStore:
             left -= set(here)
 
     def log(self, activity: Sequence[Activity]) -> None:
-        """Append to the activity log of the first store."""
         self._members.first.log(activity)
 
     def upkeep(self, now: int) -> None:
@@ -175,7 +172,6 @@ class CompositeStore:
         return max(found, key=lambda memory: (memory.status == "active", memory.updated_at), default=None)
 
     def same_text(self, space: str, text: str) -> Memory | None:
-        """The active memory of a space with this text."""
         return self._members.first_current((store, store.same_text(space, text)) for store in self._of_space(space))
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
@@ -226,7 +222,6 @@ class CompositeStore:
         return [revision for store in stores for revision in store.history(memory)]
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        """The latest activity of all stores, latest first."""
         found = [event for store in self._members.parts.values() for event in store.activity(limit, project)]
         return sorted(found, key=lambda event: event.at, reverse=True)[:limit]
 
@@ -244,7 +239,6 @@ class CompositeStore:
         return {**first, **counts, "integrity": "; ".join(unsound) or "ok", "statuses": dict(statuses), "stores": each}
 
     def close(self) -> None:
-        """Close all stores."""
         with contextlib.ExitStack() as stack:
             for store in self._members.parts.values():
                 stack.callback(store.close)
@@ -268,6 +262,15 @@ _KEYS: Mapping[Order, Callable[[Memory], tuple[float | str, ...]]] = {
     "accessed": lambda memory: (memory.accessed_at or -1, memory.id),
     "importance": lambda memory: (memory.importance, memory.updated_at, memory.id),
 }
+
+
+def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherProjects]:
+    """The Markdown store of a folder, and those of all other projects in the registry."""
+    from keepmum.stores import markdown
+
+    registry = markdown.Registry(markdown.registry_of(spec.user_home))
+    others = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
+    return markdown.MarkdownStore(spec.root, spec.cache, spec.project, registry), others
 
 
 def _best_first(found: Iterable[tuple[Memory, float]]) -> list[tuple[Memory, float]]:

@@ -47,7 +47,6 @@ class CompositeVectorSearch:
         return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
 
     def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        """Memories at least `cosine` similar to an earlier one in the same store: id to (earlier id, cosine)."""
         return {each: first for vectors in self._searches for each, first in vectors.duplicates(ids, cosine).items()}
 
     @property
@@ -56,27 +55,21 @@ class CompositeVectorSearch:
         return next(filter(None, (vectors.problem for vectors in self._searches)), "")
 
     def other_model(self, model: str) -> str | None:
-        """Another model whose vectors one of the stores holds, if any."""
         return next(filter(None, (vectors.other_model(model) for vectors in self._searches)), None)
 
     def pending(self, model: str, limit: int) -> list[Memory]:
-        """Memories that have no vector of `model` yet."""
         return [memory for vectors in self._searches for memory in vectors.pending(model, limit)][:limit]
 
     def count_pending(self, model: str) -> int:
-        """Number of memories that have no vector of `model` yet."""
         return sum(vectors.count_pending(model) for vectors in self._searches)
 
     def is_ready(self, model: str) -> bool:
-        """Whether every store with vectors is ready."""
         return all(vectors.is_ready(model) for vectors in self._searches)
 
     def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
-        """Store vectors where their memories are; returns how many were stored."""
         return sum(vectors.save(embedded) for vectors in self._searches)
 
     def update_index(self, model: str) -> None:
-        """Bring every vector index up to date."""
         for vectors in self._searches:
             vectors.update_index(model)
 

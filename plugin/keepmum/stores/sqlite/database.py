@@ -71,17 +71,11 @@ class Database:
             self._checkpoint_locked(at=_CHECKPOINT_AT)
 
     @contextlib.contextmanager
-    def rewriting(self) -> Iterator[sqlite3.Connection]:
-        """A connection outside any transaction, while all other writers are excluded."""
-        with self._thread, self._translated("rewrite"), contextlib.ExitStack() as stack:
-            if self._lock is not None:
+    def using(self, doing: str, *, alone: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection outside any transaction; with `alone`, all other writers are excluded."""
+        with self._thread, self._translated(doing), contextlib.ExitStack() as stack:
+            if alone and self._lock is not None:
                 stack.enter_context(self._lock.hold())
-            yield self._connection
-
-    @contextlib.contextmanager
-    def inspecting(self) -> Iterator[sqlite3.Connection]:
-        """A connection for reading a file that may be damaged; it is not repaired."""
-        with self._thread, self._translated("health"):
             self._follow_replaced_file()
             yield self._connection
 

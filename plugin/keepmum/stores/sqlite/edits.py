@@ -1,27 +1,32 @@
-"""Writes as SQL, each inside a transaction of the caller: rows, tags, vectors, history and activity."""
+"""Writes as SQL, each in a transaction of the caller: rows, tags, vectors, context, history and activity.
+
+The context of a memory is the text of its neighbours in the same session, which helps to find it. Only active memories
+of the same space are neighbours, so the words of one project, session or user never lead to a memory of another.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Change, Embedding, Memory, Revision
 from keepmum.stores.base import Redact, StaleWrite
-from keepmum.stores.sqlite import rows, schema, sessions
+from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.transactions import transaction
 
-__all__ = ["OTHER_MODEL", "append", "fill", "next_number", "redact_past", "save_vector", "write"]
+__all__ = ["OTHER_MODEL", "append", "around", "fill", "next_number", "redact_past", "save_vector", "write"]
 
 _MANY = 100  # new memories; from here on indexing all of them in one statement is faster
-_EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
 _TAG = "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?"
 _HISTORY = "INSERT INTO history(memory, revision, at, agent, action, before) VALUES (?, ?, ?, ?, ?, ?)"
 _ACTIVITY = ("agent", "key", "project", "detail")  # columns that may hold a secret
 _BYTES = 2  # per dimension
+_CONTEXT = 2_000  # characters of each neighbour in the context
+_NEIGHBOUR = "n.session = m.session AND n.space = m.space AND n.status = 'active' AND m.status = 'active'"
 # The number of any model with vectors other than the one given twice. It reads both ends of an index, never all of it.
 OTHER_MODEL = " UNION ALL ".join(
     f"SELECT * FROM (SELECT model FROM vectors WHERE vector IS NOT NULL AND model {side} ? LIMIT 1)" for side in "<>"
@@ -37,9 +42,10 @@ def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[
     if len(changes) >= _MANY and all(change.before is None and change.after is not None for change in changes):
         _create(db, changes, number)
     else:
-        for change, event in _paired(changes, activity):
+        events = {event.memory: event for event in activity}
+        for change in changes:
             _apply(db, change, number)
-            _save_previous(db, change, event)
+            _save_previous(db, change, events)
     append(db, activity)
     purged = [change.before.id for change in changes if change.before is not None and change.after is None]
     if purged:
@@ -64,12 +70,6 @@ def fill(db: sqlite3.Connection, saved: Sequence[Memory]) -> None:
                 _apply(db, Change(None, memory), number)
 
 
-def _paired(changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[Change, Activity | None]]:
-    """Each change with its activity entry."""
-    by_memory = {event.memory: event for event in activity}
-    return [(change, by_memory.get((change.after or change.before or _EMPTY).id)) for change in changes]
-
-
 def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> None:
     """Insert many new memories: all rows first, then the index entries. Half the time of one memory after another."""
     new = [change.after for change in changes if change.after is not None]
@@ -89,18 +89,18 @@ def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> N
             save_vector(db, change.after, change.embedding, number)
     for change in changes:
         _save_past(db, change)
-    nearby = {row for memory in new if memory.session is not None for row in sessions.neighbours(db, memory)}
-    sessions.refresh(db, nearby, number)
+    nearby = {row for memory in new if memory.session is not None for row in _neighbours(db, memory)}
+    _refresh_context(db, nearby, number)
 
 
 def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     before, after = change.before, change.after
-    nearby = sessions.neighbours(db, before)
+    nearby = _neighbours(db, before)
     if after is None and before is not None:
         db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
         _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
     if after is None:
-        sessions.refresh(db, nearby, number)
+        _refresh_context(db, nearby, number)
         return
     row = {**rows.to_row(after), "change": number}
     try:
@@ -125,13 +125,14 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     if change.embedding is not None:
         save_vector(db, after, change.embedding, number)
     _save_past(db, change)
-    sessions.refresh(db, {*nearby, *sessions.neighbours(db, after)}, number)
+    _refresh_context(db, {*nearby, *_neighbours(db, after)}, number)
 
 
-def _save_previous(db: sqlite3.Connection, change: Change, event: Activity | None) -> None:
+def _save_previous(db: sqlite3.Connection, change: Change, events: Mapping[str | None, Activity]) -> None:
     """Add the state before a change to the history; a purged memory leaves none."""
     before, after = change.before, change.after
     if before is not None and after is not None:
+        event = events.get(after.id)
         at, agent = (after.updated_at, after.updated_by) if event is None else (event.at, event.agent)
         action = "updated" if event is None else event.action
         _add_history(db, Revision(before.id, before.revision, at, agent, action, rows.snapshot(before)))
@@ -216,3 +217,37 @@ def redact_past(db: sqlite3.Connection, redact: Redact) -> None:
         folder = dict(row)
         if redact(None, folder) != folder:
             db.execute("DELETE FROM roots WHERE root = ?", (row["root"],))
+
+
+def around(steps: int) -> tuple[str, str]:
+    """FROM clauses of two subqueries: row `n` is `steps` before row `m` in its session, or `steps` after it."""
+    return (
+        f"memories n WHERE {_NEIGHBOUR} AND n.seq < m.seq ORDER BY n.seq DESC LIMIT 1 OFFSET {steps - 1}",
+        f"memories n WHERE {_NEIGHBOUR} AND n.seq > m.seq ORDER BY n.seq LIMIT 1 OFFSET {steps - 1}",
+    )
+
+
+_BEFORE, _AFTER = around(1)
+
+
+def _neighbours(db: sqlite3.Connection, memory: Memory | None) -> set[int]:
+    """The row numbers of a memory and of its neighbours, as they are in the database now."""
+    if memory is None or memory.session is None:
+        return set()
+    found = db.execute(
+        f"SELECT seq, (SELECT n.seq FROM {_BEFORE}), (SELECT n.seq FROM {_AFTER}) FROM memories m WHERE id = ?",
+        (memory.id,),
+    ).fetchone()
+    return {number for number in found or () if number is not None}
+
+
+def _refresh_context(db: sqlite3.Connection, numbers: Iterable[int], change: int) -> None:
+    """Update the context column of these rows."""
+    text = f"substr(n.text, 1, {_CONTEXT})"
+    context = f"coalesce((SELECT {text} FROM {_BEFORE}), '') || char(10) || coalesce((SELECT {text} FROM {_AFTER}), '')"
+    for number in sorted(numbers):
+        row = db.execute(f"SELECT context, {context} AS now FROM memories m WHERE seq = ?", (number,)).fetchone()
+        if row is not None and row["context"] != row["now"].strip("\n"):
+            db.execute(
+                "UPDATE memories SET context = ?, change = ? WHERE seq = ?", (row["now"].strip("\n"), change, number)
+            )

@@ -6,13 +6,11 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
-from typing import Any, cast
 
 from keepmum.core import keys, ranking
 from keepmum.core.memory import Filter, JsonValue, Memory
 
-__all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_snapshot", "snapshot", "to_row", "where"]
+__all__ = ["COLUMNS", "digest", "encoded", "from_row", "snapshot", "to_row", "where"]
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git"})
@@ -54,12 +52,6 @@ def from_row(row: sqlite3.Row) -> Memory:
 def snapshot(memory: Memory) -> dict[str, JsonValue]:
     """A memory as JSON for the history."""
     return {name: getattr(memory, name) for name in COLUMNS}
-
-
-def from_snapshot(values: Mapping[str, JsonValue]) -> Memory:
-    """The memory in a snapshot; fields that an older version did not write get their defaults."""
-    known = {name: cast("Any", values[name]) for name in COLUMNS if name in values}  # written by `snapshot`
-    return Memory(**{**known, "tags": tuple(known.get("tags") or ())})
 
 
 def where(wanted: Filter) -> tuple[str, list[SqlValue]]:

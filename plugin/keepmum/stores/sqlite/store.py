@@ -83,7 +83,6 @@ class SqliteStore:
     # -- writing
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
-        """Apply all changes with their history and the activity, or nothing."""
         with self._database.writing() as db:
             purged = edits.write(db, changes, activity)
         if purged:
@@ -95,7 +94,7 @@ class SqliteStore:
         with self._database.writing() as db:
             edits.write(db, changes, activity)
             edits.redact_past(db, redact)
-        with self._database.rewriting() as db:
+        with self._database.using("rewrite", alone=True) as db:
             schema.rebuild_index(db)
             db.execute("VACUUM")
             if db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
@@ -106,7 +105,6 @@ class SqliteStore:
         return removed
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
-        """Note that these memories were loaded at `now`."""
         with self._database.writing() as db:
             db.executemany(
                 "UPDATE memories SET access_count = access_count + 1, accessed_at = ? WHERE id = ?",
@@ -114,7 +112,6 @@ class SqliteStore:
             )
 
     def log(self, activity: Sequence[Activity]) -> None:
-        """Append to the activity log."""
         if activity:
             with self._database.writing() as db:
                 edits.append(db, activity)
@@ -130,7 +127,6 @@ class SqliteStore:
                 db.execute("INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?)", (root, project, name, now))
 
     def tick(self, now: int) -> int:
-        """Save the time of a sweep; returns the time of the one before."""
         with self._database.writing() as db:
             previous = int(db.execute("SELECT value FROM counters WHERE name = 'clock'").fetchone()[0])
             db.execute("UPDATE counters SET value = ? WHERE name = 'clock'", (now,))
@@ -145,23 +141,19 @@ class SqliteStore:
     # -- reading
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids, in that order; unknown ids are left out."""
         marks = ", ".join("?" * len(ids))
         found = self._memories(f"WHERE m.id IN ({marks})", tuple(ids))
         by_id = {memory.id: memory for memory in found}
         return [by_id[memory] for memory in ids if memory in by_id]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
-        """Up to `limit` memories with ids in [first, last]."""
         return self._memories("WHERE m.id BETWEEN ? AND ? ORDER BY m.id LIMIT ?", (first, last, limit))
 
     def by_key(self, space: str, key: str) -> Memory | None:
-        """The active memory with a key."""
         found = self._memories("WHERE m.space = ? AND m.key = ? AND m.status = 'active'", (space, key))
         return found[0] if found else None
 
     def last_by_key(self, space: str, key: str) -> Memory | None:
-        """The active memory with a key, or else the last one that had it."""
         found = self._memories(
             "WHERE m.space = ? AND m.key = ? ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id DESC LIMIT 1",
             (space, key),
@@ -169,7 +161,6 @@ class SqliteStore:
         return found[0] if found else None
 
     def same_text(self, space: str, text: str) -> Memory | None:
-        """The active memory of a space with this text; whitespace and case are ignored."""
         found = self._memories(
             "WHERE m.space = ? AND m.digest = ? AND m.status = 'active' LIMIT 1", (space, rows.digest(text))
         )
@@ -180,18 +171,15 @@ class SqliteStore:
         return [(rows.from_row(row), fit) for row, fit in self._lexical.best(_FIELDS, words, wanted, limit)]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
-        """Memories that pass the filter, in `order`."""
         condition, parameters = rows.where(wanted)
         tail = f"WHERE {condition} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
         return self._memories(tail, (*parameters, limit, offset))
 
     def count(self, wanted: Filter) -> int:
-        """Number of memories that pass the filter."""
         condition, parameters = rows.where(wanted)
         return int(self._query(f"SELECT count(*) FROM memories m WHERE {condition}", tuple(parameters))[0][0])
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
-        """Memories whose status may be due for a change: certainly due ones first, then the longest idle."""
         return self._memories(
             "WHERE (m.status = 'trashed' AND coalesce(m.trashed_at, m.updated_at) <= ?)"
             " OR (m.status = 'active' AND (m.expires_at <= ? OR m.tier != 'long'))"
@@ -201,7 +189,6 @@ class SqliteStore:
         )
 
     def history(self, memory: str) -> list[Revision]:
-        """The revisions of a memory before its current one, latest first."""
         found = self._query("SELECT * FROM history WHERE memory = ? ORDER BY seq DESC", (memory,))
         return [
             Revision(row["memory"], row["revision"], row["at"], row["agent"], row["action"], json.loads(row["before"]))
@@ -209,7 +196,6 @@ class SqliteStore:
         ]
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        """The latest activity, latest first."""
         found = self._query(
             "SELECT * FROM activity WHERE ? IS NULL OR project IS ? ORDER BY seq DESC LIMIT ?",
             (project, project, limit),
@@ -218,13 +204,12 @@ class SqliteStore:
         return [Activity(**{name: row[name] for name in names}) for row in found]
 
     def roots(self, since: int) -> list[tuple[str, str, str]]:
-        """`(root, project, name)` of the folders seen since then, latest first."""
         found = self._query("SELECT root, project, name FROM roots WHERE seen_at >= ? ORDER BY seen_at DESC", (since,))
         return [(row["root"], row["project"], row["name"]) for row in found]
 
     def health(self) -> dict[str, JsonValue]:
         """Facts for the doctor. Reads the whole file once; reports damage without repairing it."""
-        with self._database.inspecting() as db:
+        with self._database.using("health") as db:
             sound = self._database.is_sound()
             counts = {name: _counts(db, sql) for name, sql in _COUNTS.items()}
             version = schema.version_of(db)
@@ -247,7 +232,6 @@ class SqliteStore:
         }
 
     def close(self) -> None:
-        """Write everything to disk and close the file."""
         self._vectors.close()
         self._database.close()
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from keepmum.core.errors import StoreBusy, StoreError
 from keepmum.core.memory import Embedding
-from keepmum.stores.sqlite import files, rows, sessions
+from keepmum.stores.sqlite import edits, files, rows
+from keepmum.stores.sqlite.lexical import Query
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.vectors import MAX_EXACT, Damaged, Matrix, Row, normalised, unpack, unpack_one
 from keepmum.system import private_files
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-__all__ = ["MAX_CHANGES", "Query", "VectorIndex", "group_of"]
+__all__ = ["MAX_CHANGES", "VectorIndex", "group_of"]
 
-Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
 _Result = TypeVar("_Result")
 
 # Weights of the neighbours of a memory in its session in its vector: the next ones, and the second next ones. In a
@@ -39,7 +39,7 @@ _BATCH = 1_000  # rows per query
 MAX_CHANGES = 2_000  # changes that a search applies by itself; more would delay it too much
 _UPDATE_TIMEOUT = 600.0  # seconds that `update` without a limit waits for the lock
 _SEARCH_TIMEOUT = 0.2  # seconds that a search waits while another process updates the index
-_NEIGHBOURS = tuple(side for steps in range(1, len(_NEIGHBOUR_WEIGHTS) + 1) for side in sessions.around(steps))
+_NEIGHBOURS = tuple(side for steps in range(1, len(_NEIGHBOUR_WEIGHTS) + 1) for side in edits.around(steps))
 _VECTOR_OF = "(SELECT o.vector FROM vectors o WHERE o.model = v.model AND o.memory = (SELECT n.seq FROM {}))"
 _VECTORS = f"""SELECT v.memory, m.space, m.status, v.model, v.vector, {", ".join(map(_VECTOR_OF.format, _NEIGHBOURS))}
     FROM vectors v LEFT JOIN memories m ON m.seq = v.memory"""

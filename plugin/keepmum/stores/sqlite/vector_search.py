@@ -116,7 +116,6 @@ class SqliteVectorSearch:
         return [(rows.from_row(found[number]), cosines[number]) for number in best]
 
     def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        """Memories at least `cosine` similar to an earlier one of `ids`: id to (earlier id, cosine)."""
         import numpy as np
 
         from keepmum.stores import vectors
@@ -142,24 +141,20 @@ class SqliteVectorSearch:
         }
 
     def other_model(self, model: str) -> str | None:
-        """Another model whose vectors this store holds, if any."""
         return self._state(model).other
 
     def pending(self, model: str, limit: int) -> list[Memory]:
-        """Memories that have no vector of `model` yet."""
         self._refresh()
         number = self._number(model)
         found = self._query(f"SELECT {_MEMORY} {_PENDING} LIMIT ?", (number, number, limit))
         return [rows.from_row(row) for row in found]
 
     def count_pending(self, model: str) -> int:
-        """Number of memories that have no vector of `model` yet."""
         self._refresh()
         number = self._number(model)
         return int(self._query(f"SELECT count(*) {_PENDING}", (number, number))[0][0])
 
     def is_ready(self, model: str) -> bool:
-        """Whether no memory is pending and the index lacks no more changes than a search applies."""
         state = self._state(model)
         index = self._indexes.get(model)
         if state.has_pending or (index is not None and index.change == state.change):
@@ -168,13 +163,11 @@ class SqliteVectorSearch:
         return not self._behind
 
     def save(self, embedded: Sequence[tuple[Memory, Embedding]]) -> int:
-        """Store vectors of memories whose text is unchanged; returns how many were stored."""
         with self._writing() as db:
             number = edits.next_number(db)
             return sum(edits.save_vector(db, memory, vector, number, replaces=True) for memory, vector in embedded)
 
     def update_index(self, model: str) -> None:
-        """Bring the index of a model up to date, however long that takes."""
         with self._thread:
             index = self._index(model)
             if index is not None:
