@@ -12,7 +12,7 @@ import pytest
 WRITERS, EACH = 16, 25
 LIMIT = 120  # seconds
 
-# Adds its own keys as an installer does: read, plan, replace; plan again when somebody was faster.
+# Adds its own keys as an installer does: read, plan, replace; plan again when another process was faster.
 _ADD_KEYS = f"""
 import sys
 sys.path[:0] = sys.argv[3:]

@@ -26,7 +26,7 @@ TOOLS = ("sh", "uname", "tail", "dirname", "cat", "env")
 
 @pytest.fixture(params=[pytest.param(name, id=name) for name in SHELLS])
 def shell(request: pytest.FixtureRequest) -> Shell:
-    """One of the shells that `sh` may be."""
+    """A shell that `sh` may be."""
     name, *options = SHELLS[request.param]
     found = shutil.which(name)
     if found is None:
@@ -72,7 +72,7 @@ def run(root: Path, home: Path, programs: Path, tmp_path: Path) -> Run:
 
 
 def _python(programs: Path, name: str = "python3", script: str = "") -> None:
-    """Puts an interpreter on PATH: this one, or a script that passes for one."""
+    """Puts an interpreter on PATH: this one, or a fake one."""
     path = programs / name
     path.write_text("#!/bin/sh\n" + (script or f'exec {shlex.quote(sys.executable)} "$@"') + "\n")
     path.chmod(0o755)
@@ -264,7 +264,7 @@ def test_uv_gets_the_lock_and_the_runtime(run: Run, sh: Shell, programs: Path, h
 
 @pytest.fixture
 def bundle(root: Path, tmp_path: Path) -> Path:
-    """A clone in which nothing has run yet."""
+    """A clone in which nothing has run."""
     folder = tmp_path / "bundle"
     for name in ("installers", "plugin", "scanner", "hooks", ".claude-plugin"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

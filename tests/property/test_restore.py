@@ -41,7 +41,7 @@ source_type = "local"
 [plugins."keepmum@keepmum"]
 enabled = true
 """
-JUDGED = """
+TRUSTED = """
 [hooks.state."keepmum@keepmum:hooks/codex.json:stop:0:0"]
 trusted_hash = "sha256:1"
 trusted_content_hash = "sha256:2"
@@ -58,7 +58,7 @@ def values(text: str) -> dict[str, object] | None:
 @given(TEXTS)
 @settings(max_examples=400)
 def test_our_traces_are_removed_and_every_byte_restored(text: str) -> None:
-    left = text + ("" if text.endswith("\n") or not text else "\n") + JUDGED
+    left = text + ("" if text.endswith("\n") or not text else "\n") + TRUSTED
     assume(values(text) is not None and values(left) is not None)
     assert restored("config.toml", left, text) == text
 
@@ -67,7 +67,7 @@ def test_our_traces_are_removed_and_every_byte_restored(text: str) -> None:
 @settings(max_examples=200)
 def test_additions_by_others_stay(text: str, more: str) -> None:
     kept = text + ("" if text.endswith("\n") or not text else "\n")
-    now = kept + JUDGED + more
+    now = kept + TRUSTED + more
     assume(values(text) is not None and values(now) is not None and values(kept + more) is not None)
     after = restored("config.toml", now, text) or ""
     assert after in {text, now} or ("keepmum@keepmum:" not in after and after.startswith(text))

@@ -1,4 +1,4 @@
-"""A machine with a fake client, a repository to work in, and a folder that passes for a clone of the bundle."""
+"""A machine with a fake client, a repository to work in, and a folder like a clone of the bundle."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def without_client(machine: Machine) -> Machine:
 
 @pytest.fixture
 def clone(tmp_path: Path, root: Path) -> Path:
-    """A folder with as much of the bundle as the installer looks at."""
+    """A folder with the files of the bundle that the installer reads."""
     folder = tmp_path / "clone"
     for name in (
         "pyproject.toml",
@@ -61,5 +61,5 @@ def clone(tmp_path: Path, root: Path) -> Path:
 
 @pytest.fixture
 def spec(clone: Path) -> InstallSpec:
-    """To have the clone's plugin, for the user."""
+    """The installation of the clone for the user."""
     return InstallSpec(read(str(clone)), str(clone))

@@ -1,4 +1,4 @@
-"""What several tests of the installer do with a plan."""
+"""Helpers of several tests of the installer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["undone"]
 
 
 def undone(change: Change) -> str:
-    """The text of a file after a change whose keys were taken out again."""
+    """The text of a file after a change whose keys were removed again."""
     assert isinstance(change.undo, tuple)
     text = change.after.decode()
     for step in reversed(change.undo):

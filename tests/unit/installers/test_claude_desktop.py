@@ -27,7 +27,7 @@ LIMIT = 30  # seconds
 
 @pytest.fixture
 def settings(machine: Machine) -> Path:
-    """The app's file, which holds a server of the user's."""
+    """The app's file, with a server of the user."""
     file = Path(ClaudeDesktop().folder(machine)) / "claude_desktop_config.json"
     file.parent.mkdir(parents=True)
     file.write_text(THEIRS, encoding="utf-8")

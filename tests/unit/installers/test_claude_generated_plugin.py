@@ -20,7 +20,7 @@ from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.plan import Change
 
-STUB = Outcome(49)  # what the store's stub on Windows ends with, without a word
+STUB = Outcome(49)  # the exit code of the app-store stub on Windows, which prints nothing
 PYTHON = sys._base_executable  # type: ignore[attr-defined]  # of every CPython since 3.7
 
 
@@ -45,7 +45,7 @@ def files_in(folder: Path) -> set[str]:
 
 
 def server_in(folder: Path) -> tuple[str, str]:
-    """Interpreter and script of the one server."""
+    """Interpreter and script of the only server."""
     (server,) = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values()
     return server["command"], server["args"][2]
 

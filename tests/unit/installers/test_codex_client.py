@@ -46,7 +46,7 @@ def machine(codex: FakeCodex, home: Path, repository: Path) -> Machine:
 
 @pytest.fixture
 def install(spec: InstallSpec, machine: Machine, clone: Path) -> Callable[..., int]:
-    """Installs as from a wheel, since a bundle would show the main job with a real server."""
+    """Installs as from a wheel, since a bundle would run the demonstration with a real server."""
 
     def run(**options: object) -> int:
         chosen = installing.Options(**{"source": str(clone), "clients": ("codex",), **options})  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def write_config(codex: FakeCodex, content: bytes = CONFIG) -> Path:
     return path
 
 
-# --- what is handed over
+# --- the generated plugin
 
 
 def test_the_generated_plugin_has_no_code_and_no_version(spec: InstallSpec, clone: Path) -> None:
@@ -161,7 +161,7 @@ def test_the_notes_ask_for_trust_in_the_hooks(spec: InstallSpec, machine: Machin
     assert "/hooks" in " ".join(registration.plan(spec, machine).notes)
 
 
-# --- what is in the way
+# --- refusals
 
 
 def refusal(spec: InstallSpec, machine: Machine) -> InstallError:
@@ -244,7 +244,7 @@ def test_uninstalling_restores_the_clients_folder(
         file.write("\n" + JUDGED)
     assert uninstall() == 0
     after = tree(Path(codex.home))
-    if config is None:  # the client made the file, and it stays, without a word of ours
+    if config is None:  # the client created the file, which stays without our lines
         assert after.pop(codex.config, b"") == b""
     else:
         assert os.stat(codex.config).st_mode & 0o777 == 0o640

@@ -21,7 +21,7 @@ THEIRS = '{\n  "theme": "dark",\n  "enabledPlugins": { "theirs@x": true }\n}\n'
 
 @pytest.fixture
 def settings(home: Path) -> Path:
-    """The client's settings, which hold something of the user's."""
+    """The client's settings, with values of the user."""
     file = home / ".copilot" / "settings.json"
     file.parent.mkdir()
     file.write_text(THEIRS, encoding="utf-8")
@@ -95,7 +95,7 @@ def test_the_manifest_contains_the_hooks(manifest: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("event", ["SessionStart", "Stop", "PreToolUse"])
 def test_a_hook_is_one_shell_command_without_a_matcher(manifest: dict[str, Any], event: str) -> None:
-    # The command line leaves out "args", and refuses the whole file for an empty matcher; the editor knows none.
+    # The command line ignores "args" and refuses an empty matcher; the editor ignores matchers.
     ((hook,),) = [group["hooks"] for group in manifest["hooks"][event]]
     assert "args" not in hook
     assert all("matcher" not in group for group in manifest["hooks"][event])

@@ -24,7 +24,7 @@ from keepmum_installers.product import read
 
 @pytest.fixture
 def cursor_folder(home: Path) -> Path:
-    """The folder by which the client is known to be here."""
+    """The folder by which the client is found."""
     folder = home / ".cursor"
     folder.mkdir()
     return folder

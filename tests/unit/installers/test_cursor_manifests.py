@@ -18,7 +18,7 @@ from keepmum_installers.product import read
 
 Json = dict[str, Any]
 
-# The fields that the schemas allow, and what each may be; they allow no others.
+# The fields that the schemas allow, with their types; they allow no others.
 # Source: https://github.com/cursor/plugins/tree/main/schemas, read 2026-11-21
 PLUGIN_FIELDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(
@@ -76,7 +76,7 @@ def test_the_named_files_exist_and_are_no_links(root: Path, rendered: Json, fiel
 
 
 def test_the_loader_reads_cursors_manifest(root: Path) -> None:
-    # A root plugin.json would switch hooks off in Copilot CLI and VS Code, which take it for another format.
+    # A root plugin.json would switch hooks off in Copilot CLI and VS Code, which read it as another format.
     assert not (root / "plugin.json").exists()
 
 
@@ -120,7 +120,7 @@ def test_the_plugins_root_is_quoted_for_the_shell(rendered: Json) -> None:
 
 
 def test_the_servers_name_is_unusual(rendered: Json) -> None:
-    # "memory" is what the reference server is called nearly everywhere.
+    # "memory" is nearly everywhere the name of the reference server.
     assert list(rendered[manifests.SERVERS]["mcpServers"]) == ["keepmum"]
 
 

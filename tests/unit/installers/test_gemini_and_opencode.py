@@ -133,7 +133,7 @@ def test_the_extensions_skill_is_the_skill(root: Path, rendered: dict[str, Any])
 
 @pytest.fixture
 def file(home: Path, spec: InstallSpec, machine: Machine) -> Path:
-    """The file that the plan writes, written."""
+    """The file after executing the plan."""
     (step,) = OpenCode().plan(spec, machine).steps
     assert isinstance(step, Change)
     path = Path(step.path)

@@ -25,7 +25,7 @@ CALL = ["/home/.keepmum/bin/keepmum", "guard"]
 
 @pytest.fixture
 def own_file(machine: Machine) -> Path:
-    """The client's file, in a layout that nobody would choose."""
+    """The client's file, in an unusual layout."""
     path = Path(machine.user_home) / ".claude.json"
     servers = json.dumps({"memory": MEMORY, "other": {"command": "x"}, "remote": REMOTE}, indent=5)
     path.write_text('{ "numStartups":7,\r\n\t"mcpServers":' + servers + ',\n "projects": {} }\n\n', encoding="utf-8")

@@ -25,7 +25,7 @@ SETTINGS = b'{\r\n    "theme": "dark",\r\n    "permissions": {"allow": []},\r\n 
 
 
 class RecordedConsole(Console):
-    """A console whose words can be read."""
+    """A console that records its output."""
 
     def __init__(self) -> None:
         self.out, self.err = io.StringIO(), io.StringIO()
@@ -39,7 +39,7 @@ def recorded() -> RecordedConsole:
 
 @pytest.fixture
 def install(spec: InstallSpec, machine: Machine, recorded: RecordedConsole, clone: Path) -> Callable[..., int]:
-    """Installs as from a wheel, since a bundle would show the main job with a real server."""
+    """Installs as from a wheel, since a bundle would run the demonstration with a real server."""
 
     def run(**options: object) -> int:
         chosen = installing.Options(**{"source": str(clone), **options})  # type: ignore[arg-type]  # as the test says
@@ -320,7 +320,7 @@ _WRITTEN_LATER = (
 
 
 def _use(machine: Machine) -> None:
-    """Leave behind what days of use write, beside the store."""
+    """Create the files that days of use leave next to the store."""
     for name in _WRITTEN_LATER:
         path = Path(machine.home) / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -342,9 +342,9 @@ def test_generated_files_are_removed_and_pending_writes_stay(
     install()
     _use(machine)
     uninstall()
-    made_anew = ("cache/vectors-", "cache/packed-", "state/")
+    generated = ("cache/vectors-", "cache/packed-", "state/")
     assert sorted(_tree(Path(machine.home))) == sorted(
-        name for name in _WRITTEN_LATER if not name.startswith(made_anew)
+        name for name in _WRITTEN_LATER if not name.startswith(generated)
     )
 
 

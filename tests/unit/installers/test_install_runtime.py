@@ -1,4 +1,4 @@
-"""The runtime is built by whatever can build it, and is of use even without packages."""
+"""The runtime is built by uv or pip, and is useful without packages."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NAMES = ["anyio", "detect-secrets", "gitpython", "httpx", "httpx2", "mcp", "plat
 
 @pytest.fixture
 def real(machine: Machine) -> Machine:
-    """A machine whose commands are run, with nothing on PATH."""
+    """A machine that runs commands, with nothing on PATH."""
     return dataclasses.replace(machine, run=run, environ={"PATH": ""})
 
 
 @pytest.fixture
 def program(machine: Machine) -> Callable[[str, str], Machine]:
-    """Puts a program on the PATH of a machine whose commands are run."""
+    """Puts a program on the PATH of a machine that runs commands."""
 
     def put(name: str, script: str) -> Machine:
         folder = Path(machine.user_home) / "programs"

@@ -21,7 +21,7 @@ Prepared = Callable[[str], Machine]
 
 @pytest.fixture
 def complete(clone: Path, machine: Machine) -> Prepared:
-    """A machine whose runtime has every package; its interpreter does what the script says to other questions."""
+    """A machine whose runtime has every package; its interpreter runs the script for all other commands."""
 
     def make(script: str) -> Machine:
         folder = Path(machine.home) / "runtime"
@@ -38,7 +38,7 @@ def complete(clone: Path, machine: Machine) -> Prepared:
 
 
 def put_model(machine: Machine) -> Path:
-    """The folder of a model whose files are there."""
+    """The folder of a model with all of its files."""
     folder = Path(MINILM.folder(machine.home))
     folder.mkdir(parents=True)
     for name in MINILM.installed:

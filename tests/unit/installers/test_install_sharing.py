@@ -26,7 +26,7 @@ BEFORE = b'{\r\n\t"env": {"A": "1"},\r\n\t"theme": "dark"\r\n}'
 
 
 class RecordedConsole(Console):
-    """A console whose words can be read."""
+    """A console that records its output."""
 
     def __init__(self) -> None:
         self.out, self.err = io.StringIO(), io.StringIO()

@@ -23,7 +23,7 @@ TOOLS = ("remember", "recall", "load", "forget", "resume")
 
 
 class Client:
-    """A client whose faults are chosen by the test; it calls what the model says, as a real one would."""
+    """A fake client with chosen faults, which executes the tool calls of the model."""
 
     api = Messages()
 
@@ -95,8 +95,8 @@ def test_a_client_that_passes_everything_on_passes_the_trial(root: Path, machine
 def test_a_briefing_that_does_not_reach_the_model_is_reported(
     root: Path, machine: Machine, to: str, verdict: str
 ) -> None:
-    proof = tried(root, machine, briefs=to)
-    assert (proof.briefing, proof.capture, proof.passed) == (verdict, "reached the model", False)
+    result = tried(root, machine, briefs=to)
+    assert (result.briefing, result.capture, result.passed) == (verdict, "reached the model", False)
 
 
 @pytest.mark.parametrize(("to", "verdict"), [("user", "shown to the user only"), ("nobody", "dropped")])
@@ -107,8 +107,8 @@ def test_a_capture_request_that_does_not_reach_the_model_is_reported(
 
 
 def test_a_guard_that_misses_a_secret_is_reported(root: Path, machine: Machine) -> None:
-    proof = tried(root, machine, guards=False)
-    assert (proof.write, proof.guard, proof.passed) == ("refused", "not refused", False)
+    result = tried(root, machine, guards=False)
+    assert (result.write, result.guard, result.passed) == ("refused", "not refused", False)
 
 
 def test_a_client_without_requests_is_an_error(root: Path, machine: Machine) -> None:
@@ -126,7 +126,7 @@ def test_a_failing_command_is_an_error_with_its_message(tmp_path: Path) -> None:
         box.run(("sh", "-c", "echo not today >&2; exit 3"), "the session")
 
 
-def a_proof(**changes: Any) -> TrialResult:
+def a_result(**changes: Any) -> TrialResult:
     values = {
         "client": "A client", "version": "1.2.3", "day": "2026-11-21", "tools": TOOLS, "system": "Linux",
         "briefing": "reached the model", "capture": "reached the model", "write": "refused", "guard": "refused",
@@ -136,18 +136,18 @@ def a_proof(**changes: Any) -> TrialResult:
 
 @pytest.fixture
 def remembered(machine: Machine) -> Machine:
-    results.save("a-client", a_proof(), machine)
+    results.save("a-client", a_result(), machine)
     return machine
 
 
 def test_a_result_is_saved(remembered: Machine) -> None:
-    assert results.load(remembered) == {"a-client": a_proof()}
+    assert results.load(remembered) == {"a-client": a_result()}
 
 
 def test_a_new_result_replaces_the_last(remembered: Machine) -> None:
-    results.save("a-client", a_proof(version="1.2.4"), remembered)
-    results.save("another", a_proof(), remembered)
-    assert [proof.version for proof in results.load(remembered).values()] == ["1.2.4", "1.2.3"]
+    results.save("a-client", a_result(version="1.2.4"), remembered)
+    results.save("another", a_result(), remembered)
+    assert [result.version for result in results.load(remembered).values()] == ["1.2.4", "1.2.3"]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"a-client": 1}', b'{"a-client": {}}', b"\xff"])
@@ -157,13 +157,13 @@ def test_a_damaged_file_has_no_result(remembered: Machine, content: bytes) -> No
 
 
 def test_a_passed_trial_is_one_finding() -> None:
-    (finding,) = results.findings("a-client", a_proof())
+    (finding,) = results.findings("a-client", a_result())
     assert (finding.level, finding.about) == ("ok", "a-client live")
     assert "with A client 1.2.3 on Linux, 2026-11-21: 5 tools offered" in finding.says
 
 
 def test_each_fault_is_a_finding_with_a_next_step() -> None:
-    found = list(results.findings("a-client", a_proof(briefing="dropped", guard="not refused", tools=("recall",))))
+    found = list(results.findings("a-client", a_result(briefing="dropped", guard="not refused", tools=("recall",))))
     assert [(finding.level, finding.says.rpartition("2026-11-21: ")[2]) for finding in found] == [
         ("problem", "the briefing: dropped"),
         ("problem", "a secret for a memory file: not refused"),

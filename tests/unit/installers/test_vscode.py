@@ -20,7 +20,7 @@ THEIRS = '{\n    "editor.fontSize": 14,\n    "chat.pluginLocations": {"/theirs":
 
 @pytest.fixture
 def settings(machine: Machine) -> Path:
-    """The editor's settings, which hold a plugin of the user's."""
+    """The editor's settings, with a plugin of the user."""
     file = Path(VisualStudioCode().folder(machine)) / "settings.json"
     file.parent.mkdir(parents=True)
     file.write_text(THEIRS, encoding="utf-8")
