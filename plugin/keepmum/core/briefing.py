@@ -184,11 +184,13 @@ def _sections(project: str, entries: list[tuple[Memory, str]], activity: Sequenc
     shown: set[str] = set()
     for group, kept_free in ((lasting, reserved), (work, 0), (entries, 0)):
         for memory, line in group:
+            if memory.id in shown:
+                continue
             heading = next(heading for heading, kinds in _HEADINGS if kinds is None or memory.kind in kinds)
             heading_cost = 0 if sections[heading] else _HEADING_TOKENS
             room = left - kept_free - heading_cost
-            text = next((form for form in (line, index_line(memory)) if _cost(form) <= room), "")
-            if text and memory.id not in shown:
+            text = line if _cost(line) <= room else index_line(memory)
+            if _cost(text) <= room:
                 left -= _cost(text) + heading_cost
                 sections[heading].append(text)
                 shown.add(memory.id)

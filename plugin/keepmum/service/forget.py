@@ -128,7 +128,7 @@ class Forgetter:
             return self.context.store.browse(wanted, limit=1000)
         sought = set(ranking.terms(validation.clean("query", query, LIMITS.query)))
         if not sought:
-            raise InvalidInput("query", "holds no word; say what the memories are about")
+            raise InvalidInput("query", "contains no word; say what the memories are about")
         found = self.context.store.search(sorted(sought), wanted, 1000)
         return [m for m, _ in found if sought <= set(ranking.index_terms(f"{m.title}\n{m.text}\n{m.key or ''}"))]
 

@@ -123,13 +123,13 @@ def _by_id(context: ServiceContext, word: str) -> Memory:
     found = [memory for memory in found if memory.user == context.place.user]
     if len(found) > 1:
         some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
-        raise Ambiguous(f"that is the id, or the beginning of the id, of several memories: {some}")
+        raise Ambiguous(f"that is the id, or a prefix of the id, of several memories: {some}")
     if found:
         return found[0]
     if bounds is None:
         size = "1 character" if len(word) == 1 else f"{len(word)} characters"
         raise NotFound(f"no memory has this key of {size}; give a key, an id, or at least 4 characters of an id")
-    raise NotFound("no memory has an id that begins so; `recall` finds memories by what they say")
+    raise NotFound("no memory has an id with this prefix; `recall` finds memories by their content")
 
 
 def _scopes(scope: str | None, project: str | None) -> tuple[Scope, ...]:

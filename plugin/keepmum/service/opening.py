@@ -47,7 +47,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
 ) -> MemoryService:
     """The memory of the working folder, for `agent`; for `roots` and `session` see `resolve`.
 
-    With `upkeep`, backups, expiry and briefings are seen to in the background. With `drains`, which defaults to
+    With `upkeep`, backups, expiry and briefings run in the background. With `drains`, which defaults to
     `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings'.
     `stores` are opened in any case. `resolved` is the result of `resolve`, if the caller has it.
 
@@ -150,7 +150,7 @@ def _opened_with(chosen: settings.Settings, found: project.Project) -> OpenedWit
     return OpenedWith(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
 
-def _store_spec(  # noqa: PLR0913 - everything that decides where memories are kept
+def _store_spec(  # noqa: PLR0913 - everything that decides where memories are stored
     chosen: settings.Settings,
     environ: Mapping[str, str],
     found: project.Project,

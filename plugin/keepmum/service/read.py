@@ -188,7 +188,7 @@ class Reader:
         return [each for each in ranked if each.candidate.id not in repeats]
 
     def _matches(self, ranked: Sequence[ranking.Ranked]) -> list[Match]:
-        """The memories of ranked candidates as they may be shown; those purged meanwhile are left out."""
+        """The memories of ranked candidates as they may be shown; those that were purged since are left out."""
         found = {memory.id: memory for memory in self.context.store.get([each.candidate.id for each in ranked])}
         return [
             Match(self.context.masker.memory(found[each.candidate.id]), each.score, each.why)
@@ -205,9 +205,9 @@ class Reader:
         """`text` as it may be logged; when it looks like a secret, only that there was `what`."""
         try:
             if validation.scan_text(text, self.context.scan):
-                return f"{what} that was not kept, it looked like a secret"
+                return f"{what} that was not logged, because it looked like a secret"
         except ScannerFailed:
-            return f"{what} that was not kept, the scanner failed"
+            return f"{what} that was not logged, because the scanner failed"
         return text
 
 

@@ -27,7 +27,7 @@ AUDIENCES: Mapping[str, tuple[str, Scope]] = {  # the store that each audience r
 }
 _MISSING = {
     "rest": "no team server is named; `keepmum backend use URL` names one",
-    "markdown": "nothing says which project's folder this is; go into it and try again",
+    "markdown": "this is no project's folder; run this in one",
     "sqlite": "there is no database here",
 }
 _PAGE = 200
@@ -77,9 +77,9 @@ class Transfer:
         memory, (target, scope) = lookup.find(context, reference), AUDIENCES[audience]
         source = self._composite().home_of(memory)
         if source is None:
-            raise InvalidInput("id", f"{memory.id} lies in a store of another project; go there and try again")
+            raise InvalidInput("id", f"{memory.id} is in a store of another project; run this in that project's folder")
         if source == target:
-            raise InvalidInput("id", f"{memory.id} lies in {target} already")
+            raise InvalidInput("id", f"{memory.id} is in {target} already")
         store, now = self._part(target), context.clock()
         if not memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is {memory.status}; `keepmum forget --undo` brings it back first")
@@ -109,7 +109,9 @@ class Transfer:
         kept = receipt.settled(move.after)
         if not receipt.queued:
             if not target.get([kept.id]):
-                raise StoreError(f"{move.target} took the memory and does not give it back; it is still here as well")
+                raise StoreError(
+                    f"{move.target} accepted the memory and does not return it; it also stays in {move.source}"
+                )
             try:
                 source.commit([Change(move.before, None)], [context.log.entry("purged", move.before)])
                 self._drop_copies(move)
@@ -235,7 +237,7 @@ class Transfer:
             receipt = there.commit(batch)
         except StaleWrite:
             if len(batch) == 1:
-                done.refused.append((new[0].id, "its key is in use there by another memory; rename one of the two"))
+                done.refused.append((new[0].id, "another memory has its key there; rename one of the two"))
                 return
             for change in batch:
                 yield from self._written([change], there, done)
@@ -253,7 +255,7 @@ class Transfer:
             found = server.browse(wanted, order="created", limit=_PAGE, offset=offset)
             if reason := caveat(server):
                 why = server.capabilities.reason or reason
-                raise StoreError(f"the server could not be asked what it has, so that not all of it was copied. {why}")
+                raise StoreError(f"the server could not list its memories, so not all of them were copied. {why}")
             if not found:
                 return
             offset += len(found)
@@ -269,7 +271,7 @@ class Transfer:
     def _composite(self) -> Composite:
         composite = self.context.store.features.composite
         if composite is None:
-            raise StoreError("there is one store here; nothing can be moved")
+            raise StoreError("there is only one store; nothing can be moved")
         return composite
 
     def _part(self, name: str) -> Store:

@@ -97,7 +97,7 @@ def test_stop_words_must_occur_when_a_query_has_no_others(service: MemoryService
 @pytest.mark.parametrize("query", ["...", "?!", "'"])
 def test_a_search_without_a_word_is_refused(service: MemoryService, query: str) -> None:
     service.remember("zebra ...")
-    with pytest.raises(InvalidInput, match="query: holds no word"):
+    with pytest.raises(InvalidInput, match="query: contains no word"):
         service.forget(query=query)
 
 

@@ -64,7 +64,7 @@ def test_planning_a_move_does_nothing(service: MemoryService, tmp_path: Path) ->
 
 def test_a_memory_that_is_already_there_does_not_move(service: MemoryService) -> None:
     memory = service.remember("A zebra").memory
-    with pytest.raises(InvalidInput, match="lies in sqlite already"):
+    with pytest.raises(InvalidInput, match="is in sqlite already"):
         service.plan_move(memory.id, "mine")
 
 

@@ -40,7 +40,7 @@ def test_an_unreachable_server_does_not_count_as_empty(capsys: pytest.CaptureFix
     capsys.readouterr()
     assert main(["import", "--from", "server"]) == 1
     output = capsys.readouterr()
-    assert "could not be asked what it has" in output.err
+    assert "could not list its memories" in output.err
     assert "cannot serve just now (503)" in output.err
 
 
