@@ -99,7 +99,7 @@ CARRIED = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "certificates"])  # it is part of the block
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "certificates"])  # a block includes the secret
 def test_a_secret_anywhere_in_hostile_text_is_refused(name: str) -> None:
     around = text(name, SIZE // 4)
     missed = []

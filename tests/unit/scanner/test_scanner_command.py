@@ -204,7 +204,7 @@ def test_sarif_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str], name
     assert document["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
-def test_findings_of_the_given_scan_function_are_reported(note: Path) -> None:
+def test_the_given_scan_function_is_used(note: Path) -> None:
     note.write_text(GITHUB)
     assert main([str(note)], lambda _: []) == CLEAN
 
