@@ -1,4 +1,4 @@
-"""`plugin/launch.py` as clients start it: which interpreter runs the command in the end."""
+"""`plugin/launch.py` as clients start it: which interpreter runs the command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _runtime(home: Path, content: str) -> Path:
     return python
 
 
-def test_without_a_runtime_the_interpreter_at_hand_runs_the_command(launch: Launch) -> None:
+def test_without_a_runtime_the_current_interpreter_runs_the_command(launch: Launch) -> None:
     assert launch("--version").stdout.startswith("keepmum ")
 
 
@@ -46,35 +46,35 @@ def test_an_installed_runtime_runs_the_command(launch: Launch, home: Path) -> No
 
 @ON_POSIX
 def test_the_runtime_does_not_start_itself_again(launch: Launch, home: Path) -> None:
-    # Asks the real interpreter to go on as the runtime would, which then finds the same runtime again.
+    # Runs the real interpreter as the runtime would; it then finds the same runtime again.
     _runtime(home, f'#!/bin/sh\necho started >&2\nexec {sys.executable} "$@"\n')
     done = launch("--version")
     assert (done.stdout.split()[0], done.stderr) == ("keepmum", "started\n")
 
 
 @ON_POSIX
-def test_a_runtime_that_does_not_start_is_done_without(launch: Launch, home: Path) -> None:
+def test_a_runtime_that_does_not_start_is_ignored(launch: Launch, home: Path) -> None:
     _runtime(home, "neither a script nor a program")
     assert launch("--version").stdout.startswith("keepmum ")
 
 
 @ON_POSIX
-def test_the_runtime_of_the_same_interpreter_costs_no_second_start(launch: Launch, home: Path) -> None:
+def test_a_runtime_of_the_same_interpreter_is_not_started(launch: Launch, home: Path) -> None:
     python = _runtime(home, "")
     python.unlink()
     python.symlink_to(os.path.realpath(sys.executable))
     assert launch("--version", options=("-X", "importtime")).stderr.count("keepmum_hooks.places") == 1
 
 
-def _halve(cache: Path) -> None:
-    """What a disk that was full leaves of a cache of bytecode."""
+def _truncate(cache: Path) -> None:
+    """Truncate a bytecode cache, as a full disk does."""
     files = sorted(cache.rglob("*.pyc"))
     assert files
     for file in files:
         os.truncate(file, file.stat().st_size // 2)
 
 
-def test_half_written_bytecode_is_made_anew(launch: Launch, home: Path) -> None:
+def test_truncated_bytecode_is_written_again(launch: Launch, home: Path) -> None:
     launch("--version")
-    _halve(home / ".keepmum" / "cache" / "pycache")
+    _truncate(home / ".keepmum" / "cache" / "pycache")
     assert [launch("--version").stdout.startswith("keepmum ") for _ in range(2)] == [True, True]
