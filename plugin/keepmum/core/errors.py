@@ -23,6 +23,8 @@ Messages say what happened, where, and what to do next. They never contain a sec
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imported before the handshake, so `typing` is not
     from collections.abc import Sequence
@@ -45,6 +47,7 @@ __all__ = [
     "StoreUnavailable",
     "SwitchedOff",
     "Unsupported",
+    "report_unexpected",
 ]
 
 _ALLOW_HINT = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
@@ -149,3 +152,15 @@ class Unsupported(StoreError):
 
 class StoreBusy(StoreError):
     """Another process locked the store for too long; a retry is safe."""
+
+
+def report_unexpected(subject: str, error: BaseException) -> None:
+    """Write the type and place of an unexpected error to stderr; not its message, which may contain a secret."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+    try:  # noqa: SIM105 - contextlib would be imported for this only
+        sys.stderr.write(f"keepmum: internal error in {subject}: {type(error).__name__}{where}\n")
+    except (AttributeError, OSError, ValueError):
+        pass  # there is no standard error, or the client closed it

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: parses and serialises messages. No state, no I/O.
+"""JSON-RPC 2.0: parses and serialises messages. No state.
 
 Source: https://www.jsonrpc.org/specification, read 2026-11-21. MCP is stricter: parameters are objects, ids are
 strings or numbers and never null (https://modelcontextprotocol.io/specification/2025-11-25/basic, read 2026-11-21).
@@ -7,6 +7,8 @@ strings or numbers and never null (https://modelcontextprotocol.io/specification
 from __future__ import annotations
 
 import json
+
+from keepmum.core.errors import report_unexpected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "decode",
     "encode",
     "failure",
+    "internal_error",
     "lines",
     "parse",
     "result",
@@ -171,6 +174,12 @@ def result(request_id: RequestId, value: Mapping[str, object]) -> Json:
 def failure(request_id: RequestId | None, error: RpcError) -> Json:
     """The response to a failed request; the id is None when it could not be read."""
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": error.code, "message": error.message}}
+
+
+def internal_error(subject: str, error: BaseException) -> RpcError:
+    """The error for the client; type and place go to stderr, the server's log."""
+    report_unexpected(subject, error)
+    return RpcError(INTERNAL_ERROR, f"internal error in {subject}; nothing was stored")
 
 
 def _usable_id(value: object) -> RequestId | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from keepmum.core.errors import EmbeddingError
 from keepmum.embedding import conversion
-from keepmum.embedding.local_model import LocalModel, Progress
+from keepmum.embedding.local_model import LocalModel, StepProgress
 from keepmum.embedding.sources import SOURCES, folder
 from keepmum.system import file_locks
 from keepmum.system.private_files import make_folder
@@ -28,7 +28,7 @@ _LOCK_POLL = 0.2  # seconds
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def install(model: LocalModel, home: str, source: str | None, progress: Progress) -> bool:
+def install(model: LocalModel, home: str, source: str | None, progress: StepProgress) -> bool:
     """Install the model; False when it is installed already.
 
     `source` is the name of a source, a folder or an archive; None tries every source in order.
@@ -58,7 +58,7 @@ def install(model: LocalModel, home: str, source: str | None, progress: Progress
     return True
 
 
-def remove(model: LocalModel, home: str, progress: Progress) -> int:
+def remove(model: LocalModel, home: str, progress: StepProgress) -> int:
     """Remove the model and what interrupted downloads left; returns the number of bytes freed.
 
     Raises: EmbeddingError when a file cannot be removed.
@@ -72,7 +72,7 @@ def remove(model: LocalModel, home: str, progress: Progress) -> int:
         return sum(_remove_folder(path) for path in (target, _work_folder(model, home)))
 
 
-def _make(model: LocalModel, source: str | None, work: str, ready: str, progress: Progress) -> None:
+def _make(model: LocalModel, source: str | None, work: str, ready: str, progress: StepProgress) -> None:
     """Put the installed files into `ready`: converted from published files, or copied from an installed model.
 
     Raises: EmbeddingError, OSError.
@@ -106,7 +106,7 @@ def _check_packages() -> None:
         ) from None
 
 
-def _fetch(model: LocalModel, names: list[str], work: str, progress: Progress) -> str:
+def _fetch(model: LocalModel, names: list[str], work: str, progress: StepProgress) -> str:
     """The folder with the published files, from the first source that has them.
 
     Raises: EmbeddingError with the reason of each source; OSError.
@@ -128,6 +128,7 @@ def _find_published(model: LocalModel, path: str, work: str) -> str:
 
     Raises: EmbeddingError when it does not hold them; OSError.
     """
+    searched = path
     if folder.is_archive(path):
         unpacked = os.path.join(work, "unpacked")
         make_folder(unpacked)
@@ -135,15 +136,13 @@ def _find_published(model: LocalModel, path: str, work: str) -> str:
             folder.unpack(path, model.published, unpacked)
         except ValueError as problem:
             raise EmbeddingError(f"{path} {problem}") from None
-        path, named = unpacked, path
-    else:
-        named = path
-    if not os.path.isdir(path):
-        raise EmbeddingError(f"there is no folder, wheel or zip file {named}, and no source of that name")
-    found = folder.find(path, model.published)
+        searched = unpacked
+    if not os.path.isdir(searched):
+        raise EmbeddingError(f"there is no folder, wheel or zip file {path}, and no source of that name")
+    found = folder.find(searched, model.published)
     if found is None:
         raise EmbeddingError(
-            f"{named} does not hold {' and '.join(model.published)} as published: "
+            f"{path} does not hold {' and '.join(model.published)} as published: "
             "they are missing, damaged or of another model"
         )
     return found
@@ -180,7 +179,7 @@ def _remove_folder(path: str) -> int:
 
 
 @contextlib.contextmanager
-def _locked(models: str, progress: Progress) -> Iterator[None]:
+def _locked(models: str, progress: StepProgress) -> Iterator[None]:
     """Hold the lock on the models folder; the kernel releases it when the process dies.
 
     Raises: EmbeddingError when another installation takes too long; OSError.

@@ -14,23 +14,13 @@ from types import MappingProxyType
 
 from keepmum.core.errors import EmbeddingError, ModelMissing
 
-__all__ = [
-    "GRAPH",
-    "MINILM",
-    "TENSORS",
-    "TOKENIZER",
-    "VOCABULARY",
-    "WEIGHTS",
-    "LocalModel",
-    "Progress",
-    "has_hash",
-]
+__all__ = ["GRAPH", "MINILM", "TENSORS", "TOKENIZER", "VOCABULARY", "WEIGHTS", "LocalModel", "StepProgress", "has_hash"]
 
 TENSORS, TOKENIZER = "model.safetensors", "tokenizer.json"  # published
 GRAPH, WEIGHTS, VOCABULARY = "model.onnx", "model.bin", "vocab.txt"  # installed
 _COMMAND = "`keepmum model install`"
 
-Progress = Callable[[str, int, int], None]  # called with the current step, the bytes done and the total bytes
+StepProgress = Callable[[str, int, int], None]  # called with the current step, the bytes done and the total bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ could parse differently is refused.
 
 from __future__ import annotations
 
-from keepmum.core import faults, jsonrpc
+from keepmum.core import jsonrpc
+from keepmum.core.errors import report_unexpected
 from keepmum.guard import message, refusal
 from keepmum.guard.verdict import LONGEST, Verdict
 
@@ -32,7 +33,7 @@ def judge(line: bytes) -> Verdict:
     try:
         return _batch(line, text) if isinstance(value, list) else _single(line, value)
     except Exception as error:  # noqa: BLE001 - an unscanned call must not pass
-        faults.report("the guard", error)
+        report_unexpected("the guard", error)
         return _unreadable(line, "broke the scanner")
 
 

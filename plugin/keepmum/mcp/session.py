@@ -12,7 +12,6 @@ from __future__ import annotations
 import _thread
 
 from keepmum.core import jsonrpc
-from keepmum.core.faults import internal_error
 from keepmum.mcp import calls
 from keepmum.mcp.client import Client
 from keepmum.mcp.surface import LOG_LEVELS
@@ -79,7 +78,7 @@ class Session:
         except jsonrpc.RpcError as error:
             self._send(jsonrpc.failure(error.request_id, error))
         except Exception as error:  # noqa: BLE001 - an error in one message must not end the session
-            self._send(jsonrpc.failure(None, internal_error("a message", error)))
+            self._send(jsonrpc.failure(None, jsonrpc.internal_error("a message", error)))
 
     def close(self) -> None:
         """Close the handlers if they were opened; runs as the last job."""
@@ -122,7 +121,7 @@ class Session:
         except jsonrpc.RpcError as error:
             settle(jsonrpc.failure(request.id, error))
         except Exception as error:  # noqa: BLE001 - as in `receive`
-            settle(jsonrpc.failure(request.id, internal_error("this request", error)))
+            settle(jsonrpc.failure(request.id, jsonrpc.internal_error("this request", error)))
 
     def _list(self, request: jsonrpc.Request) -> Json:
         """A complete list; also before the handshake, because inspectors ask for lists first."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from keepmum.core import jsonrpc
-from keepmum.core.errors import KeepmumError
-from keepmum.core.faults import internal_error, report
+from keepmum.core.errors import KeepmumError, report_unexpected
 from keepmum.mcp.client import root_paths, session_of_call
 from keepmum.mcp.surface import Context
 
@@ -60,7 +59,7 @@ class Worker:
         except KeepmumError:
             pass  # each call tries again and reports the error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `answer`
-            report("opening", error)
+            report_unexpected("opening", error)
 
     def set_roots(self, client: Client, result: object) -> None:
         """Store the client's folders from its response to `roots/list`, and update the handlers."""
@@ -74,7 +73,7 @@ class Worker:
             self.close()
             self._handlers = None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `answer`
-            report("roots", error)
+            report_unexpected("roots", error)
 
     def answer(self, work: Work) -> Json:
         """The response to a request. Never raises."""
@@ -84,7 +83,7 @@ class Worker:
         except jsonrpc.RpcError as error:
             return jsonrpc.failure(request_id, error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error in one request must not end the session
-            return jsonrpc.failure(request_id, internal_error(work.call.subject, error))
+            return jsonrpc.failure(request_id, jsonrpc.internal_error(work.call.subject, error))
 
     def close(self) -> None:
         """Close the handlers, if they were opened."""
@@ -93,7 +92,7 @@ class Worker:
         try:
             self._handlers.close()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the process is ending
-            report("closing", error)
+            report_unexpected("closing", error)
 
     def _result(self, work: Work) -> Json:
         try:

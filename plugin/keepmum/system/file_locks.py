@@ -10,36 +10,39 @@ __all__ = ["release", "take"]
 if sys.platform == "win32":
     import msvcrt
 
-    def take(descriptor: int) -> bool:
-        """Lock the file without waiting; False while another process holds the lock.
+    _BUSY = OSError  # also raised where the file system has no locks
 
-        Raises: OSError where the file system has no locks; never on Windows, which reports both cases alike.
-        """
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
-    def release(descriptor: int) -> None:
-        """Unlock the file."""
+    def _unlock(descriptor: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
 
-    def take(descriptor: int) -> bool:
-        """Lock the file without waiting; False while another process holds the lock.
+    _BUSY = BlockingIOError
 
-        Raises: OSError where the file system has no locks.
-        """
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def release(descriptor: int) -> None:
-        """Unlock the file."""
+    def _unlock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def take(descriptor: int) -> bool:
+    """Lock the file without waiting; False while another process holds the lock.
+
+    Raises: OSError where the file system has no locks; never on Windows.
+    """
+    try:
+        _lock(descriptor)
+    except _BUSY:
+        return False
+    return True
+
+
+def release(descriptor: int) -> None:
+    """Unlock the file."""
+    _unlock(descriptor)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from keepmum.system.folders import real_folder, upward
+from keepmum.system.folders import is_inside, real_folder
 from keepmum.workspace import credentials, project, settings
 from keepmum_hooks import places
 
@@ -34,7 +34,7 @@ def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, sess
 
     Raises: SettingsError.
     """
-    start = _working_folder()
+    start = real_folder(os.curdir)
     candidates = (start,) if roots is None else (*_noted_folder(environ, session, roots), *roots)
     chosen = settings.load(environ, project.working_folder(start, environ, candidates))
     return Workspace(chosen, project.find_project(start, environ, chosen, candidates))
@@ -51,7 +51,7 @@ def key_for(chosen: settings.Settings, environ: Mapping[str, str], origin: str) 
 
     Raises: SettingsError when the credentials file is invalid.
     """
-    approved, listed = settings.is_approved(chosen, origin), settings.is_listed(chosen, origin)
+    approved, listed = settings.is_approved(chosen, origin), origin in chosen.named
     return credentials.find(chosen.home, environ, origin, approved=approved, listed=listed)
 
 
@@ -81,16 +81,8 @@ def _noted_folder(environ: Mapping[str, str], session: str, roots: Sequence[str]
     except (OSError, ValueError, AttributeError):
         return ()
     exists = isinstance(folder, str) and os.path.isdir(folder)
-    return (folder,) if exists and (not roots or any(_contains(root, folder) for root in roots)) else ()
-
-
-def _contains(root: str, folder: str) -> bool:
-    return real_folder(root) in upward(real_folder(folder))
-
-
-def _working_folder() -> str:
-    """The working folder, or the file system's root when the folder was deleted."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return os.path.abspath(os.sep)
+    return (
+        (folder,)
+        if exists and (not roots or any(is_inside(real_folder(folder), real_folder(root)) for root in roots))
+        else ()
+    )

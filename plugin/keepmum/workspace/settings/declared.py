@@ -154,9 +154,7 @@ class Embedding:
         choices=("local", "openai-compatible", "none"),
     )
     url: str | None = setting(
-        "The server's URL up to /embeddings, such as https://host/v1.",
-        default=None,
-        check=checks.url,
+        "The server's URL up to /embeddings, such as https://host/v1.", default=None, check=checks.url
     )
     model: str | None = setting("The server's name for the model.", default=None, check=checks.person)
     dimensions: int = setting(

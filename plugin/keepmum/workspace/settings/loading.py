@@ -35,9 +35,7 @@ __all__ = [
     "PROJECT_FILE_NAME",
     "find_project_file",
     "is_approved",
-    "is_listed",
     "load",
-    "user_file",
     "write_user_setting",
 ]
 
@@ -57,7 +55,7 @@ def load(environ: Mapping[str, str], start: str | None) -> Settings:
     Raises: SettingsError naming the file and line, or the variable, and the allowed values.
     """
     home = places.home(environ)
-    user = _read(user_file(home), USER_FILE) if home else {}
+    user = _read(_user_file(home), USER_FILE) if home else {}
     trusted = _trusted_servers(user)
     project_file = find_project_file(start) if start else None
     project = _read_project(project_file, trusted, home) if project_file else {}
@@ -80,15 +78,10 @@ def is_approved(chosen: Settings, origin: str) -> bool:
     """
     source = chosen.source_of("backend.origin")
     named_by_project = chosen.project_file is not None and source.startswith(chosen.project_file)
-    return not named_by_project and is_listed(chosen, origin)
+    return not named_by_project and origin in chosen.named
 
 
-def is_listed(chosen: Settings, origin: str) -> bool:
-    """Whether the user's own file names `origin`."""
-    return origin in chosen.named
-
-
-def user_file(home: str) -> str:
+def _user_file(home: str) -> str:
     """The path of the user's settings file."""
     return os.path.join(home, "config.toml")
 
@@ -112,7 +105,7 @@ def write_user_setting(home: str, name: str, value: Scalar) -> str:
     """
     from keepmum.workspace import toml_edit
 
-    path = user_file(home)
+    path = _user_file(home)
     declaration = SETTINGS.get(name)
     if declaration is None:
         _refuse_unknown(path, name, USER_FILE)
