@@ -14,15 +14,15 @@ from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Kind, Memory, Scope, Tier, default_tier
 
 __all__ = [
-    "Draft",
+    "CleanFields",
     "Fields",
     "Finding",
     "Scan",
     "clean",
     "clean_data",
+    "clean_fields",
     "clean_tags",
     "clean_text",
-    "draft",
     "fraction",
     "locate_secrets",
     "one_of",
@@ -59,7 +59,7 @@ class Fields(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class CleanFields:
     """The text and the fields of a write, cleaned and within their limits; None for a field that was not given."""
 
     text: str
@@ -153,7 +153,7 @@ def one_of(name: str, value: str, allowed: tuple[_Choice, ...]) -> _Choice:
     raise InvalidInput(name, f"is none of the allowed values: {', '.join(allowed)}")
 
 
-def draft(text: str, fields: Fields) -> Draft:
+def clean_fields(text: str, fields: Fields) -> CleanFields:
     """The text and the fields of a write, cleaned and checked.
 
     Raises: InvalidInput for the first field that is invalid or over its limit.
@@ -163,22 +163,22 @@ def draft(text: str, fields: Fields) -> Draft:
         value = fields.get(name)
         if value is not None:
             given[name] = check(value)
-    return Draft(**given)
+    return CleanFields(**given)
 
 
-def revise(base: Memory, draft: Draft) -> Memory:
+def revise(base: Memory, given: CleanFields) -> Memory:
     """`base` with the text and the fields of a write; other fields stay, except a title made from the old text."""
-    kind = draft.kind or base.kind
+    kind = given.kind or base.kind
     has_own_title = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
-        "title": base.title if has_own_title else title_of(draft.text),
+        "title": base.title if has_own_title else title_of(given.text),
         "tier": base.tier if kind == base.kind else default_tier(kind),
         "expires_at": base.expires_at,
     }
-    values |= {name: value for name in _STORED if (value := getattr(draft, name)) is not None}
-    if draft.ttl_seconds is not None:
-        values["expires_at"] = base.updated_at + int(draft.ttl_seconds * 1000)
-    elif draft.endless:
+    values |= {name: value for name in _STORED if (value := getattr(given, name)) is not None}
+    if given.ttl_seconds is not None:
+        values["expires_at"] = base.updated_at + int(given.ttl_seconds * 1000)
+    elif given.endless:
         values["expires_at"] = None
     return replace(base, **values)
 

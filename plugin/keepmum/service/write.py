@@ -34,13 +34,13 @@ class Remembered:
 class _Draft:
     """One write, cleaned and scanned, with what is needed to apply it to any base."""
 
-    values: validation.Draft
-    memory: Memory  # a new memory with these values
+    fields: validation.CleanFields
+    memory: Memory  # a new memory with these fields
     now: int
 
     def revised(self, base: Memory) -> Memory:
-        """`base` with the values of this write and the commit that is checked out now."""
-        return _placed(validation.revise(replace(base, git=self.memory.git), self.values))
+        """`base` with the fields of this write and the commit that is checked out now."""
+        return _placed(validation.revise(replace(base, git=self.memory.git), self.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Writer:
         context, now = self.context, self.context.clock()
         if fields.get("tags"):
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator can be read once only
-        values = validation.draft(text, fields)
+        cleaned = validation.clean_fields(text, fields)
         root, scope = context.place.root, context.options.default_scope
         blank = Memory(
             id=ids.new_id(now), text="", title=validation.title_of(""), kind="note", tier=default_tier("note"),
@@ -154,7 +154,7 @@ class Writer:
             created_by=context.agent, updated_by=context.agent,
         )  # fmt: skip
         sent: dict[str, Any] = dict(fields)
-        draft = _Draft(values, _placed(validation.revise(blank, values)), now)
+        draft = _Draft(cleaned, _placed(validation.revise(blank, cleaned)), now)
         judged = draft.memory if base is None else draft.revised(base)
         context.refuse_secrets(
             {"text": text, **(references or {}), **sent, "tags": list(sent.get("tags") or ())},
@@ -164,9 +164,9 @@ class Writer:
 
     def _keep(self, draft: _Draft, old: Memory | None) -> Remembered:
         """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
-        if old is not None and old.key and old.status == "active" and not draft.values.key:
-            values = replace(draft.values, key=old.key)
-            draft = replace(draft, values=values, memory=replace(draft.memory, key=old.key))
+        if old is not None and old.key and old.status == "active" and not draft.fields.key:
+            fields = replace(draft.fields, key=old.key)
+            draft = replace(draft, fields=fields, memory=replace(draft.memory, key=old.key))
         present = self._holder(draft.memory, draft.now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit(draft.memory, None, old, draft.now)
