@@ -41,9 +41,10 @@ _UPDATE_TIMEOUT = 600.0  # seconds that `update` without a limit waits for the l
 _SEARCH_TIMEOUT = 0.2  # seconds that a search waits while another process updates the index
 _NEIGHBOURS = tuple(side for steps in range(1, len(_NEIGHBOUR_WEIGHTS) + 1) for side in edits.around(steps))
 _VECTOR_OF = "(SELECT o.vector FROM vectors o WHERE o.model = v.model AND o.memory = (SELECT n.seq FROM {}))"
-_VECTORS = f"""SELECT v.memory, m.space, m.status, v.model, v.vector, {", ".join(map(_VECTOR_OF.format, _NEIGHBOURS))}
-    FROM vectors v LEFT JOIN memories m ON m.seq = v.memory"""
-_OWN = 4  # column of the memory's own vector in such a row; those of its neighbours follow in pairs
+_VECTORS = f"""SELECT v.memory, m.space, m.status, v.vector, {", ".join(map(_VECTOR_OF.format, _NEIGHBOURS))}
+    FROM vectors v JOIN memories m ON m.seq = v.memory
+    WHERE v.vector IS NOT NULL AND v.model = (SELECT max(id) FROM models WHERE name = ?)"""
+_OWN = 3  # column of the memory's own vector in such a row; those of its neighbours follow in pairs
 _CHANGED = "SELECT seq FROM memories WHERE change > ? UNION SELECT memory FROM vectors WHERE change > ? LIMIT ?"
 _NEIGHBOURS_OF = " UNION ".join(
     f"SELECT (SELECT n.seq FROM {side}) AS number FROM memories m WHERE m.seq IN ({{marks}}) AND number IS NOT NULL"
@@ -108,7 +109,8 @@ class VectorIndex:
         change = self._last_change()
         if self._matrix.change == change:
             return True
-        if at_most is not None and len(self._changed(change, at_most + 1)) > at_most:
+        first = self._matrix.change if self._matrix.change <= change else -1
+        if at_most is not None and len(self._changed(first, at_most + 1)) > at_most:
             return False
         try:
             with self._lock.hold(_SEARCH_TIMEOUT if at_most is not None else _UPDATE_TIMEOUT):
@@ -161,10 +163,9 @@ class VectorIndex:
         with contextlib.suppress(Damaged):
             self._matrix.refresh()
         change = self._last_change()
-        changed = self._changed(change)
         if not 0 <= self._matrix.change <= change or self._matrix.is_sparse():
-            self._matrix.replace(map(self._rows, _batches(self._changed(change, since=-1))), change)
-        elif changed:
+            self._matrix.replace(map(self._rows, _batches(self._changed(-1))), change)
+        elif changed := self._changed(self._matrix.change):
             neighbours = [number for batch in _batches(changed) for number in self._neighbours(batch)]
             *batches, last = _batches(sorted({*changed, *neighbours}))
             for batch in batches:
@@ -176,11 +177,9 @@ class VectorIndex:
     def _last_change(self) -> int:
         return self._one("SELECT value FROM counters WHERE name = 'change'")
 
-    def _changed(self, change: int, limit: int = -1, since: int | None = None) -> list[int]:
-        """The rows that changed since the matrix; all rows when the matrix is from a change after `change`."""
-        first = self._matrix.change if since is None else since
-        first = first if first <= change else -1
-        return [row[0] for row in self._query(_CHANGED, (first, first, limit))]
+    def _changed(self, change: int, limit: int = -1) -> list[int]:
+        """Up to `limit` rows that changed after `change`; -1 for all."""
+        return [row[0] for row in self._query(_CHANGED, (change, change, limit))]
 
     def _neighbours(self, numbers: Sequence[int]) -> list[int]:
         """The rows whose vectors include a share of these."""
@@ -190,17 +189,11 @@ class VectorIndex:
     def _rows(self, numbers: Sequence[int]) -> list[Row]:
         """These rows as the matrix holds them."""
         marks = ", ".join("?" * len(numbers))
-        model = self._one("SELECT max(id) FROM models WHERE name = ?", self.model)
-        found = self._query(f"{_VECTORS} WHERE v.memory IN ({marks})", tuple(numbers))
-        held = [
-            row for row in found if row["vector"] is not None and row["model"] == model and row["space"] is not None
-        ]
-        vectors = self._contextual(held)
-        rows_held = {
-            row["memory"]: Row(row["memory"], group_of(row["status"], row["space"]), vector)
-            for row, vector in zip(held, vectors, strict=True)
-        }
-        return [rows_held.get(number, Row(number, 0, None)) for number in numbers]
+        held = self._query(f"{_VECTORS} AND v.memory IN ({marks})", (self.model, *numbers))
+        found = {number: Row(number, 0, None) for number in numbers}
+        for row, vector in zip(held, self._contextual(held), strict=True):
+            found[row["memory"]] = Row(row["memory"], group_of(row["status"], row["space"]), vector)
+        return list(found.values())
 
     def _contextual(self, held: Sequence[sqlite3.Row]) -> Vector:
         """The vectors of memories, each with a share of its neighbours in the session."""
