@@ -57,7 +57,7 @@ def put(store: Store, *memories: Memory) -> None:
     store.commit([Change(None, memory, embedded(ranking.embedding_text(memory))) for memory in memories])
 
 
-def meant(store: Store, text: str, **asked: Any) -> list[str]:
+def nearest_ids(store: Store, text: str, **asked: Any) -> list[str]:
     """The ids that vector search alone finds, nearest first."""
     found = of(store).search([], lambda: embedded(text), wanted(**asked), 50)
     return [one.id for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
@@ -69,7 +69,7 @@ def meant(store: Store, text: str, **asked: Any) -> list[str]:
 def test_the_nearest_memories_are_found_without_common_words(store: Store) -> None:
     near, far = a_memory("the database is slow"), a_memory("a zebra runs")
     put(store, far, near)
-    assert meant(store, "database slow") == [near.id, far.id]
+    assert nearest_ids(store, "database slow") == [near.id, far.id]
 
 
 def test_a_lexical_match_has_its_cosine_too(store: Store) -> None:
@@ -88,10 +88,10 @@ def test_without_a_query_vector_search_is_lexical(store: Store) -> None:
 def test_a_memory_of_another_process_is_found_at_once(opener: Opener) -> None:
     here, there = opener(), opener()
     put(here, a_memory("a zebra runs"))
-    assert len(meant(here, "zebra")) == 1
+    assert len(nearest_ids(here, "zebra")) == 1
     memory = a_memory("the database is slow")
     put(there, memory)
-    assert meant(here, "database slow")[0] == memory.id
+    assert nearest_ids(here, "database slow")[0] == memory.id
 
 
 @pytest.mark.parametrize("field", ["text", "title", "tags"])
@@ -101,17 +101,17 @@ def test_a_memory_is_not_found_by_its_former_text(store: Store, field: str) -> N
     changed: Any = {field: ("zebra",) if field == "tags" else "a zebra runs"}
     new = replace(old, **changed, revision=2)
     store.commit([Change(old, new)])
-    assert meant(store, "database slow") == []
+    assert nearest_ids(store, "database slow") == []
     assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [old.id]
 
 
 def test_a_purged_memory_leaves_no_vector_to_the_next_one(store: Store) -> None:
     old = a_memory("the database is slow")
     put(store, old)
-    assert meant(store, "database slow") == [old.id]
+    assert nearest_ids(store, "database slow") == [old.id]
     store.commit([Change(old, None)])
     store.commit([Change(None, a_memory("a zebra runs"))])
-    assert meant(store, "database slow") == []
+    assert nearest_ids(store, "database slow") == []
 
 
 @pytest.mark.parametrize(("asked", "fields"), FIELDS)
@@ -119,7 +119,7 @@ def test_vector_search_applies_the_filters_of_lexical_search(
     store: Store, asked: dict[str, Any], fields: dict[str, Any]
 ) -> None:
     put(store, a_memory("a zebra", **fields))
-    assert meant(store, "zebra", **asked) == []
+    assert nearest_ids(store, "zebra", **asked) == []
 
 
 @pytest.mark.parametrize(("asked", "fields"), PASSES)
@@ -128,7 +128,7 @@ def test_vector_search_finds_what_passes_the_filter(
 ) -> None:
     memory = a_memory("a zebra", **fields)
     put(store, memory)
-    assert meant(store, "zebra", **asked) == [memory.id]
+    assert nearest_ids(store, "zebra", **asked) == [memory.id]
 
 
 def test_a_passing_memory_is_found_behind_many_nearer_ones(store: Store) -> None:
@@ -144,7 +144,7 @@ def test_a_passing_memory_is_found_behind_many_nearer_ones(store: Store) -> None
 def test_the_neighbours_of_a_memory_help_to_find_it(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     put(store, ask, answer, a_memory("the third one", session="s2"))
-    assert meant(store, "which database is slow?")[:2] == [ask.id, answer.id]
+    assert nearest_ids(store, "which database is slow?")[:2] == [ask.id, answer.id]
     assert {one.id for one in of(store).search(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
@@ -152,9 +152,9 @@ def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     alone = a_memory("the third one", session="s2")
     put(store, ask, a_memory("let me look", session="s1"), answer, alone)
-    assert meant(store, "which database is slow?").index(answer.id) < meant(store, "which database is slow?").index(
-        alone.id
-    )
+    assert nearest_ids(store, "which database is slow?").index(answer.id) < nearest_ids(
+        store, "which database is slow?"
+    ).index(alone.id)
     store.commit([Change(ask, None)])
     near = {one.id: one.cosine for one in of(store).search([], lambda: embedded("database slow"), wanted(), 5)}
     assert near[answer.id] == pytest.approx(near[alone.id], abs=0.01)
@@ -189,7 +189,7 @@ def test_a_memory_without_a_vector_is_pending(store: Store) -> None:
     assert of(store).count_pending(EMBEDDER.model) == 1
     assert of(store).save([(memory, embedded(memory.text))]) == 1
     assert of(store).count_pending(EMBEDDER.model) == 0
-    assert meant(store, "database slow") == [memory.id]
+    assert nearest_ids(store, "database slow") == [memory.id]
 
 
 def test_a_vector_of_a_former_text_is_not_stored(store: Store) -> None:

@@ -179,7 +179,7 @@ class Erasure(Protocol):
     """A store that can remove data without a trace."""
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
-        """Apply changes as `commit` does, pass history and activity through `redact`, keep no old byte anywhere.
+        """Apply changes as `commit` does, pass history and activity through `redact`, leave no old byte anywhere.
 
         Returns the names of the backups and other copies that were removed. One new backup is made.
         """

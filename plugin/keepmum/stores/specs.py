@@ -37,7 +37,7 @@ class MarkdownSpec:
     """The Markdown files of one repository."""
 
     root: str  # empty when the session is in no project's folder
-    cache: str  # folder below which the index is kept
+    cache: str  # folder of the index
     project: str  # the project of memories whose file names none
     user_home: str  # has the registry of all repositories
     project_of: Callable[[str, str], str] = lambda _, name: name  # project id of another repository, by root and name

@@ -1,4 +1,4 @@
-"""One transaction of a database: all of it, or nothing."""
+"""Transactions of a SQLite database."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["transaction"]
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
-    """The database while a transaction of it runs: kept when the block ends, rolled back when it raises."""
+    """Run the block in a transaction: commit when it ends, roll back when it raises."""
     db.execute(f"BEGIN {kind}")
     try:
         yield db
         db.execute("COMMIT")
     except BaseException:
-        if db.in_transaction:  # a disk that is full may have ended it, and that is what is to be told
+        if db.in_transaction:  # a full disk may have ended it; then the first error counts
             db.execute("ROLLBACK")
         raise

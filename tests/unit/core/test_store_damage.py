@@ -87,8 +87,8 @@ def test_a_store_that_lost_its_header_keeps_its_wal(filled: Path, tmp_path: Path
         shutil.copyfile(str(filled) + suffix, str(broken) + suffix)
     store.close()
     overwrite(broken, 0, 100)
-    with opened(broken) as mended:
-        assert mended.count(EVERYTHING) == MANY + 1
+    with opened(broken) as repaired:
+        assert repaired.count(EVERYTHING) == MANY + 1
 
 
 def test_memories_on_both_sides_of_broken_pages_are_saved(filled: Path) -> None:
@@ -187,11 +187,11 @@ def test_a_truncated_wal_keeps_its_complete_transactions(path: Path, tmp_path: P
         shutil.copyfile(str(path) + suffix, str(copy) + suffix)
     store.close()
     os.truncate(str(copy) + "-wal", kept)
-    with opened(copy) as mended:
-        texts = [memory.text for memory in mended.browse(EVERYTHING, order="created")]
+    with opened(copy) as repaired:
+        texts = [memory.text for memory in repaired.browse(EVERYTHING, order="created")]
         assert sorted(texts) == [f"memory {number}" for number in range(len(texts))]
-        mended.commit([Change(None, a_memory("and on"))])
-        assert mended.health()["integrity"] == "ok"
+        repaired.commit([Change(None, a_memory("and on"))])
+        assert repaired.health()["integrity"] == "ok"
 
 
 def test_another_process_switches_to_the_repaired_file(filled: Path) -> None:

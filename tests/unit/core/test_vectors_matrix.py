@@ -101,7 +101,7 @@ def test_rebuilding_removes_the_former_files(matrix: Matrix, tmp_path: Path, ope
     other = open_again()
     matrix.replace([[Row(8, 7, AXES[8])]], change=9)
     assert {path.name for path in (tmp_path / "vectors").iterdir()} == {"rows-2", "vectors-2", "signs-2", "state.json"}
-    assert found(other, 2) == [2], "whoever searches meanwhile still has the old files"
+    assert found(other, 2) == [2], "a search in another process still has the old files"
     other.refresh()
     assert found(other, 2) == [8]
 

@@ -200,7 +200,7 @@ def _vector_triggers() -> tuple[str, str, str]:
 
 
 def _index_triggers(searched: Sequence[str]) -> tuple[str, str, str]:
-    """Triggers that keep the full-text index equal to the rows; an external-content index needs the old values."""
+    """Triggers that update the full-text index with the rows; an external-content index needs the old values."""
     columns = ", ".join(searched)
     old = ", ".join(f"old.{column}" for column in searched)
     new = ", ".join(f"new.{column}" for column in searched)

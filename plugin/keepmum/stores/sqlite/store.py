@@ -90,7 +90,7 @@ class SqliteStore:
         return STORED
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
-        """Apply changes, redact history and activity, keep no old byte in file, WAL, indexes or backups."""
+        """Apply changes, redact history and activity, leave no old byte in file, WAL, indexes or backups."""
         with self._database.writing() as db:
             edits.write(db, changes, activity)
             edits.redact_past(db, redact)

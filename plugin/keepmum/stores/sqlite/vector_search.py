@@ -61,7 +61,7 @@ class SqliteVectorSearch:
     def __init__(
         self, query: Query, writing: Writing, lexical: LexicalSearch, folder: str, refresh: Callable[[], object]
     ) -> None:
-        """`query`, `writing` and `lexical` are of the store; indexes are kept in `folder`."""
+        """`query`, `writing` and `lexical` are of the store; indexes are in `folder`."""
         self._refresh = refresh  # called before reads that must see the latest memories
         self._query = query
         self._writing = writing
