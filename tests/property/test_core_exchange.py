@@ -1,4 +1,4 @@
-"""What is exported comes back, and what is imported can do no harm, whatever it is."""
+"""An export can be imported, and no import does harm."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, Memory
 from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
 
-# Each example opens stores of its own, which takes the disk's time, not ours.
+# Each example opens its own stores, which takes disk time.
 settings.register_profile("stores", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 stores = settings(settings.get_profile("stores"), max_examples=25)
 
-# On a shared machine a first call may take longer than hypothesis allows by default.
+# The first call may take longer than the default deadline on a shared machine.
 unhurried = settings(deadline=None)
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
@@ -51,10 +51,10 @@ def open_at(folder: str, name: str) -> contextlib.closing[MemoryService]:
 
 @stores
 @given(st.lists(writes, max_size=6))
-def test_an_export_imported_elsewhere_is_the_same_memories(sent: list[dict[str, Any]]) -> None:
+def test_an_imported_export_has_the_same_memories(sent: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_at(folder, "a.db") as here, open_at(folder, "b.db") as there:
         for fields in sent:
-            with contextlib.suppress(InvalidInput):  # what cleaning leaves may be empty
+            with contextlib.suppress(InvalidInput):  # a text may be empty after cleaning
                 here.remember(**fields)
         lines = [json.dumps(serialization.to_json(memory)) for memory in here.every()]
         for line in lines:
@@ -77,7 +77,7 @@ choices = st.sampled_from([*KINDS, *SCOPES, *STATUSES, *TIERS])
 
 @settings(deadline=None, max_examples=300)
 @given(st.fixed_dictionaries(GOOD), st.dictionaries(st.sampled_from([*FIELDS, *GOOD]), anything | choices, max_size=4))
-def test_what_is_parsed_is_within_every_limit_or_refused_by_field(good: dict[str, Any], more: dict[str, Any]) -> None:
+def test_a_parsed_memory_is_within_the_limits(good: dict[str, Any], more: dict[str, Any]) -> None:
     try:
         memory = serialization.parse({**good, **more})
     except InvalidInput as refusal:
@@ -103,7 +103,7 @@ def assert_within_limits(memory: Memory) -> None:
 
 @stores
 @given(st.fixed_dictionaries(GOOD), st.dictionaries(st.sampled_from(FIELDS), anything | choices, max_size=6))
-def test_no_import_breaks_what_reads_it_later(good: dict[str, Any], more: dict[str, Any]) -> None:
+def test_reads_work_after_any_import(good: dict[str, Any], more: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_at(folder, "a.db") as service:
         with contextlib.suppress(KeepmumError):
             service.import_memory({**good, **more})
@@ -117,14 +117,14 @@ def test_no_import_breaks_what_reads_it_later(good: dict[str, Any], more: dict[s
 
 @unhurried
 @given(st.text(characters))
-def test_cleaning_what_is_clean_changes_nothing(text: str) -> None:
+def test_cleaning_is_idempotent(text: str) -> None:
     once = validation.clean("text", text, LIMITS.text, in_bytes=True)
     assert validation.clean("text", once, LIMITS.text, in_bytes=True) == once
 
 
 @unhurried
 @given(st.text())
-def test_cleaning_gives_text_or_names_the_field(text: str) -> None:
+def test_cleaning_returns_text_or_names_the_field(text: str) -> None:
     field = "why"
     try:
         validation.clean("why", text, LIMITS.why).encode()
@@ -145,7 +145,7 @@ def test_a_title_is_one_line_within_its_limit(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["id", "text", "title", "created_at", "updated_at"])
-def test_an_import_needs(name: str) -> None:
+def test_a_missing_field_is_reported(name: str) -> None:
     whole = serialization.to_json(Memory(id="mem_" + "0" * 26, text="x", title="x", created_at=1, updated_at=1))
     with pytest.raises(InvalidInput, match=f"{name}: is missing"):
         serialization.parse({**whole, name: None})

@@ -1,4 +1,4 @@
-"""Points in time as people write them: understood, or refused by the field's name."""
+"""Points in time are parsed, or refused with the field's name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keepmum.core.errors import InvalidInput
 from keepmum.core.when import parse_when
 
-# On a shared machine a first call may take longer than hypothesis allows by default.
+# The first call may take longer than the default deadline on a shared machine.
 unhurried = settings(deadline=None)
 NOW = int(datetime(2026, 11, 21, 12, 30, tzinfo=UTC).timestamp() * 1000)
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
@@ -40,14 +40,14 @@ def test_a_time_keeps_its_zone(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "7", "7y", "-7d", "2026-13-01", "0001-01-01", "1" * 40 + "d"])
-def test_what_is_no_time_is_refused_with_what_works(text: str) -> None:
+def test_other_texts_are_refused_with_examples(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^older_than: is not a time; write 12h, 7d, 2w, today, yesterday or 2026"):
         parse_when("older_than", text, NOW)
 
 
 @unhurried
 @given(st.text())
-def test_any_text_is_a_time_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
         field = "since" if isinstance(parse_when("since", text, NOW), int) else ""
     except InvalidInput as refusal:
@@ -57,5 +57,5 @@ def test_any_text_is_a_time_or_refused(text: str) -> None:
 
 @unhurried
 @given(st.integers(0, 4_102_444_800).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)))
-def test_every_written_time_is_read_back(moment: datetime) -> None:
+def test_an_iso_time_is_read_back(moment: datetime) -> None:
     assert parse_when("since", moment.isoformat(), NOW) == int(moment.timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""Whatever a cloned repository's settings file says, it stays within its bounds."""
+"""A cloned repository's settings file cannot exceed its permissions."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return home, place
 
 
-def settled(folders: tuple[Path, Path], text: str) -> Settings | None:
-    """What holds in a clone with this project file; None when the file is refused."""
+def loaded(folders: tuple[Path, Path], text: str) -> Settings | None:
+    """The settings in a clone with this project file; None when the file is refused."""
     home, place = folders
     (place / ".keepmum.toml").write_text(text, encoding="utf-8")
     try:
@@ -55,8 +55,8 @@ def settled(folders: tuple[Path, Path], text: str) -> Settings | None:
 
 
 @given(text=TEXTS)
-def test_no_project_file_reaches_past_its_bounds(folders: tuple[Path, Path], text: str) -> None:
-    settings = settled(folders, text)
+def test_a_project_file_cannot_change_protected_settings(folders: tuple[Path, Path], text: str) -> None:
+    settings = loaded(folders, text)
     if settings is not None:
         assert settings.backend.origin in {None, APPROVED}
         assert settings.store.path == str(folders[0] / "memory.db")
@@ -64,8 +64,8 @@ def test_no_project_file_reaches_past_its_bounds(folders: tuple[Path, Path], tex
 
 
 @given(text=TEXTS)
-def test_hooks_read_what_the_core_reads(folders: tuple[Path, Path], text: str) -> None:
-    settings = settled(folders, text)
+def test_hooks_and_core_read_the_same_settings(folders: tuple[Path, Path], text: str) -> None:
+    settings = loaded(folders, text)
     if settings is not None:
         home, place = folders
         read = switches.read(str(home), "session", str(place), {})
@@ -79,7 +79,7 @@ def test_hooks_read_what_the_core_reads(folders: tuple[Path, Path], text: str) -
 
 
 @given(text=TEXTS, name=st.sampled_from(["enabled", "capture.enabled"]), value=st.booleans())
-def test_one_value_changes_and_no_other(text: str, name: str, *, value: bool) -> None:
+def test_changing_a_value_keeps_comments(text: str, name: str, *, value: bool) -> None:
     try:
         after = changed("config.toml", text, name, value)
     except SettingsError:

@@ -1,4 +1,4 @@
-"""Whatever a remote is written like: one repository, one id, and nothing of its credentials."""
+"""Every spelling of a remote gives the same id, without credentials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRETS = st.text(string.ascii_letters + string.digits, min_size=8, max_size=40)
 
 @st.composite
 def spellings(draw: st.DrawFn, host: str, path: list[str]) -> str:
-    """One way to write the remote `host/path`."""
+    """A spelling of the remote `host/path`."""
     user = draw(st.sampled_from(["", "git@", "me@", "me:word@", "x-access-token:word@"]))
     letters = draw(st.sampled_from([str.lower, str.upper, str.title]))(host)
     slashes = draw(st.sampled_from(["/", "//"])).join(path)
@@ -36,14 +36,14 @@ def spellings(draw: st.DrawFn, host: str, path: list[str]) -> str:
 
 
 @given(st.data(), HOSTS, PATHS)
-def test_all_spellings_of_one_remote_give_one_id(data: st.DataObject, host: str, path: list[str]) -> None:
+def test_all_spellings_of_a_remote_have_the_same_id(data: st.DataObject, host: str, path: list[str]) -> None:
     first, second = data.draw(spellings(host, path)), data.draw(spellings(host, path))
     assert remote_id(first, "/shop") == remote_id(second, "/shop")
     assert remote_id(first, "/shop") is not None
 
 
 @given(st.data(), HOSTS, PATHS, PATHS)
-def test_two_repositories_never_give_one_id(data: st.DataObject, host: str, one: list[str], two: list[str]) -> None:
+def test_two_repositories_have_different_ids(data: st.DataObject, host: str, one: list[str], two: list[str]) -> None:
     first, second = data.draw(spellings(host, one)), data.draw(spellings(host, two))
     assert (remote_id(first, "/shop") == remote_id(second, "/shop")) == (one == two)
 
@@ -56,7 +56,7 @@ def test_two_repositories_never_give_one_id(data: st.DataObject, host: str, one:
     st.sampled_from(["@", "%40"]),
     st.sampled_from(["github.com/acme/api.git", "github.com:acme/api.git", "[::1]:22/api", "/srv/api", "C:\\api"]),
 )
-def test_a_credential_never_reaches_an_id(  # noqa: PLR0917 - the parts of a URL, in their order
+def test_an_id_contains_no_credential(  # noqa: PLR0917 - the parts of a URL, in their order
     secret: str, scheme: str, before: str, after: str, at: str, place: str
 ) -> None:
     url = scheme + before + secret + after + at + place
@@ -65,7 +65,7 @@ def test_a_credential_never_reaches_an_id(  # noqa: PLR0917 - the parts of a URL
 
 
 @given(st.text(), st.text())
-def test_any_text_has_an_id_that_can_be_stored_or_none(url: str, base: str) -> None:
+def test_the_id_for_any_text_can_be_stored(url: str, base: str) -> None:
     found = remote_id(url, "/" + base.replace("\0", ""))
     assert found is None or (found.encode("utf-8") and min(found) >= " ")
 
@@ -77,5 +77,5 @@ def test_a_quoted_value_is_read_back(value: str) -> None:
 
 
 @given(st.text())
-def test_any_text_is_a_configuration_that_says_something_or_nothing(text: str) -> None:
+def test_any_text_is_parsed_as_configuration(text: str) -> None:
     assert all(key.count(".") for key, _ in parse(text))

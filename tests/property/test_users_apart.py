@@ -1,4 +1,4 @@
-"""Whatever users store, correct, forget and ask for, none of them ever sees a word of another."""
+"""No sequence of calls shows a user a memory of another user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialect_calls import Caller, opened
 from keepmum.core.errors import KeepmumError
 
 USERS = ("ada", "bob", "eve")
-# Words that tell whose they are: each memory holds the name of its user, in capitals.
+# Each memory contains the name of its user in capitals.
 steps = st.lists(
     st.tuples(
         st.sampled_from(USERS),
@@ -26,9 +26,9 @@ steps = st.lists(
 
 
 @settings(max_examples=20)
-@given(told=steps)
-def test_no_user_ever_sees_a_word_of_another(
-    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str, int]]
+@given(taken=steps)
+def test_no_user_sees_a_memory_of_another(
+    tmp_path_factory: pytest.TempPathFactory, taken: list[tuple[str, str, int]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         home = tmp_path_factory.mktemp("home")
@@ -36,14 +36,14 @@ def test_no_user_ever_sees_a_word_of_another(
         patch.chdir(home)
         with opened("per-user") as tools:
             names: list[str] = []
-            for user, action, number in told:
+            for user, action, number in taken:
                 answer = _do(tools, names, user, action, number)
                 others = [other.upper() for other in USERS if other != user]
                 assert not any(other in answer for other in others), (user, action)
 
 
 def _do(tools: Caller, names: list[str], user: str, action: str, number: int) -> str:
-    """What a tool says; ids of every user are tried by every other."""
+    """The answer of a tool; each user also tries the ids of the others."""
     content = f"{user.upper()} likes thing {number}"
     some = names[number % len(names)] if names else "mem_nothing"
     calls: dict[str, tuple[str, dict[str, Any]]] = {
