@@ -1,1 +1,1 @@
-"""Values and pure functions of the memory model: no I/O, no settings, no imports from other packages of Keepmum."""
+"""Values and pure functions of the memory model: no files, no settings, no imports from other packages of Keepmum."""
