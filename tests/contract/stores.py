@@ -41,7 +41,7 @@ def _open_second(folder: Path) -> Store:
 STORES: Mapping[str, OpenStore] = {
     "composite": lambda folder: CompositeStore(
         {
-            "sqlite": sqlite.open_store(str(folder / "memory.db")),
+            "sqlite": sqlite.SqliteStore(str(folder / "memory.db")),
             "markdown": markdown.MarkdownStore(str(folder), str(folder / "cache"), "alpha"),
         },
         {"project": "markdown"},
@@ -49,7 +49,7 @@ STORES: Mapping[str, OpenStore] = {
     "markdown": lambda folder: markdown.MarkdownStore(str(folder), str(folder / "cache"), "alpha"),
     "rest": _open_rest,
     "rest-second": _open_second,
-    "sqlite": lambda folder: sqlite.open_store(str(folder / "memory.db")),
+    "sqlite": lambda folder: sqlite.SqliteStore(str(folder / "memory.db")),
 }
 
 # Tests that a store is excused from, with the guarantee that it lacks (`Capabilities.cannot`). Each of them must fail:

@@ -21,7 +21,7 @@ from pytest_httpserver import HTTPServer
 from contract.stores import a_memory, an_event
 from keepmum.core import ids
 from keepmum.core.memory import Change, Memory
-from keepmum.stores.sqlite import open_store
+from keepmum.stores.sqlite import SqliteStore
 from keepmum.workspace import credentials
 from keepmum.workspace.git.remote_url import folder_id
 from rest_server import KEY, FakeServer, behind
@@ -38,7 +38,7 @@ def project(tmp_path: Path, home: Path) -> Path:
     """A folder, and a database with memories of it, each changed once."""
     folder = tmp_path / "shop"
     folder.mkdir()
-    with contextlib.closing(open_store(str(home / ".keepmum" / "memory.db"))) as store:
+    with contextlib.closing(SqliteStore(str(home / ".keepmum" / "memory.db"))) as store:
         new = [
             a_memory(f"memory number{number}", project=folder_id(str(folder)), key=f"k{number}")
             for number in range(MEMORIES)

@@ -86,7 +86,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home, clone = tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("clone")
     (home / "config.toml").write_text(f"backend.approved = ['{APPROVED}']", encoding="utf-8")
     credentials.store(str(home), APPROVED, STORED)
-    mirror, outbox = sqlite.open_store(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
+    mirror, outbox = sqlite.SqliteStore(str(home / "mirror.db")), Outbox(str(home / "outbox.db"))
     lock = SendLock(str(home / "turn"))
     yield home, clone, mirror, outbox, lock
     lock.close()

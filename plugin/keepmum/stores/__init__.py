@@ -32,11 +32,11 @@ def open_store(spec: StoreSpec) -> Store:
     """
     match spec:
         case SqliteSpec():
-            return sqlite.open_store(spec.path)
+            return sqlite.SqliteStore(spec.path)
         case RestSpec():
             from keepmum.stores import rest
 
-            return rest.open_store(spec, sqlite.open_store(spec.mirror.path))
+            return rest.open_store(spec, sqlite.SqliteStore(spec.mirror.path))
         case MarkdownSpec():
             from keepmum.stores import markdown
 

@@ -117,7 +117,7 @@ class Split(Keepmum):
         if second == "none":
             return
         self._memory.close()
-        first, other = (sqlite.open_store(str(Path(self._folder.name, name))) for name in ("memory.db", "other.db"))
+        first, other = (sqlite.SqliteStore(str(Path(self._folder.name, name))) for name in ("memory.db", "other.db"))
         server = cast(Store, _Server(other, texts=second == "texts"))
         stores: dict[str, Store] = {"sqlite": first, "rest": other if second == "ours" else server}
         self._memory = MemoryService(
@@ -144,7 +144,7 @@ class _Server:
 
     def __init__(self, store: SqliteStore, *, texts: bool) -> None:
         self._store = store
-        self._here = store if texts else sqlite.open_store(f"{store.path}.titles")
+        self._here = store if texts else sqlite.SqliteStore(f"{store.path}.titles")
         self.capabilities = Capabilities(cannot={"search": "in its own way"})
         self.features = Features(remote=self)
 

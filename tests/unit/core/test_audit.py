@@ -174,7 +174,7 @@ def test_folders_are_walked_without_git_and_links(tmp_path: Path) -> None:
 
 
 def test_an_older_copy_in_another_store_is_audited_too(tmp_path: Path) -> None:
-    stores = {name: sqlite.open_store(str(tmp_path / name / "memory.db")) for name in ("one", "two")}
+    stores = {name: sqlite.SqliteStore(str(tmp_path / name / "memory.db")) for name in ("one", "two")}
     now = 1_790_000_000_000
     old = Memory(id=ids.new_id(now), text=f"deploy with {SECRET}", title="deploy", created_at=now, updated_at=now)
     for store in stores.values():

@@ -16,7 +16,7 @@ import pytest
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError
 from keepmum.core.memory import Change, Filter
-from keepmum.stores.sqlite import SqliteStore, database, edits, files, open_store
+from keepmum.stores.sqlite import SqliteStore, database, edits, files
 
 PAGE = 4096
 MANY = 300
@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[SqliteStore]:
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         yield store
 
 
@@ -79,7 +79,7 @@ def test_a_store_that_lost_its_header_loses_no_memory(filled: Path) -> None:
 
 
 def test_a_store_that_lost_its_header_keeps_its_wal(filled: Path, tmp_path: Path) -> None:
-    store = open_store(str(filled))
+    store = SqliteStore(str(filled))
     store.commit([Change(None, a_memory("only in the WAL"))])
     broken = tmp_path / "copy" / "memory.db"
     broken.parent.mkdir()
@@ -178,7 +178,7 @@ def test_a_store_survives_flipped_bytes_anywhere(filled: Path, seed: int) -> Non
 
 @pytest.mark.parametrize("kept", [0, 1, 31, 32, 100, PAGE, PAGE + 60, 20_000])
 def test_a_truncated_wal_keeps_its_complete_transactions(path: Path, tmp_path: Path, kept: int) -> None:
-    store = open_store(str(path))
+    store = SqliteStore(str(path))
     for number in range(10):
         store.commit([Change(None, a_memory(f"memory {number}"))])
     copy = tmp_path / "copy" / "memory.db"
@@ -195,7 +195,7 @@ def test_a_truncated_wal_keeps_its_complete_transactions(path: Path, tmp_path: P
 
 
 def test_another_process_switches_to_the_repaired_file(filled: Path) -> None:
-    there = open_store(str(filled))
+    there = SqliteStore(str(filled))
     there.count(EVERYTHING)
     overwrite(filled, 0, 100)
     with opened(filled) as here:
@@ -218,7 +218,7 @@ def test_health_reports_damage_without_repairing_it(filled: Path) -> None:
 
 
 def test_damage_is_repaired_once_when_several_processes_notice(filled: Path) -> None:
-    stores = [open_store(str(filled)) for _ in range(3)]
+    stores = [SqliteStore(str(filled)) for _ in range(3)]
     for offset in pages_of(filled, "memory number")[2:5]:
         overwrite(filled, offset, PAGE)
     for store in stores:
@@ -282,7 +282,7 @@ def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monk
 
     monkeypatch.setattr(edits, "fill", full)
     with pytest.raises(StoreError):
-        open_store(str(filled))
+        SqliteStore(str(filled))
     monkeypatch.undo()
     assert filled.read_bytes() == before
     with opened(filled) as store:
@@ -290,7 +290,7 @@ def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monk
 
 
 def test_a_wal_without_its_file_is_set_aside_and_not_read(path: Path, tmp_path: Path) -> None:
-    store = open_store(str(path))
+    store = SqliteStore(str(path))
     store.commit([Change(None, a_memory("the old world"))])
     shutil.copyfile(f"{path}-wal", tmp_path / "wal")
     store.close()

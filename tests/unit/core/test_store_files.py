@@ -22,7 +22,7 @@ from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.core.memory import Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.stores.sqlite import SqliteStore, database, files, open_store, rows, schema
+from keepmum.stores.sqlite import SqliteStore, database, files, rows, schema
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.vectors import pack
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
-    with contextlib.closing(open_store(str(path))) as opened:
+    with contextlib.closing(SqliteStore(str(path))) as opened:
         yield opened
 
 
@@ -65,7 +65,7 @@ def test_only_the_owner_can_read_anything(store: SqliteStore, path: Path) -> Non
 def test_a_permissive_umask_does_not_open_the_files(path: Path) -> None:
     before = os.umask(0)
     try:
-        with contextlib.closing(open_store(str(path))) as store:
+        with contextlib.closing(SqliteStore(str(path))) as store:
             put(store, "private")
             assert {mode(found) for found in path.parent.iterdir()} == {0o600}
     finally:
@@ -238,10 +238,10 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_older_store_is_backed_up_and_migrated(path: Path, request: pytest.FixtureRequest) -> None:
-    with contextlib.closing(open_store(str(path))) as old:
+    with contextlib.closing(SqliteStore(str(path))) as old:
         put(old, "from before")
     request.getfixturevalue("next_version")
-    with contextlib.closing(open_store(str(path))) as new:
+    with contextlib.closing(SqliteStore(str(path))) as new:
         steps = [
             name
             for (name,) in new._database._connection.execute("SELECT name FROM migrations ORDER BY rowid").fetchall()
@@ -271,7 +271,7 @@ def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_memories_of_the_first_version_are_found(first_version: Path) -> None:
-    with contextlib.closing(open_store(str(first_version))) as store:
+    with contextlib.closing(SqliteStore(str(first_version))) as store:
         assert required(store.features.vector_search).count_pending("any") == 1
         for words in (["user"], ["数据"], ["getusername"]):
             assert len(store.search(words, wanted(), 5)) == 1
@@ -283,13 +283,13 @@ def test_search_in_a_read_only_store_of_the_first_version_is_lexical(
     first_version: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with contextlib.closing(open_store(str(first_version))) as store:
+    with contextlib.closing(SqliteStore(str(first_version))) as store:
         assert store.features.vector_search is None
         assert len(store.search(["user"], wanted(), 5)) == 1
 
 
 def test_a_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with contextlib.closing(open_store(str(path))) as old:
+    with contextlib.closing(SqliteStore(str(path))) as old:
         put(old, "from before")
         version = schema.version_of(old._database._connection)
 
@@ -299,9 +299,9 @@ def test_a_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: 
 
     monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, m999_breaks])
     with pytest.raises(StoreError):
-        open_store(str(path))
+        SqliteStore(str(path))
     monkeypatch.undo()
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         assert schema.version_of(store._database._connection) == version
         assert (
             store._database._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone()[0]
@@ -312,10 +312,10 @@ def test_a_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: 
 @pytest.fixture
 def newer(path: Path) -> Iterator[SqliteStore]:
     """A store of a newer version, opened by this one."""
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         put(store, "from the future")
         store._database._connection.execute("PRAGMA user_version = 999")
-    with contextlib.closing(open_store(str(path))) as opened:
+    with contextlib.closing(SqliteStore(str(path))) as opened:
         yield opened
 
 
@@ -354,7 +354,7 @@ def test_a_full_disk_gives_an_empty_read_only_store_with_a_reason(path: Path, mo
         raise OSError(errno.ENOSPC, "no room")
 
     monkeypatch.setattr(database, "_connect_current", no_room)
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         assert "disk is full" in store.capabilities.reason
         assert store.search(["words"], wanted(), 5) == []
         with pytest.raises(StoreReadOnly):
@@ -364,10 +364,10 @@ def test_a_full_disk_gives_an_empty_read_only_store_with_a_reason(path: Path, mo
 @posix_only
 @pytest.mark.parametrize("most", [0, 4096, 40_000, 150_000])
 def test_a_disk_that_fills_up_at_the_first_start_is_reported(path: Path, most: int) -> None:
-    with no_file_beyond(most), contextlib.closing(open_store(str(path))) as store:
+    with no_file_beyond(most), contextlib.closing(SqliteStore(str(path))) as store:
         assert "the disk is full or failing; make room" in store.capabilities.reason
         assert store.get(["mem_of_nobody"]) == []
-    with contextlib.closing(open_store(str(path))) as store:  # there is room again
+    with contextlib.closing(SqliteStore(str(path))) as store:  # there is room again
         put(store, "words")
 
 
@@ -423,16 +423,16 @@ def test_a_store_on_a_network_file_system_is_refused_with_a_solution(
 ) -> None:
     monkeypatch.setattr(files, "network_file_system", lambda _: "nfs4")
     with pytest.raises(StoreError, match=r"network file system \(nfs4\).*KEEPMUM_HOME"):
-        open_store(str(path))
+        SqliteStore(str(path))
     assert not path.exists()
 
 
 def test_a_path_with_any_characters_can_be_opened_read_only(tmp_path: Path) -> None:
     path = tmp_path / "50% of #1?" / "memory.db"
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         put(store, "words")
         store._database._connection.execute("PRAGMA user_version = 999")
-    with contextlib.closing(open_store(str(path))) as store:
+    with contextlib.closing(SqliteStore(str(path))) as store:
         assert store.search(["words"], wanted(), 5)
 
 

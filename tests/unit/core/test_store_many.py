@@ -12,7 +12,7 @@ import pytest
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.memory import Change, Embedding, Memory
 from keepmum.stores import StaleWrite
-from keepmum.stores.sqlite import SqliteStore, edits, open_store
+from keepmum.stores.sqlite import SqliteStore, edits
 from keepmum.stores.vectors import pack
 
 WORDS = "getUserName deploy pool index query cache_size vector naïve 你好 résumé build".split()
@@ -59,8 +59,8 @@ def test_inserting_many_at_once_equals_inserting_one_by_one(
         for memory in new
     ]
     with (
-        contextlib.closing(open_store(str(tmp_path / "a" / "memory.db"))) as at_once,
-        contextlib.closing(open_store(str(tmp_path / "b" / "memory.db"))) as one_by_one,
+        contextlib.closing(SqliteStore(str(tmp_path / "a" / "memory.db"))) as at_once,
+        contextlib.closing(SqliteStore(str(tmp_path / "b" / "memory.db"))) as one_by_one,
     ):
         at_once.commit(changes[:before])
         at_once.commit(changes[before:])
@@ -70,7 +70,7 @@ def test_inserting_many_at_once_equals_inserting_one_by_one(
 
 
 def test_many_memories_inserted_at_once_and_the_next_one_are_found(tmp_path: Path) -> None:
-    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
+    with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as store:
         store.commit([Change(None, memory) for memory in several(edits._MANY)])
         store.commit([Change(None, a_memory("the last one of all"))])
         assert {memory.text for memory, _ in store.search(["last", "n7"], wanted(everywhere=True), 5)} >= {
@@ -83,7 +83,7 @@ def test_many_memories_inserted_at_once_and_the_next_one_are_found(tmp_path: Pat
 
 def test_no_memory_is_stored_when_two_of_many_share_a_key(tmp_path: Path) -> None:
     new = [*several(edits._MANY), a_memory("the same key", key="key.1"), a_memory("once more", key="key.1")]
-    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as store:
+    with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as store:
         before = store._database._connection.execute(TABLES["triggers"]).fetchall()
         with pytest.raises(StaleWrite):
             store.commit([Change(None, memory) for memory in new])

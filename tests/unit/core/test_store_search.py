@@ -12,7 +12,7 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change, Filter
-from keepmum.stores.sqlite import SqliteStore, lexical, open_store, rows
+from keepmum.stores.sqlite import SqliteStore, lexical, rows
 from keepmum.stores.sqlite import store as store_module
 
 MANY = 60
@@ -23,7 +23,7 @@ WIDE, NARROW = wanted(everywhere=True), wanted()  # the second excludes four in 
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store where every memory holds `common` and one holds each `n…`, and which counts as large."""
     monkeypatch.setattr(lexical, "_MIN_COUNTED", MANY)
-    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+    with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as opened:
         texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
         opened.commit([Change(None, a_memory(text, project="alpha" if "n1" in text else "beta")) for text in texts])
         yield opened

@@ -10,7 +10,7 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
-from keepmum.stores.sqlite import SqliteStore, lexical, open_store
+from keepmum.stores.sqlite import SqliteStore, lexical
 from keepmum.stores.sqlite.spelling import is_typo
 
 TEXTS = (
@@ -24,7 +24,7 @@ TEXTS = (
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+    with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as opened:
         opened.commit([Change(None, a_memory(text)) for text in TEXTS])
         yield opened
 

@@ -14,7 +14,7 @@ from contract.store_parts import required
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Candidate, Change, Embedding
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.stores.sqlite import SqliteStore, open_store, vector_index
+from keepmum.stores.sqlite import SqliteStore, vector_index
 from keepmum.stores.sqlite.lexical import LexicalSearch
 from keepmum.stores.sqlite.vector_index import VectorIndex
 from keepmum.stores.vectors import pack
@@ -30,7 +30,7 @@ def embedded(text: str, embedder: FakeEmbedder = EMBEDDER) -> Embedding:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with contextlib.closing(open_store(str(tmp_path / "memory.db"))) as opened:
+    with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as opened:
         opened.commit([Change(None, a_memory(text), embedded(text)) for text in TEXTS])
         yield opened
 

@@ -24,7 +24,7 @@ def open_at(origin: str, folder: Path, *, key: str | None = KEY, **options: Any)
     """The store at `origin`, with its mirror and outbox in `folder`."""
     server = Server(origin, key, no_key="" if key else "there is no key for it")
     mirror = SqliteSpec(str(folder / "mirror.db"))
-    return open_store(RestSpec(server, mirror, str(folder), **options), sqlite.open_store(mirror.path))
+    return open_store(RestSpec(server, mirror, str(folder), **options), sqlite.SqliteStore(mirror.path))
 
 
 def put(store: Store, *memories: Memory) -> Receipt:

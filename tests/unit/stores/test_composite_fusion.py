@@ -14,7 +14,7 @@ from keepmum.core.memory import Candidate, Change, Filter, Memory
 from keepmum.stores import Capabilities, Features, Store
 from keepmum.stores.composite import CompositeStore
 from keepmum.stores.composite.fusion import fused, fused_score, has_own_scores
-from keepmum.stores.sqlite import SqliteStore, open_store
+from keepmum.stores.sqlite import SqliteStore
 
 
 class Server:
@@ -45,7 +45,7 @@ def composite(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Compos
     scores = {"theirs, best": 2 * request.param, "theirs, last": request.param}
     with contextlib.ExitStack() as stack:
         ours, theirs, empty = (
-            stack.enter_context(contextlib.closing(open_store(str(tmp_path / name / "memory.db")))) for name in "abc"
+            stack.enter_context(contextlib.closing(SqliteStore(str(tmp_path / name / "memory.db")))) for name in "abc"
         )
         ours.commit([Change(None, a_memory(text, title=title)) for title, text in OURS.items()])
         theirs.commit([Change(None, a_memory("zebra", title=title)) for title in scores])

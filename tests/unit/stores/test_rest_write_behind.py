@@ -18,7 +18,7 @@ def listed(memory: Memory) -> Memory:
 
 
 def test_a_new_memory_is_saved(tmp_path: Path) -> None:
-    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
     cache, memory = WriteBehindCache(mirror), a_memory()
     cache.add([memory], {})
     cache.flush()
@@ -27,7 +27,7 @@ def test_a_new_memory_is_saved(tmp_path: Path) -> None:
 
 
 def test_a_response_from_before_a_local_write_does_not_overwrite_it(tmp_path: Path) -> None:
-    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
     cache, memory = WriteBehindCache(mirror), a_memory(key="deploy.pool")
     cache.add([listed(memory)], {})  # by a thread that read the list while the write was not finished
     put(mirror, memory)
@@ -37,7 +37,7 @@ def test_a_response_from_before_a_local_write_does_not_overwrite_it(tmp_path: Pa
 
 
 def test_a_response_from_before_a_local_change_does_not_overwrite_it(tmp_path: Path) -> None:
-    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
     cache, memory = WriteBehindCache(mirror), a_memory()
     put(mirror, memory)
     cache.add([listed(memory)], {memory.id: memory})
@@ -49,7 +49,7 @@ def test_a_response_from_before_a_local_change_does_not_overwrite_it(tmp_path: P
 
 
 def test_a_change_at_the_server_is_saved(tmp_path: Path) -> None:
-    mirror = sqlite.open_store(str(tmp_path / "mirror.db"))
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
     cache, memory = WriteBehindCache(mirror), a_memory()
     put(mirror, memory)
     cache.add([listed(memory)], {memory.id: memory})

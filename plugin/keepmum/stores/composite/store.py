@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
+from keepmum.core.memory import SCOPES, Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
 from keepmum.stores.base import Capabilities, Features, Receipt, Redact, Store, caveat, local
 from keepmum.stores.composite import writing
 from keepmum.stores.composite.fusion import fused_score, has_own_scores
@@ -246,8 +246,8 @@ class CompositeStore:
                 stack.callback(self._members.others.close)
 
     def _of_space(self, space: str) -> list[Store]:
-        scopes: dict[str, Scope] = {"project": "project", "global": "global", "session": "session", "shared": "shared"}
-        return self._members.ordered(scopes.get(space.partition("\x1f")[0], "project"))
+        name = space.partition("\x1f")[0]
+        return self._members.ordered(next((scope for scope in SCOPES if scope == name), "project"))
 
     def _searched(self, wanted: Filter) -> Iterator[Store]:
         """The stores that a read asks: with `everywhere`, also those of other projects."""

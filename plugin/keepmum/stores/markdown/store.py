@@ -25,7 +25,7 @@ from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
 from keepmum.stores.markdown.index_sync import IndexSync, digest_of
 from keepmum.stores.markdown.registry import Registry
-from keepmum.stores.sqlite import open_store
+from keepmum.stores.sqlite import SqliteStore
 from keepmum.stores.sqlite.errors import is_busy, is_full, store_error
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.system import private_files
@@ -85,7 +85,7 @@ class MarkdownStore:
         with self._store_errors():
             with self._lock.hold(_LOCK_TIMEOUT):  # two processes that repair a cache must not delete each other's
                 self._table = FileTable(os.path.join(index_folder, "files.db"))
-                self._index = open_store(os.path.join(index_folder, "memory.db"), self._refresh)
+                self._index = SqliteStore(os.path.join(index_folder, "memory.db"), self._refresh)
             self._sync = IndexSync(self._folder, self._table, self._index, project)
             self._update_index(check_all=True)
         self.features = Features(

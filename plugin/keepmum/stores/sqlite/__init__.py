@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from keepmum.stores.sqlite.store import SqliteStore, open_store
+from keepmum.stores.sqlite.store import SqliteStore
 
-__all__ = ["SqliteStore", "open_store"]
+__all__ = ["SqliteStore"]

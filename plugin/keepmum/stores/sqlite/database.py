@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
-from keepmum.core.memory import Memory
 from keepmum.stores.base import Capabilities
 from keepmum.stores.sqlite import edits, files, rows, schema
 from keepmum.stores.sqlite.errors import FAILURES, is_damage, is_full, store_error
@@ -180,9 +179,15 @@ class Database:
         """
         try:
             saved, from_backups = salvage(self.path, files.backups(self.path))
-            self._write_repaired(saved)
+            repaired = self.path + _REPAIRED
+            for leftover in (repaired, repaired + "-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(leftover)
+            with contextlib.closing(_connect(repaired)) as db:
+                schema.migrate(db)
+                edits.fill(db, saved)
             aside = files.set_aside(self.path)
-            os.replace(self.path + _REPAIRED, self.path)
+            os.replace(repaired, self.path)
         except (*FAILURES, OSError) as error:
             raise store_error(error, "repair") from error
         self.notice = (
@@ -190,15 +195,6 @@ class Database:
             f"The damaged file is kept as {os.path.basename(aside)}."
         )
         return self._open_writable()
-
-    def _write_repaired(self, saved: Sequence[Memory]) -> None:
-        repaired = self.path + _REPAIRED
-        for leftover in (repaired, repaired + "-journal"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(leftover)
-        with contextlib.closing(_connect(repaired)) as db:
-            schema.migrate(db)
-            edits.fill(db, saved)
 
     def _finish_repair(self) -> None:
         """Finish a repair that was interrupted, and set aside a WAL whose file was removed by hand."""

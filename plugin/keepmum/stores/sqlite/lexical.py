@@ -105,7 +105,11 @@ class LexicalSearch:
         chosen = [word for _, word in (uncommon or rare)[:fitting]]
         if uncommon and sums[len(chosen) - 1] <= _MAX_MATCHES:
             return chosen + corrected, 0
-        return chosen, self._first_of_latest(" OR ".join(chosen))
+        first = self._query(
+            f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET {_MAX_MATCHES}",
+            (" OR ".join(chosen),),
+        )
+        return chosen, int(first[0][0]) if first else 0
 
     def _counted(self, words: Iterable[str], memories: int, common: int) -> dict[str, int]:
         """Number of memories that hold each word, at most `common`.
@@ -124,14 +128,6 @@ class LexicalSearch:
             )
             self._common.update(word for word in unknown if counts[word] == common)
         return counts
-
-    def _first_of_latest(self, expression: str) -> int:
-        """The row number from which on `_MAX_MATCHES` memories match."""
-        found = self._query(
-            f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET {_MAX_MATCHES}",
-            (expression,),
-        )
-        return int(found[0][0]) if found else 0
 
 
 def filtered(

@@ -18,7 +18,7 @@ from keepmum.stores.sqlite.errors import is_damage
 from keepmum.stores.sqlite.lexical import LexicalSearch
 from keepmum.stores.sqlite.vector_search import SqliteVectorSearch
 
-__all__ = ["SqliteStore", "open_store"]
+__all__ = ["SqliteStore"]
 
 _ACTIVITY_DAYS = 90
 _ORDERS: dict[Order, str] = {

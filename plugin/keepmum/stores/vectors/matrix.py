@@ -123,7 +123,7 @@ class Matrix:
         """
         private_files.make_folder(self._folder)
         state = _State(self._unused_generation(), 0, change)
-        for path in self._paths(state.generation):
+        for path, *_ in self._files(state.generation):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         for batch in batches:
             state = self._append(state, batch)
@@ -198,7 +198,7 @@ class Matrix:
             numbered, vectors, signed = (
                 # A plain view, because numpy looks up the file of a memmap in every operation.
                 np.memmap(path, kind, "r", shape=(rows, width)).view(np.ndarray) if rows else np.empty((0, width), kind)
-                for path, (kind, width) in zip(self._paths(generation), self._shapes(), strict=True)
+                for path, kind, width in self._files(generation)
             )
         except (OSError, ValueError) as error:  # missing or too short
             self._state = _State(generation, 0, -1)
@@ -227,14 +227,11 @@ class Matrix:
 
     # -- writing the files
 
-    def _paths(self, generation: int) -> tuple[str, str, str]:
-        """The files of numbers and groups, of vectors, and of their signs."""
-        rows, vectors, signed = (os.path.join(self._folder, f"{kind}-{generation}") for kind in _KINDS)
-        return rows, vectors, signed
-
-    def _shapes(self) -> tuple[tuple[str, int], ...]:
-        """Data type and width of a row in each of these files."""
-        return ("<i8", 2), ("<f4", self._dimensions), ("u1", -(-self._dimensions // 8))
+    def _files(self, generation: int) -> list[tuple[str, str, int]]:
+        """Path, data type and row width of the files of numbers and groups, of vectors, and of their signs."""
+        shapes = ("<i8", 2), ("<f4", self._dimensions), ("u1", -(-self._dimensions // 8))
+        paths = (os.path.join(self._folder, f"{kind}-{generation}") for kind in _KINDS)
+        return [(path, *shape) for path, shape in zip(paths, shapes, strict=True)]
 
     def _append(self, state: _State, rows: Sequence[Row]) -> _State:
         """Write rows after those of `state`, overwriting what a crash may have left there; returns the new state."""
@@ -243,7 +240,8 @@ class Matrix:
             return state
         numbered = np.array([(number, group) for number, group, _ in added], dtype="<i8")
         vectors = np.stack([vector for *_, vector in added]).astype("<f4")
-        for path, block in zip(self._paths(state.generation), (numbered, vectors, signs(vectors)), strict=True):
+        blocks = (numbered, vectors, signs(vectors))
+        for (path, *_), block in zip(self._files(state.generation), blocks, strict=True):
             with open(path, "r+b") as file:
                 file.seek(state.rows * block.shape[1] * block.itemsize)
                 file.write(block.tobytes())
@@ -255,7 +253,7 @@ class Matrix:
         positions = [int(known[number]) for number in numbers if number < len(known) and known[number] != _ABSENT]
         if not positions:
             return
-        for path, (kind, width) in zip(self._paths(self._state.generation), self._shapes(), strict=True):
+        for path, kind, width in self._files(self._state.generation):
             zeros = bytes(width * np.dtype(kind).itemsize)
             with open(path, "r+b") as file:
                 for position in positions:
@@ -279,7 +277,7 @@ class Matrix:
 
     def _remove_others(self, generation: int) -> None:
         """Remove the files of other generations; on Windows, those that another process maps stay until next time."""
-        current = {os.path.basename(path) for path in self._paths(generation)}
+        current = {os.path.basename(path) for path, *_ in self._files(generation)}
         for name in os.listdir(self._folder):
             if name.startswith(_KINDS) and name not in current:
                 with contextlib.suppress(OSError):
