@@ -61,8 +61,9 @@ def _drip(connection: socket.socket) -> None:
 
 def _drip_head(connection: socket.socket) -> None:
     connection.recv(4096)
-    for letter in _HEAD * 100:
-        connection.sendall(bytes([letter]))
+    connection.sendall(_HEAD[:-2] + b"X-Endless: ")
+    while True:
+        connection.sendall(b"x")
         time.sleep(0.02)
 
 
@@ -99,11 +100,32 @@ def test_a_hanging_name_lookup_does_not_exceed_the_deadline(
     assert error.unsent, "nothing was sent"
     assert took < SHORT + SLACK
     answered.set()
+    join_request_threads()
+    assert fake.requests == [], "nothing is sent after the caller has stopped waiting"
+
+
+@pytest.mark.parametrize("serve", [_drip, _drip_head, _hang], ids=["drips", "drips its head", "hangs"])
+@pytest.mark.parametrize("tls", [False, True], ids=["HTTP", "HTTPS"])
+def test_the_thread_of_a_request_past_its_deadline_ends(
+    tmp_path: Path, serve: Callable[[socket.socket], None], *, tls: bool
+) -> None:
+    with contextlib.ExitStack() as stack:
+        origin, certificate = stack.enter_context(raw_server(serve)), None
+        if tls:
+            origin, certificate, _ = stack.enter_context(tls_server(tmp_path, "127.0.0.1", serve))
+        client = stack.enter_context(
+            contextlib.closing(HttpClient(Server(origin, KEY, ca_file=certificate), seconds=SHORT))
+        )
+        with pytest.raises(StoreUnavailable):
+            client.request("GET", "/api/v1/config")
+        join_request_threads()
+
+
+def join_request_threads() -> None:
     for thread in threading.enumerate():
         if thread.name == "keepmum-http":
             thread.join(LIMIT)
             assert not thread.is_alive()
-    assert fake.requests == [], "nothing is sent after the caller has stopped waiting"
 
 
 def test_a_request_past_its_deadline_does_not_end_another() -> None:
@@ -408,7 +430,9 @@ def test_a_transport_can_be_passed_in() -> None:
 
 
 @contextlib.contextmanager
-def tls_server(folder: Path, host: str) -> Iterator[tuple[str, str, list[bytes]]]:
+def tls_server(
+    folder: Path, host: str, respond: Callable[[socket.socket], None] | None = None
+) -> Iterator[tuple[str, str, list[bytes]]]:
     """A TLS server whose certificate is for `host`: its origin, the certificate, and what it received."""
     openssl = shutil.which("openssl")
     if openssl is None:
@@ -426,6 +450,9 @@ def tls_server(folder: Path, host: str) -> Iterator[tuple[str, str, list[bytes]]
 
     def serve(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secured:
+            if respond is not None:
+                respond(secured)
+                return
             received.append(secured.recv(4096))
             secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 

@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,7 +68,7 @@ class HttpClient:
         url = urlsplit(server.origin)
         self._is_localhost = url.scheme == "http" and url.hostname == "localhost"
         self._tls = _tls_context(server.ca_file) if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._idle: list[httpx.Client] = []  # each holds at most one open connection
+        self._idle: list[_Connection] = []
 
     def request(  # noqa: PLR0913 - the parts of an HTTP request
         self,
@@ -82,41 +82,56 @@ class HttpClient:
     ) -> Any:  # JSON; `responses` checks it
         """The JSON that the server answers with. Requests that are safe to repeat are retried until the deadline.
 
-        The second API makes a POST with `idempotency_key` safe to repeat, and refuses a change of any other revision
-        than `base_revision`. The first API ignores both.
+        API version 2 makes a POST with `idempotency_key` safe to repeat, and refuses a change of any other revision
+        than `base_revision`. Version 1 ignores both.
 
         Raises: StoreUnavailable, KeyRefused, RequestRefused, StoreError.
         """
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         if base_revision is not None:
             headers["If-Match"] = f'"{base_revision}"'
-        deadline = _Deadline(self._seconds)
         try:
-            client = self._idle.pop()
+            connection = self._idle.pop()
         except IndexError:
-            client = self._new_client()
+            connection = _Connection(self._new_client())
+        deadline = _Deadline(self._seconds, connection)
+        request = connection.client.build_request(method, path, params=query, json=body, headers=headers)
         result: Future[Any] = Future()
-
-        def send() -> Any:
-            request = client.build_request(method, path, params=query, json=body, headers=headers)
-            return self._send_with_retries(client, request, deadline)
-
-        threading.Thread(target=_resolve, args=(result, send), name="keepmum-http", daemon=True).start()
+        threading.Thread(
+            target=self._run, args=(result, connection, request, deadline), name="keepmum-http", daemon=True
+        ).start()
         try:
-            return result.result(deadline.left())
-        except TimeoutError:
-            raise StoreUnavailable(self._message(_TOO_SLOW), unsent=deadline.is_connecting) from None
+            with contextlib.suppress(TimeoutError):
+                return result.result(deadline.left())
         finally:
-            if result.done() and not self._closed.is_set():
-                self._idle.append(client)
-            else:
-                client.close()  # the thread fails at the next byte that it reads or writes
+            if result.cancel():  # not finished
+                connection.abort()
+        if result.cancelled():
+            raise StoreUnavailable(self._message(_TOO_SLOW), unsent=deadline.is_connecting)
+        return result.result()
 
     def close(self) -> None:
         """Close idle connections now, and those in use after their requests."""
         self._closed.set()
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop().client.close()
+
+    def _run(self, result: Future[Any], connection: _Connection, request: httpx.Request, deadline: _Deadline) -> None:
+        """Send a request in its own thread, and then release the connection."""
+        answer, failure = None, None
+        try:
+            answer = self._send_with_retries(connection.client, request, deadline)
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the result
+            failure = error
+        wanted = result.set_running_or_notify_cancel()
+        if wanted and not self._closed.is_set():
+            self._idle.append(connection)
+        else:
+            connection.client.close()
+        if failure is not None and wanted:
+            result.set_exception(failure)
+        elif wanted:
+            result.set_result(answer)
 
     def _send_with_retries(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
         pause = _FIRST_PAUSE
@@ -188,6 +203,23 @@ class HttpClient:
         )
 
 
+class _Connection:
+    """An httpx client that serves one request at a time, over one connection that is kept open."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.socket: socket.socket | None = None  # the latest that httpx has opened
+
+    def abort(self) -> None:
+        """Make the thread that uses the connection fail at once.
+
+        Closing the socket here would be unsafe: the thread could write to another file with the same descriptor.
+        """
+        if self.socket is not None:
+            with contextlib.suppress(OSError):
+                self.socket.shutdown(socket.SHUT_RDWR)
+
+
 class _Deadline:
     """When one request with its retries has to end, and how far it has come.
 
@@ -195,8 +227,9 @@ class _Deadline:
     name lookup at all. So each request runs in a thread of its own, and its caller stops waiting at the deadline.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, connection: _Connection) -> None:
         self._end = time.monotonic() + seconds
+        self._connection = connection
         self._event = ""
 
     @property
@@ -216,13 +249,15 @@ class _Deadline:
         if not self.left():
             raise httpx.TimeoutException(_TOO_SLOW)
 
-    def trace(self, event: str, _: Mapping[str, object]) -> None:
-        """Note an event of httpx, and send nothing after the caller has stopped waiting.
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:  # Any: each event of httpx has other values
+        """Note an event of httpx and the socket it opened. Send nothing after the caller has stopped waiting.
 
         Source: https://www.python-httpx.org/advanced/extensions/#trace, read 2026-11-22.
         """
         self._event = event
-        if event.endswith("send_request_headers.started"):
+        if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
+            self._connection.socket = info["return_value"].get_extra_info("socket")
+        elif event.endswith("send_request_headers.started"):
             self.check()
 
 
@@ -252,13 +287,6 @@ class _LocalhostTransport(httpx.HTTPTransport):
             finally:
                 request.url = url
         raise failure
-
-
-def _resolve(result: Future[Any], compute: Callable[[], Any]) -> None:
-    try:
-        result.set_result(compute())
-    except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the result
-        result.set_exception(error)
 
 
 def _tls_context(ca_file: str | None) -> ssl.SSLContext:
