@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import sys
@@ -33,10 +34,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Put temporary directories of tests and of their processes into memory: most of a run would wait for fsync."""
     if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not _memory_is_usable():
         return  # a worker of xdist inherits TMPDIR
-    folder = os.path.join(_SHARED_MEMORY, f"keepmum-tests-{os.getpid()}")  # random letters could pass for a secret
-    os.mkdir(folder, 0o700)
+    folder = _new_folder(_SHARED_MEMORY)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TMPDIR"] = tempfile.tempdir = folder
+
+
+def _new_folder(parent: str) -> str:
+    """A new folder with a short number: random letters or long numbers make some paths look like secrets."""
+    for number in itertools.count(1):
+        folder = os.path.join(parent, f"keepmum-tests-{number}")
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+            return folder
+    raise AssertionError
 
 
 def _memory_is_usable() -> bool:
@@ -88,8 +98,7 @@ def clean_repository() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def disk() -> Iterator[Path]:
     """A temporary directory on a real disk, for tests that are marked `disk`."""
-    folder = Path(DISK, f"keepmum-tests-{os.getpid()}")
-    folder.mkdir(mode=0o700)
+    folder = Path(_new_folder(DISK))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -157,7 +157,7 @@ def load(plugin: Path) -> Json:
     manifest = json.loads((plugin / ".cursor-plugin" / "plugin.json").read_text(encoding="utf-8"))
     path = plugin / manifest["hooks"]
     if path.is_symlink() or ".." in manifest["hooks"] or os.path.isabs(manifest["hooks"]):
-        raise BadConfig("the file lies outside of the plugin")
+        raise BadConfig("the file is outside of the plugin")
     config: Json = json.loads(path.read_text(encoding="utf-8"))
     if type(config.get("version")) is not int or config["version"] < 1:
         raise BadConfig("Config version must be a number")

@@ -1,4 +1,4 @@
-"""The plugin at work in the real Claude Code: what the model is offered, told and refused."""
+"""The plugin in the real Claude Code: tools, briefings and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reminder in the real Claude Code: when it reaches the model, and when nothing does."""
+"""The reminder in the real Claude Code: when it reaches the model, and when it does not."""
 
 from __future__ import annotations
 

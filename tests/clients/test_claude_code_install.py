@@ -1,4 +1,4 @@
-"""Getting the plugin into the real Claude Code: from a folder, from git, for oneself and for a team."""
+"""Installing the plugin into the real Claude Code: from a folder, from git, for a user and for a team."""
 
 from __future__ import annotations
 

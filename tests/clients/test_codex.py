@@ -1,4 +1,4 @@
-"""The plugin in the real Codex: tools, briefing, reminders, refusals, trust, and leaving without a trace."""
+"""The plugin in the real Codex: tools, briefing, reminders, refusals, trust, and removal."""
 
 from __future__ import annotations
 
@@ -264,8 +264,8 @@ def test_a_command_that_puts_a_secret_into_a_memory_file_is_refused(
 def test_hooks_that_nobody_reviewed_do_not_run_and_the_doctor_says_so(user: Codex, root: Path, project: Path) -> None:
     user.run("exec", "hello", folder=project)
     assert not (user.memories / "state" / "heartbeat" / "codex.session-start").exists()
-    told = said(user, root, project, well=True)
-    assert "not trusted yet, so they do not run: pre_tool_use, session_start, stop" in told
+    report = said(user, root, project, well=True)
+    assert "not trusted yet, so they do not run: pre_tool_use, session_start, stop" in report
 
 
 def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(

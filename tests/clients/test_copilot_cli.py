@@ -1,4 +1,4 @@
-"""The plugin at work in the real Copilot CLI: installed by its own commands, its tools, its guard, its reminders."""
+"""The plugin in the real Copilot CLI, installed with its own commands: tools, guard, reminders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extension at work in the real Gemini CLI: linked by its own command, its tools, its guard, its reminders."""
+"""The extension in the real Gemini CLI, linked with its own command: tools, guard, reminders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin at work in the real OpenCode: installed by one file, its tools, its guard, its reminders."""
+"""The plugin in the real OpenCode, installed as one file: tools, guard, reminders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`keepmum audit` as a process: a folder, a store, and the exit status that programs go by."""
+"""`keepmum audit` as a process: folders, stores, and exit statuses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(root: Path, tmp_path: Path, share_bytecode: Callable[[Path], None]) -> R
 
 @pytest.fixture
 def planted(run: Run, tmp_path: Path) -> Path:
-    """The home of a store into which a secret came past the one door."""
+    """The home of a store with a secret, written past the service."""
     run("remember", "an ordinary value", "--key", "known")
     with contextlib.closing(sqlite3.connect(tmp_path / "home" / "memory.db")) as db, db:
         db.execute("UPDATE memories SET text = ?", (f"deploy with {SECRET}",))
@@ -64,8 +64,8 @@ def test_a_file_is_told_by_place_and_rule(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".memories" / "a.md").write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
     done = run("audit", ".memories")
     assert (done.returncode, done.stdout) == (1, f"{Path('.memories', 'a.md')}:2:5: github.token\n")
-    (told,) = json.loads(run("audit", "--json", ".memories").stdout)
-    assert (told["line"], told["rule"]) == (2, "github.token")
+    (finding,) = json.loads(run("audit", "--json", ".memories").stdout)
+    assert (finding["line"], finding["rule"]) == (2, "github.token")
 
 
 def test_a_store_is_told_and_left_as_it_is(run: Run, planted: Path) -> None:

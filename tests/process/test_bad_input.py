@@ -1,4 +1,4 @@
-"""Input that no program writes on purpose, at each door: a word about it, no traceback, nothing of a secret in it."""
+"""Malformed input at every entry point gives a message without a traceback and without a part of a secret."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ def started(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Done:
 
 
 def in_json(bad: bytes) -> bytes:
-    """`bad` inside a JSON string, its odd bytes as they are."""
+    """`bad` in a JSON string, with its invalid bytes unchanged."""
     spelled = bad.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\x00", b"\\u0000")
     return b'"' + spelled + b'"'
 
 
-def held_back(done: Done, home: Path) -> None:
-    """Nothing of the secret is shown or kept, and no traceback either."""
-    told = done.stdout + done.stderr
-    assert b"Traceback" not in told
+def assert_withheld(done: Done, home: Path) -> None:
+    """Assert that no part of the secret is shown or stored, and that there is no traceback."""
+    output = done.stdout + done.stderr
+    assert b"Traceback" not in output
     files = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
     for piece in PIECES:
-        assert_hidden(piece, told, *files)
+        assert_hidden(piece, output, *files)
 
 
 Door = Callable[[Path, Path, Path, bytes], Done]
@@ -119,7 +119,7 @@ def test_a_command_says_what_it_met_and_shows_nothing_of_it(
     done = door(root, home, cwd, bad)
     assert done.returncode in {1, 2}
     assert done.stdout + done.stderr != b""
-    held_back(done, home)
+    assert_withheld(done, home)
 
 
 def call(bad: bytes, tool: bytes = b"remember") -> bytes:
@@ -134,7 +134,7 @@ def test_a_server_behind_the_guard_never_hears_it(bad: bytes, home: Path, tmp_pa
     done = run(server, call(bad), home)
     assert json.loads(done.stdout)["id"] == 1
     assert log.read_bytes() == b""
-    held_back(done, home)
+    assert_withheld(done, home)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
@@ -147,7 +147,7 @@ def test_the_guard_in_a_client_forbids_it(bad: bytes, root: Path, home: Path, tm
     done = started([str(root / "hooks" / "run.py"), "guard", "--client", "claude-code"], payload, home, tmp_path)
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
-    held_back(done, home)
+    assert_withheld(done, home)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
@@ -159,6 +159,6 @@ def test_the_tool_refuses_it_and_the_server_lives_on(bad: bytes, root: Path, hom
     done = started([str(root / "plugin" / "launch.py"), "mcp"], greeting + call(bad) + ping, home, tmp_path)
     answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
     assert answers[2]["result"] == {}
-    refused = answers.get(1) or answers[None]  # a line that is no JSON has no id
+    refused = answers.get(1) or answers[None]  # an invalid line has no id
     assert "error" in refused or refused["result"]["isError"] is True
-    held_back(done, home)
+    assert_withheld(done, home)

@@ -1,4 +1,4 @@
-"""What the command line does with an output that is full, closed, or of another encoding."""
+"""The command line with an output that is full, closed, or in another encoding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Call = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 @pytest.fixture
 def call(root: Path, bare_python: list[str], tmp_path: Path) -> Call:
-    """Runs one command in a folder of its own."""
+    """Runs a command in a new folder."""
 
     def call(*words: str, out: int = subprocess.PIPE, **environ: str) -> subprocess.CompletedProcess[bytes]:
         command = [*bare_python, str(root / "plugin" / "launch.py"), *words]

@@ -1,4 +1,4 @@
-"""Whole conversations in the dialects of other memories, as they go over the wire; ids, times and scores are masked."""
+"""Complete conversations in the dialects of other memory servers; ids, times and scores are masked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MASKS = (
 
 @pytest.fixture
 def speak(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Speak]:
-    """Starts a server of one dialect in a project called `shop`."""
+    """Starts a server with a dialect in a project named `shop`."""
     work = tmp_path / "shop"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -50,7 +50,7 @@ def masked(text: str) -> str:
 
 
 def said(server: ServerProcess, tool: str, **arguments: object) -> str:
-    """The text of a result, masked, behind `error: ` where it is marked as one."""
+    """The masked text of a result, with the prefix `error: ` when it is an error."""
     result: Any = server.call(tool, **arguments)["result"]
     assert [content["type"] for content in result["content"]] == ["text"]
     return ("error: " if result.get("isError") else "") + masked(result["content"][0]["text"])

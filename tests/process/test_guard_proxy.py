@@ -1,4 +1,4 @@
-"""`keepmum guard -- COMMAND` as a real process: bytes, ends, signals, and what is left behind."""
+"""`keepmum guard -- COMMAND` as a real process: bytes, exits, signals, and leftovers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def call(request_id: object, text: str) -> bytes:
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> None:
-    """What is in the home of these processes."""
+    """The bytecode cache in the home of these processes."""
     share_bytecode(tmp_path / ".keepmum")
 
 
 @pytest.fixture
 def token() -> str:
-    """What looks like a key of a code host."""
+    """A string in the form of a code host's key."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
@@ -46,7 +46,7 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a guarded server; what is left of it is ended with the test."""
+    """Starts a guarded server; it is killed at the end of the test."""
     started: list[subprocess.Popen[bytes]] = []
 
     def begin(*command: str) -> subprocess.Popen[bytes]:
@@ -68,7 +68,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def line_of(process: subprocess.Popen[bytes]) -> bytes:
-    """The next line; it has to come within the limit."""
+    """The next line; fails after the limit."""
     assert process.stdout is not None
     readable, _, _ = select.select([process.stdout], [], [], LIMIT)
     assert readable, "nothing came"
@@ -81,7 +81,7 @@ def say(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process has ended, within the limit; nobody of ours is its parent, so it is asked again and again."""
+    """Whether the process ends within the limit; it is not our child, so its state is polled."""
     deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:
         try:
@@ -89,7 +89,7 @@ def is_gone(pid: int) -> bool:
             state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
         except (ProcessLookupError, FileNotFoundError):
             return True
-        if state == "Z":  # ended, and its new parent does not ask
+        if state == "Z":  # ended, but not reaped by its new parent
             return True
         select.select([], [], [], 0.01)
     return False
@@ -120,13 +120,13 @@ def test_a_call_with_a_secret_reaches_no_server(tmp_path: Path, token: str) -> N
 
 
 def test_an_answer_whose_masking_outlives_the_server_is_not_lost(tmp_path: Path, token: str) -> None:
-    """Two megabytes take the scanner longer than the guard waits for the last words of a server that has ended."""
+    """Scanning two megabytes takes longer than the guard waits for output of a server that has ended."""
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token} " * 40_000}]}}
     (tmp_path / "answer").write_text(json.dumps(answer) + "\n", encoding="utf-8")
     server = script(f"sys.stdin.readline(); print(open({str(tmp_path / 'answer')!r}).read(), end='')")
     masked = run(server, PING, tmp_path, ["--results"])
     assert_hidden(token.encode(), masked.stdout)
-    assert masked.stdout.count(b" removed]") == 40_000  # in such a flood the scanner names later ones less precisely
+    assert masked.stdout.count(b" removed]") == 40_000  # among that many, the scanner names later ones less precisely
 
 
 def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
@@ -139,7 +139,7 @@ def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
 
 
 def test_last_words_that_take_long_to_mask_are_not_lost(tmp_path: Path) -> None:
-    # The scanner is loaded for the first word, and takes longer than a server's end is waited for here.
+    # The scanner is loaded for the first message, which takes longer than the wait for the server's end.
     answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "last words"}]}})
     server = script(f"sys.stdin.readline(); print({answer!r})")
     shorter = "from keepmum.guard import main, proxy; proxy._DRAIN = 0.02; sys.exit(main.main(sys.argv[1:]))"

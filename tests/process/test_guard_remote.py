@@ -1,4 +1,4 @@
-"""`keepmum guard --url` in front of a real server of the SDK, on loopback."""
+"""`keepmum guard --url` in front of a real server of the SDK on loopback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mcp_process import ServerProcess
 
 pytestmark = pytest.mark.heavy
 
-# A server of the SDK that keeps what it is told in a file, and what was sent for it to know the client by.
+# A server of the SDK that appends what it receives to a file, with the headers that identify the client.
 SERVER = """
 import sys
 import uvicorn
@@ -55,25 +55,25 @@ Start = Callable[..., ServerProcess]
 
 @pytest.fixture
 def token() -> str:
-    """What looks like a key of a code host."""
+    """A string in the form of a code host's key."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 class Remote:
-    """The running server."""
+    """A running server."""
 
     def __init__(self, port: int, log: Path) -> None:
         self.url = f"http://127.0.0.1:{port}/mcp"
         self.log = log
 
     def heard(self) -> list[str]:
-        """What it wrote down."""
+        """The lines that the server has recorded."""
         return self.log.read_text(encoding="utf-8").splitlines()
 
 
 @contextmanager
 def listening(kind: str, folder: Path) -> Iterator[Remote]:
-    """The server while it listens; it answers with plain JSON or with streams of events."""
+    """A listening server; it answers with plain JSON or with event streams."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -90,14 +90,14 @@ def listening(kind: str, folder: Path) -> Iterator[Remote]:
 
 @pytest.fixture(scope="module", params=["json", "stream"])
 def each_remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
-    """One server after the other, with each way to answer."""
+    """A server for each kind of answer."""
     with listening(request.param, tmp_path_factory.mktemp("each")) as remote:
         yield remote
 
 
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
-    """A server for several tests, for those that do not depend on how it answers."""
+    """A server for the tests that do not depend on the kind of answer."""
     with listening("stream", tmp_path_factory.mktemp("remote")) as remote:
         yield remote
 
@@ -117,7 +117,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture
 def start(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Iterator[Start]:
-    """Starts the guard in front of an address, with the packages that it needs there."""
+    """Starts the guard in front of an address, with its packages."""
     running: list[ServerProcess] = []
     share_bytecode(tmp_path / ".keepmum")
 

@@ -1,4 +1,4 @@
-"""Nothing leaves the machine: server, command line, hooks and scanner open no connection, whatever they are asked."""
+"""Server, command line, hooks and scanner open no network connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from embedding_models import Tiny
 
 LIMIT = 60  # seconds
-# Runs a program of ours and reports each event of the interpreter that has to do with a connection.
+# Runs one of our programs and reports each audit event about a connection.
 WATCHED = """
 import runpy, sys
 def watch(event, arguments):
@@ -28,7 +28,7 @@ NOTE = {"text": "Deploys go through the blue pool first; see https://deploys.exa
 
 
 def _watched(bare_python: list[str], folder: Path, *words: str, stdin: str = "") -> str:
-    """What the program said on standard error."""
+    """The program's standard error."""
     done = subprocess.run(
         [*bare_python, "-c", WATCHED, *words],
         input=stdin,
@@ -80,7 +80,7 @@ def test_a_command_opens_no_connection(
 
 @pytest.fixture(params=["", 'backend.origin = "http://127.0.0.1:9"', 'backend.routes = ["shared:rest"]'])
 def elsewhere(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Path:
-    """A project whose memories are kept on this machine, at a server, or in several places."""
+    """A project whose memories are stored locally, on a server, or in several stores."""
     (home / ".keepmum").mkdir()
     (home / ".keepmum" / "config.toml").write_text(f"{request.param}\n", encoding="utf-8")
     return tmp_path
@@ -101,7 +101,7 @@ def test_the_scanner_opens_no_connection(bare_python: list[str], root: Path, tmp
     assert "network" not in _watched(bare_python, tmp_path, scanner, stdin=NOTE["text"])
 
 
-# Native code is out of the watch's sight; what it reports with shows in the home that it writes to.
+# Audit events do not cover native code; its telemetry would leave files in the home.
 OPENED = """
 import json, sys
 from keepmum.embedding.local_model import LocalModel
@@ -115,7 +115,7 @@ def test_the_model_keeps_no_account_of_itself_in_the_home(tmp_path: Path) -> Non
     tiny = Tiny(tmp_path)
     home = tmp_path / "home"
     home.mkdir()
-    hushed = ("CI", "GITHUB_", "ORT_", "XDG_")  # where it reports nothing anyhow, or elsewhere
+    hushed = ("CI", "GITHUB_", "ORT_", "XDG_")  # with these it reports nothing, or elsewhere
     environ = {name: value for name, value in os.environ.items() if not name.startswith(hushed)}
     subprocess.run(
         [sys.executable, "-c", OPENED, json.dumps([str(tiny.installed), tiny.model.installed])],

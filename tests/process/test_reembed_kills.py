@@ -1,4 +1,4 @@
-"""Embedding anew is killed again and again, and in the end every memory has been embedded, hardly one of them twice."""
+"""Reembedding is killed repeatedly; in the end every memory has been embedded, and few of them twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keepmum.embedding.fake import FakeEmbedder
 pytestmark = [pytest.mark.disk, pytest.mark.heavy]
 
 COUNT, KILLS = 200, 5
-BATCH = 8  # memories whose vectors are kept at once: what a kill may cost
+BATCH = 8  # memories whose vectors are stored at once: what a kill may lose
 LIMIT = 120  # seconds
 _PROGRAM = """
 import os, sys
@@ -52,18 +52,18 @@ def running(store: Path, noted: Path) -> subprocess.Popen[str]:
 
 
 def kill_after(lines: int, store: Path, noted: Path) -> list[str]:
-    """What embedding anew told of its progress before it was killed."""
+    """The progress lines of a reembedding that is killed after `lines` of them."""
     with running(store, noted) as process:
         assert process.stdout is not None
-        told = [process.stdout.readline() for _ in range(lines)]
+        progress = [process.stdout.readline() for _ in range(lines)]
         process.kill()
         process.wait(LIMIT)
-    return told
+    return progress
 
 
 @pytest.fixture
 def noted(tmp_path: Path) -> Path:
-    """Where each text is noted that is given to the new model."""
+    """The file to which each text is appended that the new model embeds."""
     return tmp_path / "noted.txt"
 
 

@@ -1,4 +1,4 @@
-"""Each path into the memory, as a process: a credential is refused or masked, and no byte of the home holds it."""
+"""Every write path, as a process: a credential is refused or masked, and no file of the home contains it."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def run(root: Path, tmp_path: Path, share_bytecode: Callable[[Path], None]) -> R
 
 
 def leaks(*folders: Path) -> list[str]:
-    """Files below the folders that hold five characters of the secret in a row."""
+    """Files below the folders that contain five consecutive characters of the secret."""
     pieces = [SECRET[at : at + 5].encode().lower() for at in range(4, len(SECRET) - 4)]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return sorted(path.name for path in files if any(piece in path.read_bytes().lower() for piece in pieces))
 
 
-def told(done: subprocess.CompletedProcess[str]) -> bool:
+def shows_secret(done: subprocess.CompletedProcess[str]) -> bool:
     return any(SECRET[at : at + 5] in done.stdout + done.stderr for at in range(4, len(SECRET) - 4))
 
 
@@ -66,13 +66,13 @@ def test_what_is_remembered_with_a_secret_stands_nowhere(
 ) -> None:
     run("remember", "an ordinary value", KEEPMUM_BACKEND=kind)
     done = run(*words, KEEPMUM_BACKEND=kind)
-    assert (done.returncode, told(done)) == (1, False)
+    assert (done.returncode, shows_secret(done)) == (1, False)
     assert leaks(tmp_path / "home", tmp_path / "project") == []
 
 
 def test_what_comes_by_standard_input_stands_nowhere(run: Run, tmp_path: Path) -> None:
     done = run("remember", said=f"a line\ndeploy with {SECRET}\n")
-    assert (done.returncode, told(done)) == (1, False)
+    assert (done.returncode, shows_secret(done)) == (1, False)
     assert leaks(tmp_path / "home") == []
 
 
@@ -118,21 +118,21 @@ def test_what_is_imported_with_a_secret_stands_nowhere(run: Run, tmp_path: Path,
     file.write_text(content, encoding="utf-8")
     run("remember", "an ordinary value")
     done = run("import", "--from", form, str(tmp_path / "files" / path.split("/")[0]))
-    assert not told(done)
+    assert not shows_secret(done)
     assert done.returncode != 0 or "refused" in done.stdout + done.stderr
     assert leaks(tmp_path / "home", tmp_path / "project") == []
 
 
 def test_what_would_wait_for_a_server_stands_nowhere(run: Run, tmp_path: Path) -> None:
-    """Port 9 of this machine discards; nothing listens there."""
+    """Port 9 is the discard port: nothing listens there."""
     done = run("remember", f"deploy with {SECRET}", MEMORY_API_URL="http://127.0.0.1:9", MEMORY_API_KEY="k" * 8)
-    assert (done.returncode, told(done)) == (1, False)
+    assert (done.returncode, shows_secret(done)) == (1, False)
     assert leaks(tmp_path / "home") == []
 
 
 @pytest.fixture
 def edited(run: Run, tmp_path: Path) -> Path:
-    """A file of memories into which a person wrote a secret by hand."""
+    """A memory file that was edited by hand and contains a secret."""
     (tmp_path / "home" / "config.toml").write_text('[backend]\nkind = "markdown"\n', encoding="utf-8")
     run("remember", "how the river is crossed", "--key", "river")
     (file,) = (tmp_path / "project" / ".memories").rglob("*.md")
@@ -144,7 +144,7 @@ def edited(run: Run, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("words", [("recall", "river"), ("load", "river"), ("export",), ("resume",), ("review",)])
 def test_what_was_edited_by_hand_is_masked_on_its_way_out(run: Run, edited: Path, words: tuple[str, ...]) -> None:
     assert SECRET in edited.read_text(encoding="utf-8")
-    assert not told(run(*words))
+    assert not shows_secret(run(*words))
 
 
 @pytest.mark.parametrize("how", ["--redact", "--purge"])
@@ -152,7 +152,7 @@ def test_what_was_edited_by_hand_can_be_repaired(run: Run, edited: Path, tmp_pat
     run("recall", "river")
     assert run("audit").returncode == 1
     done = run("audit", how, "--yes")
-    assert (done.returncode, told(done)) == (0, False), done.stderr
+    assert (done.returncode, shows_secret(done)) == (0, False), done.stderr
     assert leaks(tmp_path / "home", tmp_path / "project") == []
     assert edited.exists() is (how == "--redact")
 

@@ -1,4 +1,4 @@
-"""Which tools a server offers, and whom it talks to, by its command line and the files that lie around it."""
+"""The dialect and the client of a server, from its command line and settings files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEED = {"store_memory", "search_memory", "load_memories", "list_recent", "update
 
 @pytest.fixture
 def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
-    """Starts a server in a project, with these words on its command line."""
+    """Starts a server in a project, with these arguments."""
     with ExitStack() as stack:
 
         def start_one(*words: str) -> ServerProcess:

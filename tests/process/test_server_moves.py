@@ -1,4 +1,4 @@
-"""A server that was started anywhere writes where its client works, once the client has said where that is."""
+"""A server writes into the project in which its client works, wherever it was started."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANYWHERE = {"roots": {"listChanged": True}}
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository far from where servers start."""
+    """A repository outside the folder in which servers start."""
     folder = tmp_path / "shop"
     (folder / ".git").mkdir(parents=True)
     return folder
@@ -33,7 +33,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a server in the plugin's folder, as Codex does, with the handshake made."""
+    """Starts a server in the plugin's folder, as Codex does, and performs the handshake."""
     monkeypatch.chdir(root / "plugin")
     with ExitStack() as stack:
 
@@ -53,7 +53,7 @@ def settings_of_user(home: Path, text: str) -> None:
 
 
 def from_codex(server: ServerProcess, folder: Path, tool: str, **arguments: object) -> dict[str, Any]:
-    """The result of a call that says, as Codex does, which session it is of and where that works."""
+    """The result of a call that names its session and working folder, as Codex does."""
     turn = {"session_id": f"of {folder.name}", "workspaces": {str(folder): {}}}
     params = {"name": tool, "arguments": arguments, "_meta": {"x-codex-turn-metadata": turn}}
     result = server.ask("tools/call", params, f"{tool} {folder} {arguments}")["result"]
@@ -62,7 +62,7 @@ def from_codex(server: ServerProcess, folder: Path, tool: str, **arguments: obje
 
 
 def tell_roots(server: ServerProcess, *folders: Path) -> None:
-    """Answer the server's question for the client's folders."""
+    """Answer the server's request for the client's roots."""
     while (asked := server.receive()).get("method") != "roots/list":
         continue
     roots = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]

@@ -1,4 +1,4 @@
-"""The real server as the official MCP SDK's client sees it: tools, resources and prompts of the default dialect."""
+"""The real server with the official MCP SDK's client: tools, resources and prompts of the default dialect."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def test_the_official_client_finds_everything_and_calls_it(root: Path, tmp_path:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 assert list(tools) == ["remember", "recall", "load", "forget", "resume"]
                 assert all(tool.annotations is not None for tool in tools.values())
-                told = {"text": "We chose Postgres", "key": "db", "kind": "decision"}
-                kept = await client.call_tool("remember", told)
+                arguments = {"text": "We chose Postgres", "key": "db", "kind": "decision"}
+                kept = await client.call_tool("remember", arguments)
                 assert text_of(kept).startswith("Kept: We chose Postgres")
                 found = await client.call_tool("recall", {"query": "Which database?", "kinds": ["decision"]})
-                assert "We chose Postgres" not in text_of(found)  # no word of the question is in it
+                assert "We chose Postgres" not in text_of(found)  # it shares no word with the query
                 found = await client.call_tool("recall", {"query": "What about Postgres?"})
                 assert "by codex " in text_of(found)
                 assert (await client.call_tool("remember", {"text": ""})).is_error

@@ -1,4 +1,4 @@
-"""The scripted examples of the designs that Keepmum honours, told to a real server over its pipes."""
+"""The published usage examples of the designs behind the dialects, run against a real server."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.usefixtures("shared_bytecode")
 
 
 class Agent:
-    """One client of a server that speaks a dialect."""
+    """A client of a server with a dialect."""
 
     def __init__(self, server: ServerProcess, name: str) -> None:
         self._server = server
-        told = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
-        server.ask("initialize", told, "hello")
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
+        server.ask("initialize", params, "hello")
         server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def result(self, method: str, **params: object) -> Any:
@@ -31,13 +31,13 @@ class Agent:
         return self._server.ask(method, params, method)["result"]
 
     def text(self, name: str, **arguments: object) -> str:
-        """What a tool says, when it does not fail."""
-        told = self.result("tools/call", name=name, arguments=arguments)
-        assert not told.get("isError"), told
-        return str(told["content"][0]["text"])
+        """The text that a tool returns; fails when the call fails."""
+        result = self.result("tools/call", name=name, arguments=arguments)
+        assert not result.get("isError"), result
+        return str(result["content"][0]["text"])
 
     def json(self, name: str, **arguments: object) -> Any:
-        """What a tool says, parsed."""
+        """The JSON that a tool returns, parsed."""
         return json.loads(self.text(name, **arguments))
 
 
@@ -46,7 +46,7 @@ Start = Callable[..., Agent]
 
 @pytest.fixture
 def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
-    """Starts a server of a dialect for a client, in one project and over one memory."""
+    """Starts a server with a dialect for a client; all share one project and one store."""
     with ExitStack() as stack:
 
         def start_one(dialect: str, client: str = "claude-code") -> Agent:
@@ -64,11 +64,11 @@ def test_the_next_session_resumes_where_the_last_one_stopped(start: Start) -> No
     last.json("write_memory", key="project.type", value="Next.js with TypeScript")
     refactoring = {"module": "authentication", "progress": 70, "next_steps": ["Add tests", "Update docs"]}
     last.json("write_memory", key="current.refactoring", value=refactoring)
-    told = start("token-saver").json("smart_resume")
-    assert "Next.js with TypeScript" in told["briefing"]
-    assert "authentication" in told["briefing"]
-    assert told["context"]["current"][0]["value"] == refactoring
-    assert told["token_count"] <= 500
+    answer = start("token-saver").json("smart_resume")
+    assert "Next.js with TypeScript" in answer["briefing"]
+    assert "authentication" in answer["briefing"]
+    assert answer["context"]["current"][0]["value"] == refactoring
+    assert answer["token_count"] <= 500
 
 
 def test_two_agents_share_their_findings(start: Start) -> None:
@@ -128,8 +128,8 @@ def test_its_resources_and_prompt_are_listed(start: Start) -> None:
 def test_a_first_conversation(start: Start) -> None:
     agent = start("per-user")
     wanted = ["preference", "personality", "instruction"]
-    told = agent.json("MemoryRecall", userId="user_123", categories=wanted)
-    assert (told["memories"], told["personalitySummary"]) == ([], None)
+    answer = agent.json("MemoryRecall", userId="user_123", categories=wanted)
+    assert (answer["memories"], answer["personalitySummary"]) == ([], None)
     kept = agent.json(
         "MemoryStore", userId="user_123", category="skill", content="User works with Python", importance=0.6,
         confidence=0.7, context="User asked for Python help",
@@ -145,11 +145,11 @@ def test_a_user_comes_back(start: Start) -> None:
         ("fact", "Technical user"),
     ):
         before.json("MemoryStore", userId="user_123", category=category, content=content)
-    told = start("per-user").json(
+    answer = start("per-user").json(
         "MemoryRecall", userId="user_123", query="API project", categories=["project", "preference"]
     )
-    assert {row["category"] for row in told["memories"]} == {"project", "preference"}
-    assert told["personalitySummary"] == "Technical user"
+    assert {row["category"] for row in answer["memories"]} == {"project", "preference"}
+    assert answer["personalitySummary"] == "Technical user"
 
 
 def test_a_user_corrects_the_agent(start: Start) -> None:
@@ -170,6 +170,6 @@ def test_the_agents_personality_evolves(start: Start) -> None:
         "MemoryStore", userId="user_123", category="personality", content=guideline, importance=0.8,
         context="Inferred from conversation patterns",
     )  # fmt: skip
-    told = agent.json("MemoryReflect", userId="user_123")
-    assert told["profile"]["interactionGuidelines"] == [guideline]
+    answer = agent.json("MemoryReflect", userId="user_123")
+    assert answer["profile"]["interactionGuidelines"] == [guideline]
     assert agent.json("MemoryReflect", userId="user_456")["profile"] is None

@@ -1,4 +1,4 @@
-"""The real server, started as clients start it: every tool, other servers on the same store, and bad days."""
+"""The real server, started as clients start it: every tool, several servers on one store, and failures."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ def hello(server: ServerProcess, agent: str) -> Json:
 
 
 def fold(home: Path) -> Path:
-    """The database, with all of it in its one file: a server that ends at once may leave that to the next."""
+    """Checkpoint the database, which a server that ends at once may leave to the next; returns its path."""
     path = home / ".keepmum" / "memory.db"
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
     return path
 
 
-def told(answer: Json) -> str:
-    """The text of a tool that did what it was asked."""
+def text_of(answer: Json) -> str:
+    """The text of a call that succeeded."""
     result = answer["result"]
     assert not result.get("isError"), result
     return str(result["content"][0]["text"])
 
 
 def refused(answer: Json) -> str:
-    """The text of a tool that did not."""
+    """The text of a call that was refused."""
     result = answer["result"]
     assert result["isError"] is True, result
     return str(result["content"][0]["text"])
@@ -87,28 +87,30 @@ def id_in(text: str) -> str:
 
 def test_a_memory_is_kept_found_loaded_and_forgotten(start: Start) -> None:
     server = start()
-    kept = told(server.call("remember", text="We chose Postgres 16", key="db.choice", kind="decision", why="licence"))
+    kept = text_of(
+        server.call("remember", text="We chose Postgres 16", key="db.choice", kind="decision", why="licence")
+    )
     assert kept.startswith("Kept: We chose Postgres 16")
-    found = told(server.call("recall", query="which database do we use, postgres?"))
+    found = text_of(server.call("recall", query="which database do we use, postgres?"))
     assert id_in(found) == id_in(kept)
-    assert "Why: licence" in told(server.call("load", ids=["db.choice"]))
-    assert "1 trashed" in told(server.call("forget", ids=["db.choice"]))
-    assert "Nothing is remembered" in told(server.call("recall", query="postgres"))
-    assert told(server.call("forget", ids=["db.choice"], undo=True)).startswith("Brought back: We chose Postgres 16")
-    assert "We chose Postgres 16" in told(server.call("resume"))
+    assert "Why: licence" in text_of(server.call("load", ids=["db.choice"]))
+    assert "1 trashed" in text_of(server.call("forget", ids=["db.choice"]))
+    assert "Nothing is remembered" in text_of(server.call("recall", query="postgres"))
+    assert text_of(server.call("forget", ids=["db.choice"], undo=True)).startswith("Brought back: We chose Postgres 16")
+    assert "We chose Postgres 16" in text_of(server.call("resume"))
 
 
 def test_a_write_says_what_it_did(start: Start) -> None:
     server = start()
     server.call("remember", text="Use tabs", key="style")
-    assert told(server.call("remember", text="Use tabs", key="style")).startswith("Known already, nothing changed")
-    assert "undo" in told(server.call("remember", text="Use blanks", key="style"))
-    assert "It supersedes mem_" in told(server.call("remember", text="Use a formatter", supersedes="style"))
+    assert text_of(server.call("remember", text="Use tabs", key="style")).startswith("Known already, nothing changed")
+    assert "undo" in text_of(server.call("remember", text="Use blanks", key="style"))
+    assert "It supersedes mem_" in text_of(server.call("remember", text="Use a formatter", supersedes="style"))
 
 
 def test_a_first_line_without_words_gives_no_empty_title(start: Start) -> None:
     server = start()
-    kept = told(server.call("remember", text="# \u00a0\nDeploys go through staging"))
+    kept = text_of(server.call("remember", text="# \u00a0\nDeploys go through staging"))
     assert kept.startswith("Kept: Deploys go through staging")
 
 
@@ -116,15 +118,15 @@ def test_a_bulk_removal_is_listed_and_confirmed(start: Start) -> None:
     server = start()
     for number in range(3):
         server.call("remember", text=f"zebra {number}")
-    listed = told(server.call("forget", query="zebra"))
+    listed = text_of(server.call("forget", query="zebra"))
     assert listed.startswith("3 would be trashed, nothing was removed yet.")
     code = listed.split('confirm "')[1].split('"')[0]
-    assert told(server.call("forget", query="zebra", confirm=code)).startswith("3 trashed")
+    assert text_of(server.call("forget", query="zebra", confirm=code)).startswith("3 trashed")
 
 
 def test_a_memory_can_be_given_days_to_live(start: Start) -> None:
     server = start()
-    assert told(server.call("remember", text="the freeze ends on Friday", ttl_days=3)).startswith("Kept")
+    assert text_of(server.call("remember", text="the freeze ends on Friday", ttl_days=3)).startswith("Kept")
     assert "ttl_days" in refused(server.call("remember", text="too late", ttl_days=0))
 
 
@@ -155,7 +157,7 @@ def test_a_bad_argument_is_told_by_its_name_and_the_server_lives_on(
 ) -> None:
     server = start()
     assert words in refused(server.call(tool, **arguments))
-    assert "Nothing is remembered" in told(server.call("recall", query="anything"))
+    assert "Nothing is remembered" in text_of(server.call("recall", query="anything"))
 
 
 def test_resources_and_prompts_show_what_is_kept(start: Start) -> None:
@@ -179,16 +181,16 @@ def test_resources_and_prompts_show_what_is_kept(start: Start) -> None:
 
 def test_a_secret_is_refused_and_stands_nowhere(start: Start, tmp_path: Path, home: Path) -> None:
     server = start()
-    told(server.call("remember", text="an ordinary value", key="known"))
+    text_of(server.call("remember", text="an ordinary value", key="known"))
     answers = [
         refused(server.call("remember", text=f"deploy with {SECRET}")),
         refused(server.call("remember", text="deploy", data={"token": SECRET})),
         refused(server.call("remember", text="deploy", kind=SECRET)),
         refused(server.call("remember", **{"text": "deploy", SECRET: 1})),
         refused(server.call("load", ids=[SECRET])),
-        told(server.call("recall", query=SECRET)),
+        text_of(server.call("recall", query=SECRET)),
     ]
-    told(server.call("remember", text="another ordinary value"))
+    text_of(server.call("remember", text="another ordinary value"))
     server.close_input()
     assert server.end() == 0
     pieces = [SECRET[start : start + 5].lower() for start in range(len(SECRET) - 4)]
@@ -206,15 +208,15 @@ def test_a_secret_is_refused_and_stands_nowhere(start: Start, tmp_path: Path, ho
 
 def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
     claude, codex = start("claude-code"), start("codex")
-    told(claude.call("remember", text="Use tabs", key="style"))
-    assert "by claude-code" in told(codex.call("recall", query="tabs"))
-    conflict = told(codex.call("remember", text="Use blanks", key="style"))
+    text_of(claude.call("remember", text="Use tabs", key="style"))
+    assert "by claude-code" in text_of(codex.call("recall", query="tabs"))
+    conflict = text_of(codex.call("remember", text="Use blanks", key="style"))
     assert conflict.startswith("Replaced")
     assert "claude-code stored something else under this key" in conflict
-    assert "by codex" in told(claude.call("recall", query="blanks"))
+    assert "by codex" in text_of(claude.call("recall", query="blanks"))
 
 
-# -- the end
+# -- end of input
 
 
 def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: Start, home: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: St
     server.send(request("tools/call", {"name": "remember", "arguments": arguments}, 9))
     server.close_input()
     answers = {message.get("id"): message for message in server.rest()}
-    assert "Kept: the last words" in told(answers[9])
+    assert "Kept: the last words" in text_of(answers[9])
     assert server.end() == 0
     with closing(sqlite3.connect(home / ".keepmum" / "memory.db")) as db:
         assert db.execute("SELECT text FROM memories").fetchall() == [("the last words",)]
@@ -231,13 +233,13 @@ def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: St
 
 def test_an_idle_server_ends_with_its_input(start: Start) -> None:
     server = start()
-    told(server.call("recall"))
+    text_of(server.call("recall"))
     server.close_input()
     assert server.process.wait(LIMIT) == 0
     assert server.errors() == ""
 
 
-# -- bad days
+# -- failures
 
 
 def test_without_a_home_the_tools_say_what_to_do(start: Start, tmp_path: Path) -> None:
@@ -257,7 +259,7 @@ def test_switched_off_there_is_nothing_to_see(start: Start, home: Path) -> None:
 
 
 def _like_everyone_else() -> None:
-    """Let rights hold for this process even when tests run as root (Linux: CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH)."""
+    """Make file permissions apply to this process even for root (drops CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH)."""
     prctl, drop = ctypes.CDLL(None).prctl, 24
     for capability in (1, 2):
         prctl(drop, capability, 0, 0, 0)
@@ -266,7 +268,7 @@ def _like_everyone_else() -> None:
 @linux_only
 def test_a_home_that_cannot_be_written_is_read(start: Start, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = start()
-    told(first.call("remember", text="Use tabs", key="style"))
+    text_of(first.call("remember", text="Use tabs", key="style"))
     first.close_input()
     first.end()
     for path in sorted(home.rglob("*"), reverse=True):
@@ -274,8 +276,8 @@ def test_a_home_that_cannot_be_written_is_read(start: Start, home: Path, monkeyp
     _start_processes_with(monkeypatch, _like_everyone_else)
     try:
         server = start()
-        assert "Use tabs" in told(server.call("recall", query="tabs"))
-        assert "Use tabs" in told(server.call("load", ids=["style"]))
+        assert "Use tabs" in text_of(server.call("recall", query="tabs"))
+        assert "Use tabs" in text_of(server.call("load", ids=["style"]))
         refusal = refused(server.call("remember", text="Use blanks"))
         assert "read-only" in refusal
         server.close_input()
@@ -287,9 +289,9 @@ def test_a_home_that_cannot_be_written_is_read(start: Start, home: Path, monkeyp
 
 @pytest.fixture
 def kept(start: Start, home: Path) -> Path:
-    """The database of a server that kept one memory and is gone."""
+    """The database of a server that stored one memory and has ended."""
     server = start()
-    told(server.call("remember", text="Use tabs " * 2000, key="style"))
+    text_of(server.call("remember", text="Use tabs " * 2000, key="style"))
     server.close_input()
     server.end()
     return fold(home)
@@ -305,9 +307,9 @@ def test_a_full_disk_costs_the_write_and_nothing_else(
     with monkeypatch.context() as patch:
         _start_processes_with(patch, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
         server = start()
-    assert "Use tabs" in told(server.call("recall", query="tabs"))
+    assert "Use tabs" in text_of(server.call("recall", query="tabs"))
     assert "othing was stored" in refused(server.call("remember", text="no room for this " * 3500))
-    assert "Use tabs" in told(server.call("load", ids=["style"]))
+    assert "Use tabs" in text_of(server.call("load", ids=["style"]))
     server.close_input()
     server.end()
     with closing(sqlite3.connect(kept)) as db:
@@ -319,10 +321,10 @@ def test_a_damaged_store_is_mended_before_the_first_question_is_answered(start: 
     with kept.open("r+b") as file:
         file.write(bytes(100))
     server = start()
-    assert "Use tabs" in told(server.call("recall", query="tabs"))
+    assert "Use tabs" in text_of(server.call("recall", query="tabs"))
     assert list(kept.parent.glob("memory.db.corrupt-*"))
 
 
 def _start_processes_with(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:
-    """Have `prepare` run in every process that is started, before its program."""
+    """Run `prepare` in every process that is started, before its program."""
     monkeypatch.setattr(subprocess, "Popen", functools.partial(subprocess.Popen, preexec_fn=prepare))

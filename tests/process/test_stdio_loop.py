@@ -1,4 +1,4 @@
-"""The stdio loop as a real process: what a client sees, whatever it does."""
+"""The stdio loop as a real process, with correct and incorrect clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Start = Callable[..., ServerProcess]
 
 @pytest.fixture
 def start(tmp_path: Path, bare_python: list[str]) -> Iterator[Start]:
-    """Starts the sample server; settings are given as keywords."""
+    """Starts the sample server with these settings."""
     with ExitStack() as started:
 
         def run(**settings: object) -> ServerProcess:
@@ -48,15 +48,15 @@ def server(start: Start) -> ServerProcess:
 
 
 class Gate:
-    """A named pipe that a server waits on until a line comes through."""
+    """A named pipe from which a server waits for a line."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
         self.path = path
-        self._descriptor = os.open(path, os.O_RDWR)  # for both, so that opening waits for nobody
+        self._descriptor = os.open(path, os.O_RDWR)  # for reading and writing, so that opening does not block
 
     def open(self, line: str = "go") -> None:
-        """Let one reader go on, now or when it comes."""
+        """Let one reader continue, now or when it arrives."""
         os.write(self._descriptor, f"{line}\n".encode())
 
     def close(self) -> None:
@@ -65,7 +65,7 @@ class Gate:
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Gate]:
-    """A gate, closed."""
+    """A closed gate."""
     closed = Gate(tmp_path / "gate")
     yield closed
     closed.close()

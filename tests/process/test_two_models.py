@@ -1,4 +1,4 @@
-"""Two processes with different models on one store: the vectors are of one of them, and nothing is lost or mixed."""
+"""Two processes with different models on one store: vectors are of one model only, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def running(path: Path, model: str) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> dict[str, str]:
-    """What each process said in the end of why its search goes by words alone."""
+def reasons(tmp_path: Path) -> dict[str, str]:
+    """The reason for which each process's search is lexical at the end; empty when it is not."""
     processes = {model: running(tmp_path / "notes.db", model) for model in ("one", "two")}
     said = {}
     for model, process in processes.items():
@@ -50,19 +50,19 @@ def told(tmp_path: Path) -> dict[str, str]:
     return said
 
 
-def test_the_vectors_are_of_one_model_and_the_other_process_says_so(told: dict[str, str], tmp_path: Path) -> None:
+def test_the_vectors_are_of_one_model_and_the_other_process_says_so(reasons: dict[str, str], tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "notes.db")) as db:
         query = "SELECT DISTINCT name FROM vectors JOIN models ON models.id = model WHERE vector IS NOT NULL"
         ((held,),) = db.execute(query).fetchall()
     winner = held.partition("-")[0]
-    (loser,) = told.keys() - {winner}
-    assert told[winner] == ""
-    assert f"embedded by {held}" in told[loser]
-    assert "`keepmum reembed`" in told[loser]
+    (loser,) = reasons.keys() - {winner}
+    assert reasons[winner] == ""
+    assert f"embedded by {held}" in reasons[loser]
+    assert "`keepmum reembed`" in reasons[loser]
 
 
-def test_what_the_other_process_kept_is_embedded_by_the_first(told: dict[str, str], tmp_path: Path) -> None:
-    winner, loser = sorted(told, key=lambda model: told[model])
+def test_what_the_other_process_kept_is_embedded_by_the_first(reasons: dict[str, str], tmp_path: Path) -> None:
+    winner, loser = sorted(reasons, key=lambda model: reasons[model])
     with keepmum.open_memory(tmp_path / "notes.db", FakeEmbedder(model=winner)) as memory:
         found = memory.recall(f"{loser} keeps number 7", limit=60)
         assert "vector 1.00" in found[0].why
