@@ -7,8 +7,8 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypedDict, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, Required, TypedDict, TypeVar, cast
 
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Kind, Memory, Scope, Tier, default_tier
@@ -58,27 +58,26 @@ class Fields(TypedDict, total=False):
     agent: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanFields:
-    """The text and the fields of a write, cleaned and within their limits; None for a field that was not given."""
+class CleanFields(TypedDict, total=False):
+    """The text and the given fields of a write, cleaned and within their limits."""
 
-    text: str
-    kind: Kind | None = None
-    tier: Tier | None = None
-    scope: Scope | None = None
-    title: str | None = None
-    key: str | None = None
-    source: str | None = None
-    session: str | None = None
-    project: str | None = None
-    agent: str | None = None
-    why: str | None = None
-    tags: tuple[str, ...] | None = None
-    data: JsonValue = None
-    importance: float | None = None
-    confidence: float | None = None
-    ttl_seconds: float | None = None
-    endless: bool = False
+    text: Required[str]
+    kind: Kind
+    tier: Tier
+    scope: Scope
+    title: str
+    key: str
+    source: str
+    session: str
+    project: str
+    agent: str
+    why: str
+    tags: tuple[str, ...]
+    data: JsonValue
+    importance: float
+    confidence: float
+    ttl_seconds: float
+    endless: bool
 
 
 # Invisible characters that can hide instructions or reorder the displayed text: the tag block, bidirectional overrides
@@ -161,24 +160,24 @@ def clean_fields(text: str, fields: Fields) -> CleanFields:
     given: dict[str, Any] = {"text": clean_text(text)}
     for name, check in _CHECKS.items():
         value = fields.get(name)
-        if value is not None:
-            given[name] = check(value)
-    return CleanFields(**given)
+        if value is not None and (cleaned := check(value)) is not None:
+            given[name] = cleaned
+    return cast("CleanFields", given)
 
 
 def revise(base: Memory, given: CleanFields) -> Memory:
     """`base` with the text and the fields of a write; other fields stay, except a title made from the old text."""
-    kind = given.kind or base.kind
+    kind = given.get("kind", base.kind)
     has_own_title = base.title not in {"", title_of(base.text)}
     values: dict[str, Any] = {
-        "title": base.title if has_own_title else title_of(given.text),
+        "title": base.title if has_own_title else title_of(given["text"]),
         "tier": base.tier if kind == base.kind else default_tier(kind),
         "expires_at": base.expires_at,
     }
-    values |= {name: value for name in _STORED if (value := getattr(given, name)) is not None}
-    if given.ttl_seconds is not None:
-        values["expires_at"] = base.updated_at + int(given.ttl_seconds * 1000)
-    elif given.endless:
+    values |= {name: value for name, value in given.items() if name not in {"ttl_seconds", "endless"}}
+    if "ttl_seconds" in given:
+        values["expires_at"] = base.updated_at + int(given["ttl_seconds"] * 1000)
+    elif given.get("endless"):
         values["expires_at"] = None
     return replace(base, **values)
 
@@ -351,4 +350,3 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type t
     "ttl_seconds": _positive,
     "endless": bool,
 }
-_STORED = ("text", *(name for name in _CHECKS if name not in {"ttl_seconds", "endless"}))

@@ -17,7 +17,7 @@ from keepmum.core.memory import JsonValue
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
-from keepmum.service.lookup import Wanted
+from keepmum.service.lookup import Wanted, project_id
 from keepmum.service.read import Reader
 from keepmum.service.review import Review, Reviewer
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
@@ -104,7 +104,6 @@ class MemoryService:
     every = _method_of(Reader, Reader.every)
     count = _method_of(Reader, Reader.count)
     elsewhere = _method_of(Reader, Reader.elsewhere)
-    project_id = _method_of(Reader, Reader.project_id)
     project_name = _method_of(Reader, Reader.project_name)
     project_names = _method_of(Reader, Reader.project_names)
 
@@ -146,6 +145,10 @@ class MemoryService:
     def place(self) -> Place:
         """The project, session and user of all reads and writes."""
         return self.context.place
+
+    def project_id(self, name: str | None) -> str | None:
+        """The id of the project called `name`; see `lookup.project_id`."""
+        return project_id(self.context, name)
 
     @property
     def agent(self) -> str:

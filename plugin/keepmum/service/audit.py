@@ -15,7 +15,6 @@ from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.briefing_files import remove_all
 from keepmum.service.context import ServiceContext
-from keepmum.stores import Store
 from keepmum.stores.base import known_folders
 
 __all__ = [
@@ -91,8 +90,9 @@ def audit_store(context: ServiceContext, progress: Progress = ignore_progress) -
     """
     context.log.flush()
     store, scan, report = context.store, context.scan, Report()
-    known: set[str] = set()
-    for memory in (memory for part in _parts(store) for page in lookup.pages(part) for memory in page):
+    composite, known = store.features.composite, set[str]()
+    parts = composite.parts.values() if composite else [store]  # each has its own copies
+    for memory in (memory for part in parts for page in lookup.pages(part) for memory in page):
         before = len(report.places)
         _scan_values(report, scan, "memory", memory.id, serialization.to_json(memory))
         for past in store.history(memory.id) if memory.id not in known else ():  # a copy has the same history
@@ -201,12 +201,6 @@ def _redacted(
         return memory
     key = memory.key if cleaned.key == memory.key else None  # a placeholder is no name
     return replace(cleaned, key=key, updated_at=now, updated_by=agent, revision=memory.revision + 1)
-
-
-def _parts(store: Store) -> list[Store]:
-    """The stores of a composite, each with its own copies of memories; otherwise the store itself."""
-    composite = store.features.composite
-    return [store] if composite is None else list(composite.parts.values())
 
 
 def _scan_values(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from keepmum.core import briefing, ranking
 from keepmum.core.masking import Masker
@@ -23,13 +23,11 @@ _SEEN_WITHIN = 90 * DAY_MS
 _PER_SECTION = 40
 
 
-@dataclass(frozen=True, slots=True)
 class BriefingFiles:
     """Keeps `<home>/state/briefings/` up to date with a store."""
 
-    home: str
-    tokens: int
-    masker: Masker
+    def __init__(self, home: str, tokens: int, masker: Masker) -> None:
+        self._home, self._tokens, self._masker = home, tokens, masker
 
     def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
         """Render the briefings of one project's folders, or of every project when `project` is None.
@@ -44,10 +42,12 @@ class BriefingFiles:
                 continue
             if root in alive and owner not in rendered:
                 lasting = [memory for memory in briefed(store, now, owner, user) if memory.expires_at is None]
-                rendered[owner] = briefing.brief(name, [self.masker.memory(memory) for memory in lasting], self.tokens)
+                rendered[owner] = briefing.brief(
+                    name, [self._masker.memory(memory) for memory in lasting], self._tokens
+                )
             with contextlib.suppress(OSError):
                 # A folder that was not used for long gets none, instead of one that becomes outdated.
-                _replace(places.briefing_file(self.home, root), rendered[owner] if root in alive else "")
+                _replace(places.briefing_file(self._home, root), rendered[owner] if root in alive else "")
 
 
 def remove_all(home: str) -> None:

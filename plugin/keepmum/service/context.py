@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from keepmum.core import lifecycle, masking, ranking, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
@@ -34,8 +34,7 @@ class Place:
     user: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedWith:
+class OpenedWith(NamedTuple):
     """What cannot change while a service is open; when it differs, another service must be opened."""
 
     kind: str  # of the store

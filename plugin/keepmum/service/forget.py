@@ -29,11 +29,11 @@ class Forgotten:
     queued: int = 0  # writes that wait for a server, including these; 0 when it is done
 
 
-@dataclass(frozen=True, slots=True)
 class Forgetter:
     """Removes memories: only those that were named, or listed and confirmed."""
 
-    context: ServiceContext
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
 
     def forget(  # noqa: PLR0913 - each way of saying what to forget is one keyword
         self,

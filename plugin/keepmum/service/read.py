@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Unpack
 
 from keepmum.core import briefing, ranking, similarity, validation
@@ -23,11 +23,11 @@ _SPARE = 5  # ranked results beyond those asked for, to replace duplicates
 _IN_RESUME: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
 
 
-@dataclass(frozen=True, slots=True)
 class Reader:
     """Reads memories and shows them without any secret that the scanner finds now."""
 
-    context: ServiceContext
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
 
     def recall(
         self,
@@ -138,10 +138,6 @@ class Reader:
         while found := self.context.store.browse(wanted, order="created", limit=page, offset=offset):
             yield from self.context.show(found)
             offset += len(found)
-
-    def project_id(self, name: str | None) -> str | None:
-        """The id of the project called `name`: the session's, the only known one of that name, or the name itself."""
-        return lookup.project_id(self.context, name)
 
     def project_name(self, project: str) -> str:
         """The name of a project: the one it has on this machine, or the last part of its id."""

@@ -28,11 +28,11 @@ class Review:
     stale: tuple[Memory, ...]  # loaded once, and neither loaded nor changed for half a year
 
 
-@dataclass(frozen=True, slots=True)
 class Reviewer:
     """Reviews the memories of a place; changes nothing."""
 
-    context: ServiceContext
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
 
     def review(self) -> Review:
         """The memories of this place that are worth a second look, of the latest 2,000.

@@ -62,11 +62,11 @@ class Migrated:
     past_refused: int = 0  # former revisions that the scanner refused
 
 
-@dataclass(frozen=True, slots=True)
 class Transfer:
     """Moves and copies memories between the stores of a composite store."""
 
-    context: ServiceContext
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
 
     def plan_move(self, reference: str, audience: str) -> Move:
         """What moving a memory to an audience (`team`, `repo` or `mine`) would do; changes nothing.

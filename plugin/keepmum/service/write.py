@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from keepmum.core import ids, lifecycle, serialization, similarity, validation
 from keepmum.core.errors import InvalidInput
@@ -30,8 +30,7 @@ class Remembered:
     similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first; by vector search only
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(NamedTuple):
     """One write, cleaned and scanned, with what is needed to apply it to any base."""
 
     fields: validation.CleanFields
@@ -43,11 +42,11 @@ class _Draft:
         return _placed(validation.revise(replace(base, git=self.memory.git), self.fields))
 
 
-@dataclass(frozen=True, slots=True)
 class Writer:
     """Writes memories; every text is cleaned, limited and scanned here before a store receives it."""
 
-    context: ServiceContext
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
 
     def remember(
         self, text: str, *, supersedes: str | None = None, fresh: bool = False, **fields: Unpack[validation.Fields]
@@ -164,9 +163,8 @@ class Writer:
 
     def _keep(self, draft: _Draft, old: Memory | None) -> Remembered:
         """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
-        if old is not None and old.key and old.status == "active" and not draft.fields.key:
-            fields = replace(draft.fields, key=old.key)
-            draft = replace(draft, fields=fields, memory=replace(draft.memory, key=old.key))
+        if old is not None and old.key and old.status == "active" and "key" not in draft.fields:
+            draft = _Draft({**draft.fields, "key": old.key}, replace(draft.memory, key=old.key), draft.now)
         present = self._holder(draft.memory, draft.now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit(draft.memory, None, old, draft.now)
