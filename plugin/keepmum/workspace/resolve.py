@@ -80,9 +80,7 @@ def _noted_folder(environ: Mapping[str, str], session: str, roots: Sequence[str]
             folder = json.load(file).get("cwd")
     except (OSError, ValueError, AttributeError):
         return ()
-    exists = isinstance(folder, str) and os.path.isdir(folder)
-    return (
-        (folder,)
-        if exists and (not roots or any(is_inside(real_folder(folder), real_folder(root)) for root in roots))
-        else ()
-    )
+    if not isinstance(folder, str) or not os.path.isdir(folder):
+        return ()
+    is_current = not roots or any(is_inside(real_folder(folder), real_folder(root)) for root in roots)
+    return (folder,) if is_current else ()
