@@ -44,7 +44,7 @@ def store(opener: Opener) -> Store:
     return opener()
 
 
-def of(store: Store) -> VectorSearch:
+def vectors(store: Store) -> VectorSearch:
     return required(store.features.vector_search)
 
 
@@ -59,7 +59,7 @@ def put(store: Store, *memories: Memory) -> None:
 
 def nearest_ids(store: Store, text: str, **asked: Any) -> list[str]:
     """The ids that vector search alone finds, nearest first."""
-    found = of(store).search([], lambda: embedded(text), wanted(**asked), 50)
+    found = vectors(store).search([], lambda: embedded(text), wanted(**asked), 50)
     return [one.id for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
 
 
@@ -75,14 +75,14 @@ def test_the_nearest_memories_are_found_without_common_words(store: Store) -> No
 def test_a_lexical_match_has_its_cosine_too(store: Store) -> None:
     both = a_memory("the database is slow")
     put(store, both)
-    found = of(store).search(["database"], lambda: embedded("the database is slow"), wanted(), 5)
+    found = vectors(store).search(["database"], lambda: embedded("the database is slow"), wanted(), 5)
     assert [(one.id, one.lexical > 0) for one in found] == [(both.id, True)]
     assert found[0].cosine == pytest.approx(1.0, abs=0.002)
 
 
 def test_without_a_query_vector_search_is_lexical(store: Store) -> None:
     put(store, a_memory("the database is slow"))
-    assert [one.cosine for one in of(store).search(["database"], lambda: None, wanted(), 5)] == [None]
+    assert [one.cosine for one in vectors(store).search(["database"], lambda: None, wanted(), 5)] == [None]
 
 
 def test_a_memory_of_another_process_is_found_at_once(opener: Opener) -> None:
@@ -102,7 +102,7 @@ def test_a_memory_is_not_found_by_its_former_text(store: Store, field: str) -> N
     new = replace(old, **changed, revision=2)
     store.commit([Change(old, new)])
     assert nearest_ids(store, "database slow") == []
-    assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [old.id]
+    assert [memory.id for memory in vectors(store).pending(EMBEDDER.model, 5)] == [old.id]
 
 
 def test_a_purged_memory_leaves_no_vector_to_the_next_one(store: Store) -> None:
@@ -134,7 +134,7 @@ def test_vector_search_finds_what_passes_the_filter(
 def test_a_passing_memory_is_found_behind_many_nearer_ones(store: Store) -> None:
     rare = a_memory("a zebra and other words that lead away from it", kind="decision")
     put(store, rare, *(a_memory(f"a zebra {number}") for number in range(60)))
-    found = of(store).search([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
+    found = vectors(store).search([], lambda: embedded("a zebra"), wanted(kinds=("decision",)), 5)
     assert [one.id for one in found] == [rare.id]
 
 
@@ -145,7 +145,7 @@ def test_the_neighbours_of_a_memory_help_to_find_it(store: Store) -> None:
     ask, answer = a_memory("which database is slow?", session="s1"), a_memory("the second one", session="s1")
     put(store, ask, answer, a_memory("the third one", session="s2"))
     assert nearest_ids(store, "which database is slow?")[:2] == [ask.id, answer.id]
-    assert {one.id for one in of(store).search(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
+    assert {one.id for one in vectors(store).search(["database"], lambda: None, wanted(), 5)} == {ask.id, answer.id}
 
 
 def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
@@ -156,7 +156,7 @@ def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
         store, "which database is slow?"
     ).index(alone.id)
     store.commit([Change(ask, None)])
-    near = {one.id: one.cosine for one in of(store).search([], lambda: embedded("database slow"), wanted(), 5)}
+    near = {one.id: one.cosine for one in vectors(store).search([], lambda: embedded("database slow"), wanted(), 5)}
     assert near[answer.id] == pytest.approx(near[alone.id], abs=0.01)
 
 
@@ -170,14 +170,14 @@ def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
 )
 def test_memories_of_another_session_or_space_are_no_neighbours(store: Store, other: dict[str, Any]) -> None:
     put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
-    assert of(store).search(["database"], lambda: None, wanted(), 5) == []
+    assert vectors(store).search(["database"], lambda: None, wanted(), 5) == []
 
 
 def test_a_purge_removes_the_text_from_the_context_of_neighbours(store: Store) -> None:
     old = a_memory("a zebra", session="s1")
     put(store, a_memory("before", session="s1"), old, a_memory("after", session="s1"))
     store.commit([Change(old, None)])
-    assert of(store).search(["zebra"], lambda: None, wanted(), 5) == []
+    assert vectors(store).search(["zebra"], lambda: None, wanted(), 5) == []
 
 
 # -- vectors that are added later or are of another model
@@ -186,9 +186,9 @@ def test_a_purge_removes_the_text_from_the_context_of_neighbours(store: Store) -
 def test_a_memory_without_a_vector_is_pending(store: Store) -> None:
     memory = a_memory("the database is slow")
     store.commit([Change(None, memory)])
-    assert of(store).count_pending(EMBEDDER.model) == 1
-    assert of(store).save([(memory, embedded(memory.text))]) == 1
-    assert of(store).count_pending(EMBEDDER.model) == 0
+    assert vectors(store).count_pending(EMBEDDER.model) == 1
+    assert vectors(store).save([(memory, embedded(memory.text))]) == 1
+    assert vectors(store).count_pending(EMBEDDER.model) == 0
     assert nearest_ids(store, "database slow") == [memory.id]
 
 
@@ -196,15 +196,15 @@ def test_a_vector_of_a_former_text_is_not_stored(store: Store) -> None:
     old = a_memory("the database is slow")
     put(store, old)
     store.commit([Change(old, replace(old, text="a zebra runs", revision=2))])
-    assert of(store).save([(old, embedded(old.text))]) == 0
-    assert of(store).count_pending(EMBEDDER.model) == 1
+    assert vectors(store).save([(old, embedded(old.text))]) == 0
+    assert vectors(store).count_pending(EMBEDDER.model) == 1
 
 
 def test_vectors_of_another_model_are_reported_and_never_compared(store: Store) -> None:
     put(store, a_memory("the database is slow"))
-    assert of(store).other_model(EMBEDDER.model) is None
-    assert of(store).other_model(OTHER.model) == EMBEDDER.model
-    found = of(store).search(["database"], lambda: embedded("database", OTHER), wanted(), 5)
+    assert vectors(store).other_model(EMBEDDER.model) is None
+    assert vectors(store).other_model(OTHER.model) == EMBEDDER.model
+    found = vectors(store).search(["database"], lambda: embedded("database", OTHER), wanted(), 5)
     assert [one.cosine for one in found] == [None]
 
 
@@ -212,25 +212,25 @@ def test_a_vector_with_other_dimensions_is_reported_and_not_compared(store: Stor
     put(store, a_memory("the database is slow"))
     longer = replace(embedded("database", FakeEmbedder(2 * EMBEDDER.dimensions)), model=EMBEDDER.model)
     with pytest.raises(StoreError, match=r"dimensions here, and \d+ were given"):
-        of(store).search(["database"], lambda: longer, wanted(), 5)
+        vectors(store).search(["database"], lambda: longer, wanted(), 5)
 
 
 def test_a_write_adds_no_vector_of_a_second_model(store: Store) -> None:
     put(store, a_memory("the database is slow"))
     late = a_memory("a zebra runs")
     store.commit([Change(None, late, embedded(late.text, OTHER))])
-    assert of(store).other_model(EMBEDDER.model) is None
-    assert [memory.id for memory in of(store).pending(EMBEDDER.model, 5)] == [late.id]
+    assert vectors(store).other_model(EMBEDDER.model) is None
+    assert [memory.id for memory in vectors(store).pending(EMBEDDER.model, 5)] == [late.id]
 
 
 def test_all_memories_can_be_embedded_again_by_another_model(store: Store) -> None:
     memories = [a_memory("the database is slow"), a_memory("a zebra runs")]
     put(store, *memories)
     for done in range(len(memories)):
-        assert of(store).count_pending(OTHER.model) == len(memories) - done
-        memory = of(store).pending(OTHER.model, 1)[0]
-        of(store).save([(memory, embedded(memory.text, OTHER))])
-    assert of(store).other_model(OTHER.model) is None
+        assert vectors(store).count_pending(OTHER.model) == len(memories) - done
+        memory = vectors(store).pending(OTHER.model, 1)[0]
+        vectors(store).save([(memory, embedded(memory.text, OTHER))])
+    assert vectors(store).other_model(OTHER.model) is None
 
 
 # -- similarity
@@ -239,7 +239,7 @@ def test_all_memories_can_be_embedded_again_by_another_model(store: Store) -> No
 def test_similar_memories_come_with_their_cosine(store: Store) -> None:
     near, far = a_memory("the database is slow", session="s1"), a_memory("a zebra runs", session="s1")
     put(store, near, far)
-    found = of(store).similar(embedded("the database is slow"), wanted(), 5)
+    found = vectors(store).similar(embedded("the database is slow"), wanted(), 5)
     assert [memory.id for memory, _ in found] == [near.id, far.id]
     assert found[0][1] == pytest.approx(1.0, abs=0.002)
 
@@ -247,7 +247,7 @@ def test_similar_memories_come_with_their_cosine(store: Store) -> None:
 def test_duplicates_come_with_the_earlier_memory(store: Store) -> None:
     first, other, again = a_memory("one two three"), a_memory("a zebra"), a_memory("three two one")
     put(store, first, other, again)
-    ((later, (earlier, cosine)),) = of(store).duplicates([first.id, other.id, again.id], 0.95).items()
+    ((later, (earlier, cosine)),) = vectors(store).duplicates([first.id, other.id, again.id], 0.95).items()
     assert (later, earlier) == (again.id, first.id)
     assert cosine == pytest.approx(1.0, abs=0.002)
-    assert of(store).duplicates([first.id], 0.95) == {}
+    assert vectors(store).duplicates([first.id], 0.95) == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from keepmum.stores import sqlite
-from keepmum.stores.base import STORED, Capabilities, Features, Receipt, StaleWrite, Store, VectorSearch
+from keepmum.stores.base import STORED, Capabilities, Features, Receipt, StaleWrite, Store
 from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "StaleWrite",
     "Store",
     "StoreSpec",
-    "VectorSearch",
     "open_store",
 ]
 

@@ -180,12 +180,12 @@ def test_two_threads_can_back_up_at_once(store: SqliteStore, path: Path, monkeyp
     def interrupted(*arguments: Any, **options: Any) -> sqlite3.Connection:
         monkeypatch.setattr(sqlite3, "connect", connect)
         copy: sqlite3.Connection = connect(*arguments, **options)
-        other = threading.Thread(target=back_up_beside, args=(str(path),))
+        other = threading.Thread(target=back_up_in_thread, args=(str(path),))
         other.start()
         other.join(30)
         return copy
 
-    def back_up_beside(path: str) -> None:
+    def back_up_in_thread(path: str) -> None:
         with contextlib.closing(connect(path)) as db:
             files.back_up(db, path, now)
 

@@ -93,14 +93,14 @@ def test_two_words_with_too_many_matches_are_both_searched_in_the_latest_memorie
 
 
 def test_a_search_starts_with_the_candidate_limit_that_the_last_one_needed(store: SqliteStore) -> None:
-    asked = looked_up(store, [WIDE, NARROW, NARROW, WIDE, WIDE], ["common"])
+    asked = requested(store, [WIDE, NARROW, NARROW, WIDE, WIDE], ["common"])
     assert asked == [[4], [4, 16], [16], [16], [4]]
 
 
 def test_a_selective_filter_is_applied_to_all_matches(store: SqliteStore) -> None:
     one = wanted(everywhere=True, keys="the-one")
     store.commit([Change(None, a_memory("common n99 every0", key="the-one"))])
-    assert looked_up(store, [one, WIDE], ["common"]) == [[4, -1], [4]]
+    assert requested(store, [one, WIDE], ["common"]) == [[4, -1], [4]]
     assert [memory.key for memory, _ in store.search(["common"], one, 2)] == ["the-one"]
 
 
@@ -121,7 +121,7 @@ def test_a_common_word_is_counted_once_until_the_store_has_grown(store: SqliteSt
     assert counted == [['"common"', '"n1"', '"n2"'], ['"n1"', '"n2"'], ['"common"', '"n1"', '"n2"']]
 
 
-def looked_up(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str], limit: int = 2) -> list[list[int]]:
+def requested(store: SqliteStore, filters: Sequence[Filter], words: Sequence[str], limit: int = 2) -> list[list[int]]:
     """The number of matches that each of these searches asked for; -1 for all."""
     asked: list[list[int]] = []
 

@@ -36,8 +36,8 @@ def found(store: SqliteStore, *words: str) -> set[str]:
 @pytest.mark.parametrize(
     ("word", "text"),
     [
-        pytest.param("conection", "connections are pooled", id="a letter was left out"),
-        pytest.param("connecttion", "connections are pooled", id="a letter was put in"),
+        pytest.param("conection", "connections are pooled", id="a letter was omitted"),
+        pytest.param("connecttion", "connections are pooled", id="a letter was inserted"),
         pytest.param("connaction", "connections are pooled", id="a letter was changed"),
         pytest.param("conenction", "connections are pooled", id="two letters were swapped"),
         pytest.param("databsae", "databases are sharded", id="a word whose stem has a stem"),
@@ -53,8 +53,8 @@ def test_a_typo_finds_the_intended_word(store: SqliteStore, word: str, text: str
     [
         pytest.param("parcels", {"a parcel is late"}, id="a word that a memory holds"),
         pytest.param("parcl", set(), id="a short word"),
-        pytest.param("cnonection", set(), id="another beginning"),
-        pytest.param("conetion", set(), id="two slips"),
+        pytest.param("cnonection", set(), id="another prefix"),
+        pytest.param("conetion", set(), id="two typos"),
         pytest.param("conection2", set(), id="an identifier"),
     ],
 )

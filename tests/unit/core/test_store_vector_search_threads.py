@@ -41,7 +41,7 @@ def found(store: SqliteStore, text: str, embedder: FakeEmbedder = EMBEDDER, **as
 
 
 @pytest.fixture
-def takes_itself_for_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def large_index(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_index, "MAX_EXACT", 0)
 
 
@@ -54,7 +54,7 @@ def test_parallel_and_sequential_search_find_the_same(
     assert [found(store, text, **asked) for text in TEXTS] == one_after_the_other
 
 
-@pytest.mark.usefixtures("takes_itself_for_large")
+@pytest.mark.usefixtures("large_index")
 def test_vector_search_runs_during_lexical_search(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     found(store, TEXTS[0])  # the first search determines the index
     searched, nearest, best = threading.Event(), VectorIndex.nearest, LexicalSearch.best
@@ -72,21 +72,21 @@ def test_vector_search_runs_during_lexical_search(store: SqliteStore, monkeypatc
     assert max(found(store, TEXTS[3]), key=lambda one: one.cosine or 0.0).cosine == pytest.approx(1.0, abs=1e-3)
 
 
-@pytest.mark.usefixtures("takes_itself_for_large")
+@pytest.mark.usefixtures("large_index")
 def test_a_query_of_another_model_is_compared_with_no_vector(store: SqliteStore) -> None:
     assert all(one.cosine is not None for one in found(store, TEXTS[0]))
     assert all(one.cosine is None for one in found(store, TEXTS[0], OTHER))
     assert all(one.cosine is not None for one in found(store, TEXTS[0]))
 
 
-@pytest.mark.usefixtures("takes_itself_for_large")
+@pytest.mark.usefixtures("large_index")
 def test_a_memory_stored_since_the_last_search_is_found_by_its_vector(store: SqliteStore) -> None:
     found(store, TEXTS[0])
     store.commit([Change(None, a_memory("a gnu"), embedded("a gnu"))])
     assert any(one.cosine == pytest.approx(1.0, abs=1e-3) for one in found(store, "a gnu"))
 
 
-@pytest.mark.usefixtures("takes_itself_for_large")
+@pytest.mark.usefixtures("large_index")
 def test_a_failed_query_embedding_is_reported_to_the_caller(store: SqliteStore) -> None:
     found(store, TEXTS[0])
 
@@ -97,7 +97,7 @@ def test_a_failed_query_embedding_is_reported_to_the_caller(store: SqliteStore) 
         required(store.features.vector_search).search(["zebra"], fails, wanted(), 5)
 
 
-@pytest.mark.usefixtures("takes_itself_for_large")
+@pytest.mark.usefixtures("large_index")
 def test_a_closed_store_leaves_no_thread(store: SqliteStore) -> None:
     found(store, TEXTS[0])
     found(store, TEXTS[0])
