@@ -42,8 +42,7 @@ class OpenedWith(NamedTuple):
     settings: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceOptions:
+class ServiceOptions(NamedTuple):
     """How a service is set up."""
 
     place: Place = Place()
