@@ -12,7 +12,6 @@ from keepmum.cli import console
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.workspace import allowlist
-from keepmum_hooks import places
 
 __all__ = ["register"]
 
@@ -32,10 +31,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 def _allow(arguments: argparse.Namespace) -> int:
     _check(arguments)
-    home = places.home(os.environ)
-    if home is None:
-        raise KeepmumError("there is no home folder for the allow list; set HOME, or KEEPMUM_HOME to a folder")
-    allowed = allowlist.Allowlist(home)
+    allowed = allowlist.Allowlist(console.state_home())
     if arguments.list:
         return _list(allowed)
     _refuse_unless_person()

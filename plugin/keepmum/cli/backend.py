@@ -6,7 +6,7 @@ import argparse
 import os
 
 from keepmum.cli import console
-from keepmum.cli.login import home, refuse_in_session
+from keepmum.cli.login import refuse_in_session
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.workspace import settings
 from keepmum.workspace.resolve import backend_kind, resolve, server_of
@@ -42,14 +42,14 @@ def _list() -> int:
 
 def _use(name: str) -> int:
     if name in _kinds():
-        path = settings.write_user_setting(home(), "backend.kind", name)
+        path = settings.write_user_setting(console.state_home(), "backend.kind", name)
     elif ":" not in name:
         raise InvalidInput("KIND", f"must be one of {', '.join(_kinds())}, or an address that starts with https://")
     else:
         refuse_in_session()
         origin = settings.origin_of(name)
-        path = settings.write_user_setting(home(), "backend.origin", origin)
-        settings.write_user_setting(home(), "backend.kind", "rest")
+        path = settings.write_user_setting(console.state_home(), "backend.origin", origin)
+        settings.write_user_setting(console.state_home(), "backend.kind", "rest")
     chosen = resolve(os.environ).settings
     used = backend_kind(chosen)
     where = f"at {server_of(chosen, os.environ).origin}" if used == "rest" else f"in {used}"

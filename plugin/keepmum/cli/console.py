@@ -7,13 +7,14 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
-from keepmum.core.errors import ConfirmationNeeded, InvalidInput
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput, SettingsError
 from keepmum.core.memory import LIMITS
 from keepmum.service import MemoryService, opening
 from keepmum.workspace.resolve import backend_kind, resolve
+from keepmum_hooks import places
 
 __all__ = [
     "Session",
@@ -29,6 +30,7 @@ __all__ = [
     "print_refused",
     "read_text",
     "require_server",
+    "state_home",
     "write_lines",
 ]
 
@@ -156,6 +158,17 @@ def require_server(name: str) -> None:
         raise InvalidInput(name, "no team server is configured; `keepmum backend use URL` configures one")
 
 
+def state_home(environ: Mapping[str, str] = os.environ) -> str:
+    """Keepmum's state folder.
+
+    Raises: SettingsError when there is no home folder.
+    """
+    home = places.home(environ)
+    if home is None:
+        raise SettingsError("there is no home folder; set HOME or KEEPMUM_HOME to an absolute path")
+    return home
+
+
 def print_json(value: object) -> None:
     """Print a value as JSON."""
     out(json.dumps(value, ensure_ascii=False, indent=2))
@@ -173,8 +186,8 @@ def print_refused(refused: Iterable[tuple[str, str]]) -> None:
     by_reason: dict[str, list[str]] = {}
     for place, reason in refused:
         by_reason.setdefault(reason, []).append(place)
-    for reason, places in list(by_reason.items())[:_MAX_REASONS]:
-        more = f" and {len(places) - _MAX_PLACES:,} more" if len(places) > _MAX_PLACES else ""
-        err(f"{', '.join(places[:_MAX_PLACES])}{more}: {reason}")
+    for reason, those in list(by_reason.items())[:_MAX_REASONS]:
+        more = f" and {len(those) - _MAX_PLACES:,} more" if len(those) > _MAX_PLACES else ""
+        err(f"{', '.join(those[:_MAX_PLACES])}{more}: {reason}")
     if len(by_reason) > _MAX_REASONS:
         err(f"and {len(by_reason) - _MAX_REASONS:,} more reasons")

@@ -13,9 +13,8 @@ from keepmum.service import opening
 from keepmum.stores import outbox
 from keepmum.workspace import allowlist, credentials, settings
 from keepmum.workspace.resolve import backend_kind, key_for, resolve, server_of
-from keepmum_hooks import places
 
-__all__ = ["home", "refuse_in_session", "register"]
+__all__ = ["refuse_in_session", "register"]
 
 _LONGEST = 5_000  # characters read from standard input
 
@@ -30,17 +29,6 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     logout.set_defaults(run=_logout)
     whoami = commands.add_parser("whoami", help="show the configured server, the source of its key, and its status")
     whoami.set_defaults(run=_whoami)
-
-
-def home() -> str:
-    """Keepmum's state folder.
-
-    Raises: KeepmumError when there is no home folder.
-    """
-    found = places.home(os.environ)
-    if found is None:
-        raise KeepmumError("there is no home folder for keys; set HOME, or KEEPMUM_HOME to a folder")
-    return found
 
 
 def refuse_in_session() -> None:
@@ -59,19 +47,19 @@ def refuse_in_session() -> None:
 def _login(arguments: argparse.Namespace) -> int:
     refuse_in_session()
     origin = settings.origin_of(arguments.server)
-    former = credentials.find(home(), {}, origin, approved=False)
-    credentials.store(home(), origin, _asked_for(origin))
+    former = credentials.find(console.state_home(), {}, origin, approved=False)
+    credentials.store(console.state_home(), origin, _asked_for(origin))
     facts = _facts(origin)
     if facts.get("key_refused"):
         if former is None:
-            credentials.remove(home(), origin)
+            credentials.remove(console.state_home(), origin)
         else:
-            credentials.store(home(), origin, former.secret)
+            credentials.store(console.state_home(), origin, former.secret)
         raise KeepmumError(f"{facts['problem']}. The key was not stored.")
-    box = outbox.Outbox(outbox.file_of(home()))
+    box = outbox.Outbox(outbox.file_of(console.state_home()))
     box.resume(origin)
     box.close()
-    console.out(f"The key for {origin} is stored in {credentials.path_of(home())}.")
+    console.out(f"The key for {origin} is stored in {credentials.path_of(console.state_home())}.")
     if not facts["reached"]:
         console.err(f"the key could not be checked: {facts['problem']}")
     chosen = resolve(os.environ).settings
@@ -85,7 +73,7 @@ def _logout(arguments: argparse.Namespace) -> int:
         console.require_server("URL")
     named = arguments.server or server_of(resolve(os.environ).settings, os.environ).origin
     origin = settings.origin_of(named)
-    if not credentials.remove(home(), origin):
+    if not credentials.remove(console.state_home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")
     console.out(f"The key for {origin} was removed here; it is still valid on the server.")
     return 0
@@ -132,4 +120,4 @@ def _asked_for(origin: str) -> str:
 
 
 def _origins() -> list[str]:
-    return credentials.origins(home())
+    return credentials.origins(console.state_home())

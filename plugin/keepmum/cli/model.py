@@ -7,7 +7,7 @@ import os
 
 from keepmum.cli import console
 from keepmum.cli.progress import Bar
-from keepmum.core.errors import EmbeddingError, SettingsError
+from keepmum.core.errors import EmbeddingError
 from keepmum.core.memory import JsonValue
 from keepmum.workspace import settings
 
@@ -38,7 +38,7 @@ def _install(arguments: argparse.Namespace) -> int:
     from keepmum.embedding import installing
     from keepmum.embedding.local_model import MINILM
 
-    home = _home()
+    home = console.state_home()
     with Bar() as bar:
         new = installing.install(MINILM, home, arguments.source, bar.show)
     console.out(f"{MINILM.name} is {'installed' if new else 'already installed'}: {MINILM.folder(home)}")
@@ -63,7 +63,7 @@ def _facts() -> dict[str, JsonValue]:
     from keepmum.embedding.local_model import MINILM
 
     chosen = settings.load(os.environ, None)
-    folder = MINILM.folder(_home())
+    folder = MINILM.folder(console.state_home())
     try:
         MINILM.check(folder)
         state = "installed"
@@ -87,13 +87,6 @@ def _remove(_: argparse.Namespace) -> int:
     from keepmum.embedding.local_model import MINILM
 
     with Bar() as bar:
-        freed = installing.remove(MINILM, _home(), bar.show)
+        freed = installing.remove(MINILM, console.state_home(), bar.show)
     console.out(f"removed, {freed / 1_000_000:.0f} MB freed; search is now lexical" if freed else "nothing to remove")
     return 0
-
-
-def _home() -> str:
-    home = settings.load(os.environ, None).home
-    if home is None:
-        raise SettingsError("there is no home folder for the model: set HOME or KEEPMUM_HOME to an absolute path")
-    return home

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 
 from keepmum.cli import console
-from keepmum.cli.login import home
 from keepmum.core import briefing, masking
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.service import opening
@@ -35,7 +34,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    box = outbox.Outbox(outbox.file_of(home()))
+    box = outbox.Outbox(outbox.file_of(console.state_home()))
     try:
         chosen = _named(box.items(), arguments.ids)
         if arguments.action == "list":
@@ -50,7 +49,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) -> int:
-    redactor = masking.Redactor(AllowlistScanner(home()), {})  # queued writes may predate the current rules
+    redactor = masking.Redactor(
+        AllowlistScanner(console.state_home()), {}
+    )  # queued writes may predate the current rules
     if as_json:
         names = ("id", "origin", "project", "action", "memory", "title", "queued_at", "tries", "state", "reason")
         console.print_json([{name: redactor.field(name, getattr(item, name)) for name in names} for item in items])

@@ -62,7 +62,7 @@ def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # no
 
 def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the state of the switch
     """Switch for this user; return the changed file."""
-    return settings.write_user_setting(_home(environ), "enabled", enabled)
+    return settings.write_user_setting(console.state_home(environ), "enabled", enabled)
 
 
 def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
@@ -102,7 +102,7 @@ def _project_file(environ: Mapping[str, str]) -> str:
 def _session(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
     """Switch for the client session that runs this command; return its id."""
     session = environ.get(_SESSION_VARIABLE)
-    home = _home(environ)
+    home = console.state_home(environ)
     if not session:
         raise SettingsError(
             "no session to switch: run this from inside a client's session, or start the client with KEEPMUM_ENABLED=0"
@@ -114,13 +114,6 @@ def _session(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 
     else:
         private_files.replace_file(marker, "")
     return session
-
-
-def _home(environ: Mapping[str, str]) -> str:
-    home = places.home(environ)
-    if home is None:
-        raise SettingsError("there is no home folder to keep the setting in; set HOME, or KEEPMUM_HOME to a folder")
-    return home
 
 
 SWITCHES: Mapping[str, Callable[[Mapping[str, str], bool], str]] = {
