@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
+import functools
 import ipaddress
+import queue
 import random
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 from urllib.parse import urlsplit
@@ -97,9 +99,7 @@ class HttpClient:
         deadline = _Deadline(self._seconds, connection)
         request = connection.client.build_request(method, path, params=query, json=body, headers=headers)
         result: Future[Any] = Future()
-        threading.Thread(
-            target=self._run, args=(result, connection, request, deadline), name="keepmum-http", daemon=True
-        ).start()
+        connection.tasks.put(functools.partial(self._run, result, connection, request, deadline))
         try:
             with contextlib.suppress(TimeoutError):
                 return result.result(deadline.left())
@@ -114,10 +114,12 @@ class HttpClient:
         """Close idle connections now, and those in use after their requests."""
         self._closed.set()
         while self._idle:
-            self._idle.pop().client.close()
+            self._idle.pop().close()
 
-    def _run(self, result: Future[Any], connection: _Connection, request: httpx.Request, deadline: _Deadline) -> None:
-        """Send a request in its own thread, and then release the connection."""
+    def _run(
+        self, result: Future[object], connection: _Connection, request: httpx.Request, deadline: _Deadline
+    ) -> None:
+        """Send a request in the thread of its connection, and then release the connection."""
         answer, failure = None, None
         try:
             answer = self._send_with_retries(connection.client, request, deadline)
@@ -127,13 +129,13 @@ class HttpClient:
         if wanted and not self._closed.is_set():
             self._idle.append(connection)
         else:
-            connection.client.close()
+            connection.close()
         if failure is not None and wanted:
             result.set_exception(failure)
         elif wanted:
             result.set_result(answer)
 
-    def _send_with_retries(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
+    def _send_with_retries(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> object:
         pause = _FIRST_PAUSE
         for attempt in range(_RETRIES + 1):
             try:
@@ -148,7 +150,7 @@ class HttpClient:
                 pause *= 2
         raise AssertionError  # the last attempt answers or raises
 
-    def _send(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> Any:
+    def _send(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> object:
         limits = dict.fromkeys(("connect", "read", "write", "pool"), deadline.left())
         request.extensions = {"timeout": limits, "trace": deadline.trace}
         try:
@@ -172,7 +174,7 @@ class HttpClient:
             deadline.check()
         return b"".join(chunks)
 
-    def _result(self, response: httpx.Response, raw: bytes) -> Any:
+    def _result(self, response: httpx.Response, raw: bytes) -> object:
         status, message = response.status_code, self._message
         if response.is_success:
             return parse(raw, self.origin)
@@ -204,11 +206,18 @@ class HttpClient:
 
 
 class _Connection:
-    """An httpx client that serves one request at a time, over one connection that is kept open."""
+    """An httpx client that serves one request at a time, in its own thread and over a connection that is kept open."""
 
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
         self.socket: socket.socket | None = None  # the latest that httpx has opened
+        self.tasks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()  # None ends the thread
+        threading.Thread(target=self._work, name="keepmum-http", daemon=True).start()
+
+    def close(self) -> None:
+        """Close the connection, and end the thread after its current task."""
+        self.client.close()
+        self.tasks.put(None)
 
     def abort(self) -> None:
         """Make the thread that uses the connection fail at once.
@@ -219,12 +228,16 @@ class _Connection:
             with contextlib.suppress(OSError):
                 self.socket.shutdown(socket.SHUT_RDWR)
 
+    def _work(self) -> None:
+        while (task := self.tasks.get()) is not None:
+            task()
+
 
 class _Deadline:
     """When one request with its retries has to end, and how far it has come.
 
     Timeouts of httpx apply to a single read. They would restart with each byte of a slow server, and do not limit a
-    name lookup at all. So each request runs in a thread of its own, and its caller stops waiting at the deadline.
+    name lookup at all. So a request runs in the thread of its connection, and its caller stops waiting at the deadline.
     """
 
     def __init__(self, seconds: float, connection: _Connection) -> None:
