@@ -28,7 +28,7 @@ class OwnIds:
     @property
     def features(self) -> Features:
         features = self._store.features
-        return replace(features, aging=features.aging and self)
+        return features._replace(aging=features.aging and self)
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         asked = [Change(self._theirs(change.before), self._theirs(change.after)) for change in changes]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,15 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["CompositeSpec", "MarkdownSpec", "RestSpec", "SqliteSpec", "StoreSpec"]
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteSpec:
+class SqliteSpec(NamedTuple):
     """One SQLite file."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class RestSpec:
+class RestSpec(NamedTuple):
     """A memory server, with a mirror on this machine."""
 
     server: Server
@@ -29,11 +28,10 @@ class RestSpec:
     home: str  # folder of the outbox
     drains: bool = False  # whether queued writes are sent in the background
     trailer: bool = False  # whether fields that the first API cannot hold are appended to the text
-    projects: Mapping[str, str] = field(default_factory=dict)  # project id to the name that the server knows
+    projects: Mapping[str, str] = MappingProxyType({})  # project id to the name that the server knows
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownSpec:
+class MarkdownSpec(NamedTuple):
     """The Markdown files of one repository."""
 
     root: str  # empty when the session is in no project's folder
@@ -43,8 +41,7 @@ class MarkdownSpec:
     project_of: Callable[[str, str], str] = lambda _, name: name  # project id of another repository, by root and name
 
 
-@dataclass(frozen=True, slots=True)
-class CompositeSpec:
+class CompositeSpec(NamedTuple):
     """Several stores in one."""
 
     stores: Mapping[str, SqliteSpec | RestSpec]  # the first keeps whatever belongs to no memory

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import SCOPES, Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
@@ -68,7 +67,7 @@ class CompositeStore:
         """
         if self._markdown is None:
             return
-        found = _open_files(replace(self._markdown, root=root, project=project)) if root else None
+        found = _open_files(self._markdown._replace(root=root, project=project)) if root else None
         members = self._members
         former = members.parts.pop("markdown", None)
         if members.others is not None:
