@@ -5,6 +5,7 @@ KEEPMUM_TEST_FULL=1 tries ten thousand examples.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -108,12 +109,15 @@ def requests(place: Place, text: str, variables: Mapping[str, str]) -> Sent:
         return []
     recorder = Recorder()
 
-    def connect(named: credentials.Server) -> Api:
-        return Api(HttpClient(named, transport=httpx.MockTransport(recorder)))
+    with contextlib.ExitStack() as stack:
 
-    spec = RestSpec(server, SqliteSpec(str(home / "mirror.db")), str(home))
-    store = RestStore(spec, mirror, outbox, lock, connect=connect)
-    store.search(["words"], wanted(), 5)
+        def connect(named: credentials.Server) -> Api:
+            api = Api(HttpClient(named, transport=httpx.MockTransport(recorder)))
+            stack.callback(api.close)
+            return api
+
+        spec = RestSpec(server, SqliteSpec(str(home / "mirror.db")), str(home))
+        RestStore(spec, mirror, outbox, lock, connect=connect).search(["words"], wanted(), 5)
     return recorder.sent
 
 

@@ -427,6 +427,7 @@ def test_a_transport_can_be_passed_in() -> None:
     transport = httpx.MockTransport(answer)
     client = HttpClient(Server("https://memory.example", KEY), transport=transport)
     assert client.request("GET", "/health") == {"path": "/health"}
+    client.close()
 
 
 @contextlib.contextmanager
