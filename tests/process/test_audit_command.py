@@ -53,13 +53,13 @@ def leaks(home: Path) -> list[str]:
     return sorted(name for name, content in contents.items() if any(piece in content for piece in pieces))
 
 
-def test_a_clean_store_and_a_clean_folder_pass(run: Run, tmp_path: Path) -> None:
+def test_clean_store_and_clean_file_pass(run: Run, tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").write_text("an ordinary line", encoding="utf-8")
     run("remember", "an ordinary value")
     assert (run("audit").returncode, run("audit", "CLAUDE.md").returncode) == (0, 0)
 
 
-def test_a_file_is_told_by_place_and_rule(run: Run, tmp_path: Path) -> None:
+def test_finding_in_a_file_has_place_and_rule(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".memories").mkdir()
     (tmp_path / ".memories" / "a.md").write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
     done = run("audit", ".memories")
@@ -68,27 +68,27 @@ def test_a_file_is_told_by_place_and_rule(run: Run, tmp_path: Path) -> None:
     assert (finding["line"], finding["rule"]) == (2, "github.token")
 
 
-def test_a_store_is_told_and_left_as_it_is(run: Run, planted: Path) -> None:
+def test_finding_in_the_store_is_reported_without_changing_it(run: Run, planted: Path) -> None:
     done = run("audit")
     assert (done.returncode, ":text:1: github.token" in done.stdout) == (1, True)
     assert_hidden(SECRET, done.stdout + done.stderr)
     assert leaks(planted)
 
 
-def test_nothing_is_repaired_without_a_yes(run: Run, planted: Path) -> None:
+def test_repair_needs_confirmation(run: Run, planted: Path) -> None:
     assert run("audit", "--redact").returncode == 1
     assert leaks(planted)
 
 
-@pytest.mark.parametrize("how", ["--redact", "--purge"])
-def test_what_is_repaired_is_found_nowhere_under_the_home(run: Run, planted: Path, how: str) -> None:
-    done = run("audit", how, "--yes")
+@pytest.mark.parametrize("action", ["--redact", "--purge"])
+def test_repair_removes_the_secret_from_the_whole_home(run: Run, planted: Path, action: str) -> None:
+    done = run("audit", action, "--yes")
     assert done.returncode == 0, done.stderr
     assert leaks(planted) == []
     assert run("audit").returncode == 0
 
 
-def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path) -> None:
+def test_recall_before_repair_is_masked_and_reported(run: Run, planted: Path) -> None:
     done = run("recall", "--json")
     assert_hidden(SECRET, done.stdout)
     assert "1 place masked: run `keepmum audit`" in done.stderr
@@ -96,11 +96,11 @@ def test_what_is_recalled_before_is_masked_and_reported(run: Run, planted: Path)
 
 
 @pytest.mark.parametrize("words", [("--redact", "--purge"), ("--redact", "."), ("nowhere.md",)])
-def test_wrong_usage_has_its_own_exit_code(run: Run, words: tuple[str, ...]) -> None:
+def test_invalid_usage_exits_2(run: Run, words: tuple[str, ...]) -> None:
     assert run("audit", *words).returncode == 2
 
 
-def test_settings_files_are_looked_at_with_the_store(run: Run, tmp_path: Path) -> None:
+def test_settings_files_are_audited_with_the_store(run: Run, tmp_path: Path) -> None:
     run("remember", "an ordinary value")
     (tmp_path / "home" / "config.toml").write_text(f"# {SECRET}\n", encoding="utf-8")
     (tmp_path / ".keepmum.toml").write_text(f"\n# {SECRET}\n", encoding="utf-8")

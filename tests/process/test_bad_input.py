@@ -28,7 +28,7 @@ BAD: dict[str, bytes] = {
     "nested too deep": b'{"a":' * 3000 + b'"' + TOKEN + b'"' + b"}" * 3000,
     "nested and unclosed": b"[" * 200_000 + TOKEN,
 }
-Done = subprocess.CompletedProcess[bytes]
+Completed = subprocess.CompletedProcess[bytes]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def home(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Path:
     return tmp_path / "home"
 
 
-def started(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Done:
+def run_python(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Completed:
     return subprocess.run(
         [sys.executable, "-I", "-S", *command],
         input=data,
@@ -49,13 +49,13 @@ def started(command: Sequence[str], data: bytes, home: Path, cwd: Path) -> Done:
     )
 
 
-def in_json(bad: bytes) -> bytes:
+def as_json_string(bad: bytes) -> bytes:
     """`bad` in a JSON string, with its invalid bytes unchanged."""
-    spelled = bad.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\x00", b"\\u0000")
-    return b'"' + spelled + b'"'
+    escaped = bad.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\x00", b"\\u0000")
+    return b'"' + escaped + b'"'
 
 
-def assert_withheld(done: Done, home: Path) -> None:
+def assert_withheld(done: Completed, home: Path) -> None:
     """Assert that no part of the secret is shown or stored, and that there is no traceback."""
     output = done.stdout + done.stderr
     assert b"Traceback" not in output
@@ -64,71 +64,71 @@ def assert_withheld(done: Done, home: Path) -> None:
         assert_hidden(piece, output, *files)
 
 
-Door = Callable[[Path, Path, Path, bytes], Done]
+EntryPoint = Callable[[Path, Path, Path, bytes], Completed]
 
 
-def scanner(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
-    return started([str(root / "scanner"), "--json"], bad, home, cwd)
+def scanner(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
+    return run_python([str(root / "scanner"), "--json"], bad, home, cwd)
 
 
-def scan_of_a_file(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+def scan_file(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
     (cwd / "note.md").write_bytes(bad)
-    return started([str(root / "plugin" / "launch.py"), "scan", str(cwd / "note.md")], b"", home, cwd)
+    return run_python([str(root / "plugin" / "launch.py"), "scan", str(cwd / "note.md")], b"", home, cwd)
 
 
-def remember(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
-    return started([str(root / "plugin" / "launch.py"), "remember"], bad, home, cwd)
+def remember(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
+    return run_python([str(root / "plugin" / "launch.py"), "remember"], bad, home, cwd)
 
 
-def import_of_lines(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
-    (cwd / "in.jsonl").write_bytes(b'{"text": ' + in_json(bad) + b', "title": "x"}\n' + bad + b"\n")
-    return started([str(root / "plugin" / "launch.py"), "import", str(cwd / "in.jsonl")], b"", home, cwd)
+def import_jsonl(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
+    (cwd / "in.jsonl").write_bytes(b'{"text": ' + as_json_string(bad) + b', "title": "x"}\n' + bad + b"\n")
+    return run_python([str(root / "plugin" / "launch.py"), "import", str(cwd / "in.jsonl")], b"", home, cwd)
 
 
-def import_of_markdown(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+def import_markdown(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
     folder = cwd / "in" / "2026-11-21"
     folder.mkdir(parents=True)
     (folder / "a.md").write_bytes(b"---\nid: mem_e42ff8549525\ntimestamp: 1795273720\nagent: cli\n---\n\n" + bad)
     words = ["import", "--from", "memories", str(cwd / "in")]
-    return started([str(root / "plugin" / "launch.py"), *words], b"", home, cwd)
+    return run_python([str(root / "plugin" / "launch.py"), *words], b"", home, cwd)
 
 
-def audit_of_a_folder(root: Path, home: Path, cwd: Path, bad: bytes) -> Done:
+def audit_folder(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
     (cwd / "notes").mkdir()
     (cwd / "notes" / "a.md").write_bytes(bad)
-    return started([str(root / "plugin" / "launch.py"), "audit", str(cwd / "notes")], b"", home, cwd)
+    return run_python([str(root / "plugin" / "launch.py"), "audit", str(cwd / "notes")], b"", home, cwd)
 
 
-DOORS: dict[str, Door] = {
+ENTRY_POINTS: dict[str, EntryPoint] = {
     "the scanner": scanner,
-    "keepmum scan": scan_of_a_file,
+    "keepmum scan": scan_file,
     "keepmum remember": remember,
-    "keepmum import": import_of_lines,
-    "keepmum import of Markdown": import_of_markdown,
-    "keepmum audit": audit_of_a_folder,
+    "keepmum import": import_jsonl,
+    "keepmum import of Markdown": import_markdown,
+    "keepmum audit": audit_folder,
 }
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_a_command_says_what_it_met_and_shows_nothing_of_it(
-    door: Door, bad: bytes, root: Path, home: Path, tmp_path: Path
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS.values(), ids=ENTRY_POINTS)
+def test_command_reports_malformed_input_without_showing_it(
+    entry_point: EntryPoint, bad: bytes, root: Path, home: Path, tmp_path: Path
 ) -> None:
     cwd = tmp_path / "work"
     (cwd / ".git").mkdir(parents=True)
-    done = door(root, home, cwd, bad)
+    done = entry_point(root, home, cwd, bad)
     assert done.returncode in {1, 2}
     assert done.stdout + done.stderr != b""
     assert_withheld(done, home)
 
 
 def call(bad: bytes, tool: bytes = b"remember") -> bytes:
-    params = b'{"name":"' + tool + b'","arguments":{"text":' + in_json(bad) + b"}}"
+    params = b'{"name":"' + tool + b'","arguments":{"text":' + as_json_string(bad) + b"}}"
     return b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}\n"
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_a_server_behind_the_guard_never_hears_it(bad: bytes, home: Path, tmp_path: Path) -> None:
+def test_malformed_call_does_not_reach_a_guarded_server(bad: bytes, home: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     server = script(f"open({os.fspath(log)!r}, 'wb').write(sys.stdin.buffer.read())")
     done = run(server, call(bad), home)
@@ -138,25 +138,27 @@ def test_a_server_behind_the_guard_never_hears_it(bad: bytes, home: Path, tmp_pa
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_the_guard_in_a_client_forbids_it(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
+def test_guard_hook_denies_malformed_input(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
     payload = (
         b'{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"mcp__memory__add","tool_input":{"text":'
-        + in_json(bad)
+        + as_json_string(bad)
         + b"}}"
     )
-    done = started([str(root / "hooks" / "run.py"), "guard", "--client", "claude-code"], payload, home, tmp_path)
+    done = run_python([str(root / "hooks" / "run.py"), "guard", "--client", "claude-code"], payload, home, tmp_path)
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
     assert_withheld(done, home)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_the_tool_refuses_it_and_the_server_lives_on(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
+def test_tool_refuses_malformed_input_and_the_server_continues(
+    bad: bytes, root: Path, home: Path, tmp_path: Path
+) -> None:
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     greeting = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode() + b"\n"
     ping = b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
     (tmp_path / ".git").mkdir()
-    done = started([str(root / "plugin" / "launch.py"), "mcp"], greeting + call(bad) + ping, home, tmp_path)
+    done = run_python([str(root / "plugin" / "launch.py"), "mcp"], greeting + call(bad) + ping, home, tmp_path)
     answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
     assert answers[2]["result"] == {}
     refused = answers.get(1) or answers[None]  # an invalid line has no id

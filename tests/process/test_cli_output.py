@@ -36,12 +36,12 @@ def call(root: Path, bare_python: list[str], tmp_path: Path) -> Call:
     return call
 
 
-def test_a_locale_without_the_letters_shows_them_all_the_same(call: Call) -> None:
+def test_output_is_utf8_in_an_ascii_locale(call: Call) -> None:
     call("remember", "Der Pool heißt “grün” → blau", "--key", "pool")
     assert "heißt “grün” → blau" in call("load", "pool", LC_ALL="C", PYTHONUTF8="0").stdout.decode()
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(call: Call) -> None:
+def test_closed_pipe_is_not_an_error(call: Call) -> None:
     call("remember", "The pool is blue")
     reading, writing = os.pipe()
     os.close(reading)
@@ -51,10 +51,10 @@ def test_a_reader_that_has_seen_enough_is_no_error(call: Call) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")
-def test_a_full_disk_is_said_in_a_sentence(call: Call) -> None:
+def test_full_disk_is_reported_in_one_message(call: Call) -> None:
     call("remember", "The pool is blue")
     full = os.open("/dev/full", os.O_WRONLY)
     done = call("recall", out=full)
     os.close(full)
-    said = b"keepmum: failed: No space left on device. Fix that, then try again\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    message = b"keepmum: failed: No space left on device. Fix that, then try again\n"
+    assert (done.returncode, done.stderr) == (1, message)

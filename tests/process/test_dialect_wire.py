@@ -17,7 +17,7 @@ from mcp_process import ServerProcess
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")
 
-Speak = Callable[[str], ServerProcess]
+Start = Callable[[str], ServerProcess]
 MASKS = (
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "<uuid>"),
     (re.compile(r"mem_[0-9a-f]{12}\b"), "<id>"),
@@ -29,7 +29,7 @@ MASKS = (
 
 
 @pytest.fixture
-def speak(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Speak]:
+def start(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a server with a dialect in a project named `shop`."""
     work = tmp_path / "shop"
     work.mkdir()
@@ -49,7 +49,7 @@ def masked(text: str) -> str:
     return text
 
 
-def said(server: ServerProcess, tool: str, **arguments: object) -> str:
+def masked_text(server: ServerProcess, tool: str, **arguments: object) -> str:
     """The masked text of a result, with the prefix `error: ` when it is an error."""
     result: Any = server.call(tool, **arguments)["result"]
     assert [content["type"] for content in result["content"]] == ["text"]
@@ -61,55 +61,58 @@ def ids_in(server: ServerProcess, tool: str, **arguments: object) -> list[str]:
     return re.findall(MASKS[0][0], result["content"][0]["text"])
 
 
-def test_the_seven_tools_of_shared_agent_memory(speak: Speak) -> None:
-    server = speak("shared")
+def test_conversation_with_the_shared_dialect(start: Start) -> None:
+    server = start("shared")
     answer: Any = server.greet()
     assert set(answer["result"]["capabilities"]) == {"logging", "tools"}
     tools: Any = server.ask("tools/list", {}, "list")["result"]
     assert [tool["name"] for tool in tools["tools"]] == [
         "store_memory", "search_memory", "load_memories", "list_recent", "update_memory", "delete_memory", "get_config",
     ]  # fmt: skip
-    assert said(server, "search_memory", query="pool") == "No memories found."
-    assert said(server, "list_recent") == "No recent memories."
-    assert said(server, "store_memory", title="Pools", text="Blue first", tags='["deploy", "ops"]', agent="ada") == (
-        "Memory stored with ID: <uuid>"
-    )
+    assert masked_text(server, "search_memory", query="pool") == "No memories found."
+    assert masked_text(server, "list_recent") == "No recent memories."
+    assert masked_text(
+        server, "store_memory", title="Pools", text="Blue first", tags='["deploy", "ops"]', agent="ada"
+    ) == ("Memory stored with ID: <uuid>")
     name = ids_in(server, "search_memory", query="pools")[0]
-    assert said(server, "search_memory", query="pools") == "[1] (score: <score>) [shop] <uuid>\nPools"
-    assert said(server, "load_memories", ids=[name]) == (
+    assert masked_text(server, "search_memory", query="pools") == "[1] (score: <score>) [shop] <uuid>\nPools"
+    assert masked_text(server, "load_memories", ids=[name]) == (
         "[1] [ada/shop]\nID: <uuid>\nTitle: Pools\nBlue first\nTags: deploy, ops | Created: <time>"
     )
-    assert said(server, "load_memories", ids=json.dumps([name])).startswith("[1] [ada/shop]\n")
-    assert said(server, "list_recent") == "[1] [shop] <uuid> <time>\nPools"
-    assert said(server, "update_memory", id=name, text="Green first") == "Memory <uuid> updated."
-    assert said(server, "delete_memory", id=name) == "Memory <uuid> deleted."
-    assert said(server, "load_memories", ids=[name]) == "No memories found for the given IDs."
-    assert said(server, "update_memory", id=name, text="Red first").startswith("error: ")
-    assert said(server, "delete_memory", id=name).startswith("error: ")
-    assert said(server, "get_config") == (
+    assert masked_text(server, "load_memories", ids=json.dumps([name])).startswith("[1] [ada/shop]\n")
+    assert masked_text(server, "list_recent") == "[1] [shop] <uuid> <time>\nPools"
+    assert masked_text(server, "update_memory", id=name, text="Green first") == "Memory <uuid> updated."
+    assert masked_text(server, "delete_memory", id=name) == "Memory <uuid> deleted."
+    assert masked_text(server, "load_memories", ids=[name]) == "No memories found for the given IDs."
+    assert masked_text(server, "update_memory", id=name, text="Red first").startswith("error: ")
+    assert masked_text(server, "delete_memory", id=name).startswith("error: ")
+    assert masked_text(server, "get_config") == (
         "Memory API: this machine\nCollection: memory.db\nDefault Agent: tester\nDefault Project: shop\n"
         "Model Ready: true"
     )
 
 
-def test_the_two_tools_of_koi(speak: Speak, tmp_path: Path) -> None:
-    server = speak("koi")
+def test_conversation_with_the_koi_dialect(start: Start, tmp_path: Path) -> None:
+    server = start("koi")
     answer: Any = server.greet()
     assert set(answer["result"]["capabilities"]) == {"logging", "tools"}
     tools: Any = server.ask("tools/list", {}, "list")["result"]
     offered = {tool["name"]: sorted(tool["inputSchema"]["properties"]) for tool in tools["tools"]}
     assert offered == {"remember": ["content", "tags"], "recall": ["limit", "query", "scope", "since", "tags"]}
-    assert said(server, "recall") == "[]"
-    assert said(server, "remember", content="Blue pool first", tags=["Deploy Notes"]) == (
+    assert masked_text(server, "recall") == "[]"
+    assert masked_text(server, "remember", content="Blue pool first", tags=["Deploy Notes"]) == (
         '{"id": "<id>", "path": ".memories/<file>"}'
     )
     note = (
         '{"id": "<id>", "timestamp": <seconds>, "tags": ["deploy-notes"], "content": "Blue pool first", '
         '"git": {"branch": "unknown", "commit": "unknown", "dirty": false, "files_changed": []}'
     )
-    assert said(server, "recall", query="pool") == f"[{note}}}]"
-    assert said(server, "recall", scope="global", since="1d", tags=["deploy-notes"]) == f'[{note}, "project": "shop"}}]'
-    assert said(server, "recall", since="whenever").startswith("error: ")
+    assert masked_text(server, "recall", query="pool") == f"[{note}}}]"
+    assert (
+        masked_text(server, "recall", scope="global", since="1d", tags=["deploy-notes"])
+        == f'[{note}, "project": "shop"}}]'
+    )
+    assert masked_text(server, "recall", since="whenever").startswith("error: ")
     files = list((tmp_path / "shop" / ".memories").glob("*/*.md"))
     assert [masked(path.relative_to(tmp_path / "shop").as_posix()) for path in files] == [".memories/<file>"]
     head = masked(files[0].read_text(encoding="utf-8")).split("---\n")

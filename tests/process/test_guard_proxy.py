@@ -49,7 +49,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a guarded server; it is killed at the end of the test."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def begin(*command: str) -> subprocess.Popen[bytes]:
+    def start_guarded(*command: str) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         process = subprocess.Popen(
             guarded(*command), stdin=pipe, stdout=pipe, stderr=pipe, env=environment(tmp_path), bufsize=0
@@ -57,7 +57,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         started.append(process)
         return process
 
-    yield begin
+    yield start_guarded
     for process in started:
         process.kill()
         process.wait(LIMIT)
@@ -67,7 +67,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
                     stream.close()
 
 
-def line_of(process: subprocess.Popen[bytes]) -> bytes:
+def read_line(process: subprocess.Popen[bytes]) -> bytes:
     """The next line; fails after the limit."""
     assert process.stdout is not None
     readable, _, _ = select.select([process.stdout], [], [], LIMIT)
@@ -75,7 +75,7 @@ def line_of(process: subprocess.Popen[bytes]) -> bytes:
     return process.stdout.readline()
 
 
-def say(process: subprocess.Popen[bytes], data: bytes) -> None:
+def write(process: subprocess.Popen[bytes], data: bytes) -> None:
     assert process.stdin is not None
     process.stdin.write(data)
 
@@ -105,12 +105,12 @@ def is_gone(pid: int) -> bool:
         pytest.param(b'{"half":', id="a part of a message"),
     ],
 )
-def test_what_goes_in_comes_out(tmp_path: Path, data: bytes) -> None:
+def test_bytes_pass_unchanged(tmp_path: Path, data: bytes) -> None:
     done = run(CAT, data, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, data, b"")
 
 
-def test_a_call_with_a_secret_reaches_no_server(tmp_path: Path, token: str) -> None:
+def test_call_with_a_secret_does_not_reach_the_server(tmp_path: Path, token: str) -> None:
     log = tmp_path / "log"
     server = script(f"open({str(log)!r}, 'wb').write(sys.stdin.buffer.read())")
     done = run(server, PING + call(2, f"key {token}") + call(3, "fine"), tmp_path)
@@ -119,7 +119,7 @@ def test_a_call_with_a_secret_reaches_no_server(tmp_path: Path, token: str) -> N
     assert_hidden(token[8:].encode(), done.stdout + done.stderr)
 
 
-def test_an_answer_whose_masking_outlives_the_server_is_not_lost(tmp_path: Path, token: str) -> None:
+def test_response_still_being_masked_when_the_server_ends_is_delivered(tmp_path: Path, token: str) -> None:
     """Scanning two megabytes takes longer than the guard waits for output of a server that has ended."""
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token} " * 40_000}]}}
     (tmp_path / "answer").write_text(json.dumps(answer) + "\n", encoding="utf-8")
@@ -129,7 +129,7 @@ def test_an_answer_whose_masking_outlives_the_server_is_not_lost(tmp_path: Path,
     assert masked.stdout.count(b" removed]") == 40_000  # among that many, the scanner names later ones less precisely
 
 
-def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
+def test_results_option_masks_results(tmp_path: Path, token: str) -> None:
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"key {token}"}]}}
     server = script(f"sys.stdin.readline(); print({json.dumps(answer)!r}); print('rest', end='')")
     plain, masked = run(server, PING, tmp_path), run(server, PING, tmp_path, ["--results"])
@@ -138,7 +138,7 @@ def test_results_are_masked_when_asked_for(tmp_path: Path, token: str) -> None:
     assert masked.stdout.endswith(b"\nrest")
 
 
-def test_last_words_that_take_long_to_mask_are_not_lost(tmp_path: Path) -> None:
+def test_final_response_is_delivered_when_masking_is_slow(tmp_path: Path) -> None:
     # The scanner is loaded for the first message, which takes longer than the wait for the server's end.
     answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "last words"}]}})
     server = script(f"sys.stdin.readline(); print({answer!r})")
@@ -156,18 +156,18 @@ def test_last_words_that_take_long_to_mask_are_not_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, 255])
-def test_the_status_is_the_servers(tmp_path: Path, status: int) -> None:
+def test_exit_status_is_that_of_the_server(tmp_path: Path, status: int) -> None:
     assert run(script(f"sys.exit({status})"), b"", tmp_path).returncode == status
 
 
 @posix
-def test_a_signal_that_ends_the_server_shows_in_the_status(tmp_path: Path) -> None:
+def test_exit_status_shows_the_signal_that_ended_the_server(tmp_path: Path) -> None:
     assert run(script("os.kill(os.getpid(), signal.SIGSEGV)"), b"", tmp_path).returncode == 128 + signal.SIGSEGV
 
 
 @posix
 @pytest.mark.parametrize(("program", "status"), [("/nonexistent", 127), ("/etc/passwd", 126)])
-def test_a_server_that_cannot_be_started_is_told(tmp_path: Path, program: str, status: int) -> None:
+def test_failure_to_start_the_server_is_reported(tmp_path: Path, program: str, status: int) -> None:
     done = run([program], PING, tmp_path)
     assert done.returncode == status
     assert f"could not start {program}".encode() in done.stderr
@@ -175,7 +175,7 @@ def test_a_server_that_cannot_be_started_is_told(tmp_path: Path, program: str, s
 
 
 @posix
-def test_a_key_that_stands_where_the_command_belongs_is_not_repeated(tmp_path: Path, token: str) -> None:
+def test_secret_in_place_of_the_command_is_not_repeated(tmp_path: Path, token: str) -> None:
     done = run([f"API_TOKEN={token}", "npx", "server"], PING, tmp_path)
     assert done.returncode == 127
     assert b"could not start API_TOKEN=" in done.stderr
@@ -186,7 +186,7 @@ def test_standard_error_passes(tmp_path: Path) -> None:
     assert run(script("sys.stderr.write('a word')"), b"", tmp_path).stderr == b"a word"
 
 
-def test_a_wrong_command_line_is_told(tmp_path: Path) -> None:
+def test_invalid_command_line_shows_usage(tmp_path: Path) -> None:
     done = subprocess.run(
         [*guarded()[:-1], "--loud"], capture_output=True, env=environment(tmp_path), timeout=LIMIT, check=False
     )
@@ -194,54 +194,54 @@ def test_a_wrong_command_line_is_told(tmp_path: Path) -> None:
     assert b"usage:" in done.stderr
 
 
-def test_requests_of_a_server_that_died_are_answered(start: Start) -> None:
+def test_pending_requests_are_answered_when_the_server_dies(start: Start) -> None:
     process = start(*script("sys.stdin.readline(); sys.stdin.readline(); sys.exit(3)"))
-    say(process, PING + call("b", "fine"))
-    answers = [json.loads(line_of(process)) for _ in range(2)]
+    write(process, PING + call("b", "fine"))
+    answers = [json.loads(read_line(process)) for _ in range(2)]
     assert [answer["id"] for answer in answers] == [1, "b"]
     assert "status 3" in answers[0]["error"]["message"]
     assert process.wait(LIMIT) == 3
 
 
-def test_what_a_server_said_before_it_died_comes_first(start: Start) -> None:
+def test_output_of_a_dead_server_precedes_the_guard_errors(start: Start) -> None:
     process = start(*script("sys.stdin.readline(); os.write(1, b'half a li'); os._exit(1)"))
-    say(process, PING)
-    assert line_of(process) == b"half a li\n"
-    assert json.loads(line_of(process))["id"] == 1
+    write(process, PING)
+    assert read_line(process) == b"half a li\n"
+    assert json.loads(read_line(process))["id"] == 1
 
 
-def test_requests_left_open_at_the_end_of_input_are_the_servers_affair(tmp_path: Path) -> None:
+def test_requests_pending_at_end_of_input_get_no_guard_answer(tmp_path: Path) -> None:
     assert run(script("sys.stdin.read()"), PING, tmp_path).stdout == b""
 
 
-def test_answers_flow_after_the_end_of_input(tmp_path: Path) -> None:
+def test_responses_pass_after_end_of_input(tmp_path: Path) -> None:
     server = script("data = sys.stdin.buffer.read(); os.write(1, b'late ' + data)")
     assert run(server, PING, tmp_path).stdout == b"late " + PING
 
 
 @posix
-def test_a_server_that_stops_speaking_is_heard_to(start: Start) -> None:
+def test_closed_output_of_the_server_closes_the_output(start: Start) -> None:
     process = start(*script("os.close(1); sys.stdin.read()"))
-    assert line_of(process) == b""
+    assert read_line(process) == b""
     assert process.poll() is None
 
 
 @posix
-def test_a_server_that_stops_listening_is_felt(start: Start) -> None:
+def test_closed_input_of_the_server_breaks_the_pipe(start: Start) -> None:
     process = start(*script("os.close(0); print('closed', flush=True); time.sleep(60)"))
-    assert line_of(process) == b"closed\n"
+    assert read_line(process) == b"closed\n"
 
-    def speak_on() -> None:
+    def write_until_broken() -> None:
         for _ in range(10_000):
-            say(process, PING)
+            write(process, PING)
             select.select([], [], [], 0.001)
 
     with pytest.raises(BrokenPipeError):
-        speak_on()
+        write_until_broken()
 
 
 @posix
-def test_a_client_that_stops_listening_is_felt(start: Start) -> None:
+def test_closed_output_of_the_client_ends_the_server(start: Start) -> None:
     process = start(*script("signal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: print('x', flush=True)"))
     assert process.stdout is not None
     process.stdout.close()
@@ -250,37 +250,37 @@ def test_a_client_that_stops_listening_is_felt(start: Start) -> None:
 
 @posix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
-def test_signals_reach_the_server(start: Start, name: str) -> None:
+def test_signals_are_forwarded_to_the_server(start: Start, name: str) -> None:
     number = getattr(signal, name)
     server = script(
         f"signal.signal({number}, lambda *_: (os.write(1, b'heard\\n'), os._exit(7)))\nos.write(1, b'ready\\n')\n"
         "while True: time.sleep(1)"
     )
     process = start(*server)
-    assert line_of(process) == b"ready\n"
+    assert read_line(process) == b"ready\n"
     process.send_signal(number)
-    assert line_of(process) == b"heard\n"
+    assert read_line(process) == b"heard\n"
     assert process.wait(LIMIT) == 7
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells what a process ignores")
-def test_a_server_ignores_no_more_signals_than_without_the_guard(tmp_path: Path) -> None:
+def test_server_inherits_default_signal_handling(tmp_path: Path) -> None:
     command = ["/bin/grep", "-E", "^Sig(Ign|Cgt|Blk)", "/proc/self/status"]
     bare = subprocess.run(command, capture_output=True, timeout=LIMIT, check=True)
     assert run(command, b"", tmp_path).stdout == bare.stdout
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists what a process has open")
-def test_a_server_has_no_descriptors_of_the_guard(tmp_path: Path) -> None:
+def test_server_inherits_no_descriptors_of_the_guard(tmp_path: Path) -> None:
     listing = script("print(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])")
     assert run(listing, b"", tmp_path).stdout == b"[0, 1, 2]\n"
 
 
 @posix
-def test_the_end_of_input_ends_both_at_once(start: Start) -> None:
+def test_end_of_input_ends_guard_and_server(start: Start) -> None:
     process = start(*CAT)
-    say(process, PING)
-    assert line_of(process) == PING
+    write(process, PING)
+    assert read_line(process) == PING
     assert process.stdin is not None
     before = time.monotonic()
     process.stdin.close()
@@ -290,36 +290,36 @@ def test_the_end_of_input_ends_both_at_once(start: Start) -> None:
 
 @posix
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_no_server_is_left_behind(start: Start, name: str) -> None:
+def test_server_ends_with_the_guard(start: Start, name: str) -> None:
     process = start(*script("print(os.getpid(), flush=True)\nsys.stdin.read()"))
-    pid = int(line_of(process))
+    pid = int(read_line(process))
     process.send_signal(getattr(signal, name))
     process.wait(LIMIT)
     assert is_gone(pid)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux ends a child with its parent")
-def test_no_server_is_left_behind_that_hears_nothing(start: Start) -> None:
+def test_server_that_ignores_sigterm_ends_with_the_guard(start: Start) -> None:
     process = start(
         *script("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(os.getpid(), flush=True)\ntime.sleep(600)")
     )
-    pid = int(line_of(process))
+    pid = int(read_line(process))
     process.kill()
     process.wait(LIMIT)
     assert is_gone(pid)
 
 
 @posix
-def test_a_child_of_a_dead_server_holds_up_no_end(start: Start) -> None:
+def test_surviving_child_of_the_server_does_not_delay_exit(start: Start) -> None:
     process = start("/bin/sh", "-c", "sleep 600 & echo $!; exit 4")
-    child = int(line_of(process))
+    child = int(read_line(process))
     try:
         assert process.wait(LIMIT) == 4
     finally:
         os.kill(child, signal.SIGKILL)
 
 
-def test_our_own_server_is_served_behind_the_guard(tmp_path: Path, root: Path, token: str) -> None:
+def test_guard_works_in_front_of_the_keepmum_server(tmp_path: Path, root: Path, token: str) -> None:
     server = [*script("")[:3], str(root / "plugin" / "launch.py"), "mcp"]
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     messages = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]

@@ -66,7 +66,7 @@ class Remote:
         self.url = f"http://127.0.0.1:{port}/mcp"
         self.log = log
 
-    def heard(self) -> list[str]:
+    def logged(self) -> list[str]:
         """The lines that the server has recorded."""
         return self.log.read_text(encoding="utf-8").splitlines()
 
@@ -89,7 +89,7 @@ def listening(kind: str, folder: Path) -> Iterator[Remote]:
 
 
 @pytest.fixture(scope="module", params=["json", "stream"])
-def each_remote(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+def remote_of_each_kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
     """A server for each kind of answer."""
     with listening(request.param, tmp_path_factory.mktemp("each")) as remote:
         yield remote
@@ -121,12 +121,12 @@ def start(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Iterator[St
     running: list[ServerProcess] = []
     share_bytecode(tmp_path / ".keepmum")
 
-    def begin(*options: str, **variables: str) -> ServerProcess:
+    def start_guard(*options: str, **variables: str) -> ServerProcess:
         command = [sys.executable, str(ROOT / "plugin" / "launch.py"), "guard", *options]
         running.append(ServerProcess(command, {**environment(tmp_path), **variables}))
         return running[-1]
 
-    yield begin
+    yield start_guard
     for process in running:
         process.__exit__()
 
@@ -135,26 +135,26 @@ def text_of(answer: dict[str, Any]) -> str:
     return str(answer["result"]["content"][0]["text"])
 
 
-def test_a_conversation_goes_through(each_remote: Remote, start: Start) -> None:
-    guard = start("--url", each_remote.url)
+def test_conversation_passes(remote_of_each_kind: Remote, start: Start) -> None:
+    guard = start("--url", remote_of_each_kind.url)
     assert "kept" in json.dumps(guard.greet()["result"])
     assert text_of(guard.call("keep", 2, text="blue pool")) == "kept blue pool"
     guard.close_input()
     assert guard.end() == 0
 
 
-def test_a_secret_does_not_reach_the_server(remote: Remote, start: Start, token: str) -> None:
+def test_secret_does_not_reach_the_server(remote: Remote, start: Start, token: str) -> None:
     guard = start("--url", remote.url)
     guard.greet()
     refused = guard.call("keep", 2, text=f"key {token}")
     assert "github.token in text, line 1" in text_of(refused)
     guard.call("keep", 3, text="fine")
-    assert "fine" in remote.heard()
-    assert not [line for line in remote.heard() if token[8:28] in line]
+    assert "fine" in remote.logged()
+    assert not [line for line in remote.logged() if token[8:28] in line]
 
 
-def test_results_are_masked_when_asked_for(each_remote: Remote, start: Start, token: str) -> None:
-    guard = start("--url", each_remote.url, "--results")
+def test_results_option_masks_results(remote_of_each_kind: Remote, start: Start, token: str) -> None:
+    guard = start("--url", remote_of_each_kind.url, "--results")
     guard.greet()
     answer = guard.call("old", 2)
     assert text_of(answer) == "key [github.token removed]"
@@ -164,17 +164,17 @@ def test_results_are_masked_when_asked_for(each_remote: Remote, start: Start, to
 def test_headers_come_from_the_environment(remote: Remote, start: Start) -> None:
     guard = start("--url", remote.url, "--header-env", "X-Key=OUR_KEY", OUR_KEY="from the environment")
     guard.greet()
-    assert "x-key=from the environment" in remote.heard()
+    assert "x-key=from the environment" in remote.logged()
 
 
-def test_the_agreed_version_is_told_with_each_request(remote: Remote, start: Start) -> None:
+def test_negotiated_version_is_sent_with_each_request(remote: Remote, start: Start) -> None:
     guard = start("--url", remote.url)
     guard.greet("2025-06-18")
     guard.call("keep", 2, text="x")
-    assert "mcp-protocol-version=2025-06-18" in remote.heard()
+    assert "mcp-protocol-version=2025-06-18" in remote.logged()
 
 
-def test_what_was_asked_before_the_end_of_input_is_answered(remote: Remote, start: Start) -> None:
+def test_pending_requests_are_answered_after_end_of_input(remote: Remote, start: Start) -> None:
     guard = start("--url", remote.url)
     guard.greet()
     guard.send(
@@ -185,26 +185,26 @@ def test_what_was_asked_before_the_end_of_input_is_answered(remote: Remote, star
     assert guard.end() == 0
 
 
-def test_what_is_no_message_is_answered_and_the_conversation_goes_on(remote: Remote, start: Start) -> None:
+def test_malformed_lines_do_not_end_the_conversation(remote: Remote, start: Start) -> None:
     guard = start("--url", remote.url)
     guard.greet()
     guard.send_bytes(b'not JSON\n[]\n7\n\n{"jsonrpc":"2.0","id":4,"method":5}\n')
     assert text_of(guard.call("keep", 9, text="on")) == "kept on"
 
 
-def test_a_server_that_goes_away_is_told(start: Start, tmp_path: Path) -> None:
-    with listening("stream", tmp_path) as mortal:
-        guard = start("--url", mortal.url)
+def test_lost_server_is_an_error(start: Start, tmp_path: Path) -> None:
+    with listening("stream", tmp_path) as remote:
+        guard = start("--url", remote.url)
         guard.greet()
     assert "error" in guard.call("keep", 7, text="x")
     assert guard.end() == 1
     assert "Traceback" not in guard.errors()
 
 
-def test_a_server_that_was_never_there_is_told(start: Start) -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        guard = start("--url", f"http://127.0.0.1:{nobody.getsockname()[1]}/mcp")
+def test_unreachable_server_is_an_error(start: Start) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        guard = start("--url", f"http://127.0.0.1:{unused.getsockname()[1]}/mcp")
         assert "error" in guard.greet()
     assert guard.end() == 1
 
@@ -221,14 +221,14 @@ def test_a_server_that_was_never_there_is_told(start: Start) -> None:
         pytest.param(["--url", "https://x.example/", "--header-env", "A=UNSET_VARIABLE"], "UNSET_VARIABLE", id="unset"),
     ],
 )
-def test_what_must_not_be_called_is_told(start: Start, options: list[str], word: str) -> None:
+def test_invalid_address_is_refused(start: Start, options: list[str], word: str) -> None:
     guard = start(*options)
     assert guard.end() == 2
     assert word in guard.errors()
     assert "user:" not in guard.errors()
 
 
-def test_a_missing_package_is_told_with_what_to_do(tmp_path: Path, bare_python: list[str]) -> None:
+def test_missing_package_is_reported_with_advice(tmp_path: Path, bare_python: list[str]) -> None:
     command = [*bare_python, str(ROOT / "plugin" / "launch.py"), "guard", "--url", "http://127.0.0.1:9/mcp"]
     with ServerProcess(command, environment(tmp_path)) as guard:
         assert guard.end() == 1

@@ -26,7 +26,7 @@ def text_of(result: types.CallToolResult) -> str:
     return content.text
 
 
-def test_the_official_client_finds_everything_and_calls_it(root: Path, tmp_path: Path) -> None:
+def test_official_client_uses_tools_resources_and_prompts(root: Path, tmp_path: Path) -> None:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-S", str(root / "plugin" / "launch.py"), "mcp", "--client", "codex"],

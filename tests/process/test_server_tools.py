@@ -56,7 +56,7 @@ def hello(server: ServerProcess, agent: str) -> Json:
     return answer
 
 
-def fold(home: Path) -> Path:
+def checkpointed(home: Path) -> Path:
     """Checkpoint the database, which a server that ends at once may leave to the next; returns its path."""
     path = home / ".keepmum" / "memory.db"
     with closing(sqlite3.connect(path)) as db:
@@ -71,7 +71,7 @@ def text_of(answer: Json) -> str:
     return str(result["content"][0]["text"])
 
 
-def refused(answer: Json) -> str:
+def error_of(answer: Json) -> str:
     """The text of a call that was refused."""
     result = answer["result"]
     assert result["isError"] is True, result
@@ -85,7 +85,7 @@ def id_in(text: str) -> str:
 # -- tools
 
 
-def test_a_memory_is_kept_found_loaded_and_forgotten(start: Start) -> None:
+def test_memory_is_stored_recalled_loaded_and_forgotten(start: Start) -> None:
     server = start()
     kept = text_of(
         server.call("remember", text="We chose Postgres 16", key="db.choice", kind="decision", why="licence")
@@ -100,7 +100,7 @@ def test_a_memory_is_kept_found_loaded_and_forgotten(start: Start) -> None:
     assert "We chose Postgres 16" in text_of(server.call("resume"))
 
 
-def test_a_write_says_what_it_did(start: Start) -> None:
+def test_write_reports_its_outcome(start: Start) -> None:
     server = start()
     server.call("remember", text="Use tabs", key="style")
     assert text_of(server.call("remember", text="Use tabs", key="style")).startswith("Known already, nothing changed")
@@ -108,13 +108,13 @@ def test_a_write_says_what_it_did(start: Start) -> None:
     assert "It supersedes mem_" in text_of(server.call("remember", text="Use a formatter", supersedes="style"))
 
 
-def test_a_first_line_without_words_gives_no_empty_title(start: Start) -> None:
+def test_first_line_without_words_gives_no_empty_title(start: Start) -> None:
     server = start()
     kept = text_of(server.call("remember", text="# \u00a0\nDeploys go through staging"))
     assert kept.startswith("Kept: Deploys go through staging")
 
 
-def test_a_bulk_removal_is_listed_and_confirmed(start: Start) -> None:
+def test_bulk_removal_needs_confirmation(start: Start) -> None:
     server = start()
     for number in range(3):
         server.call("remember", text=f"zebra {number}")
@@ -124,14 +124,14 @@ def test_a_bulk_removal_is_listed_and_confirmed(start: Start) -> None:
     assert text_of(server.call("forget", query="zebra", confirm=code)).startswith("3 trashed")
 
 
-def test_a_memory_can_be_given_days_to_live(start: Start) -> None:
+def test_memory_accepts_days_to_live(start: Start) -> None:
     server = start()
     assert text_of(server.call("remember", text="the freeze ends on Friday", ttl_days=3)).startswith("Kept")
-    assert "ttl_days" in refused(server.call("remember", text="too late", ttl_days=0))
+    assert "ttl_days" in error_of(server.call("remember", text="too late", ttl_days=0))
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
+    ("tool", "arguments", "message"),
     [
         pytest.param("remember", {}, "text", id="missing"),
         pytest.param("remember", {"text": 7}, "text", id="wrong type"),
@@ -152,15 +152,15 @@ def test_a_memory_can_be_given_days_to_live(start: Start) -> None:
         pytest.param("resume", {"tokens": 1}, "tokens", id="no budget"),
     ],
 )
-def test_a_bad_argument_is_told_by_its_name_and_the_server_lives_on(
-    start: Start, tool: str, arguments: Json, words: str
+def test_invalid_argument_is_refused_and_the_server_continues(
+    start: Start, tool: str, arguments: Json, message: str
 ) -> None:
     server = start()
-    assert words in refused(server.call(tool, **arguments))
+    assert message in error_of(server.call(tool, **arguments))
     assert "Nothing is remembered" in text_of(server.call("recall", query="anything"))
 
 
-def test_resources_and_prompts_show_what_is_kept(start: Start) -> None:
+def test_resources_and_prompts_show_stored_memories(start: Start) -> None:
     server = start()
     server.call("remember", text="Use tabs", key="style", kind="preference")
 
@@ -179,15 +179,15 @@ def test_resources_and_prompts_show_what_is_kept(start: Start) -> None:
 # -- secrets
 
 
-def test_a_secret_is_refused_and_stands_nowhere(start: Start, tmp_path: Path, home: Path) -> None:
+def test_secret_is_refused_and_stored_nowhere(start: Start, tmp_path: Path, home: Path) -> None:
     server = start()
     text_of(server.call("remember", text="an ordinary value", key="known"))
     answers = [
-        refused(server.call("remember", text=f"deploy with {SECRET}")),
-        refused(server.call("remember", text="deploy", data={"token": SECRET})),
-        refused(server.call("remember", text="deploy", kind=SECRET)),
-        refused(server.call("remember", **{"text": "deploy", SECRET: 1})),
-        refused(server.call("load", ids=[SECRET])),
+        error_of(server.call("remember", text=f"deploy with {SECRET}")),
+        error_of(server.call("remember", text="deploy", data={"token": SECRET})),
+        error_of(server.call("remember", text="deploy", kind=SECRET)),
+        error_of(server.call("remember", **{"text": "deploy", SECRET: 1})),
+        error_of(server.call("load", ids=[SECRET])),
         text_of(server.call("recall", query=SECRET)),
     ]
     text_of(server.call("remember", text="another ordinary value"))
@@ -206,7 +206,7 @@ def test_a_secret_is_refused_and_stands_nowhere(start: Start, tmp_path: Path, ho
 # -- two servers on one store
 
 
-def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
+def test_two_clients_share_a_memory_under_their_own_names(start: Start) -> None:
     claude, codex = start("claude-code"), start("codex")
     text_of(claude.call("remember", text="Use tabs", key="style"))
     assert "by claude-code" in text_of(codex.call("recall", query="tabs"))
@@ -219,7 +219,7 @@ def test_two_clients_share_one_memory_and_are_told_apart(start: Start) -> None:
 # -- end of input
 
 
-def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: Start, home: Path) -> None:
+def test_write_before_end_of_input_is_stored_and_acknowledged(start: Start, home: Path) -> None:
     server = start()
     arguments = {"text": "the last words"}
     server.send(request("tools/call", {"name": "remember", "arguments": arguments}, 9))
@@ -231,7 +231,7 @@ def test_a_write_just_before_the_end_of_input_is_kept_and_acknowledged(start: St
         assert db.execute("SELECT text FROM memories").fetchall() == [("the last words",)]
 
 
-def test_an_idle_server_ends_with_its_input(start: Start) -> None:
+def test_idle_server_exits_at_end_of_input(start: Start) -> None:
     server = start()
     text_of(server.call("recall"))
     server.close_input()
@@ -242,14 +242,14 @@ def test_an_idle_server_ends_with_its_input(start: Start) -> None:
 # -- failures
 
 
-def test_without_a_home_the_tools_say_what_to_do(start: Start, tmp_path: Path) -> None:
+def test_tools_without_a_home_are_refused_with_advice(start: Start, tmp_path: Path) -> None:
     server = start(HOME=None, USERPROFILE=None, KEEPMUM_HOME=None)
-    assert "KEEPMUM_HOME" in refused(server.call("remember", text="words"))
+    assert "KEEPMUM_HOME" in error_of(server.call("remember", text="words"))
     assert server.ask("ping")["result"] == {}
     assert not list(tmp_path.rglob("memory.db"))
 
 
-def test_switched_off_there_is_nothing_to_see(start: Start, home: Path) -> None:
+def test_disabled_server_offers_nothing(start: Start, home: Path) -> None:
     server = start(greet=False, KEEPMUM_ENABLED="0")
     answer = hello(server, "claude-code")
     assert "tools" not in answer["result"]["capabilities"]
@@ -258,7 +258,7 @@ def test_switched_off_there_is_nothing_to_see(start: Start, home: Path) -> None:
     assert not (home / ".keepmum" / "memory.db").exists()
 
 
-def _like_everyone_else() -> None:
+def _drop_root_file_access() -> None:
     """Make file permissions apply to this process even for root (drops CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH)."""
     prctl, drop = ctypes.CDLL(None).prctl, 24
     for capability in (1, 2):
@@ -266,19 +266,19 @@ def _like_everyone_else() -> None:
 
 
 @linux_only
-def test_a_home_that_cannot_be_written_is_read(start: Start, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_home_is_readable(start: Start, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = start()
     text_of(first.call("remember", text="Use tabs", key="style"))
     first.close_input()
     first.end()
     for path in sorted(home.rglob("*"), reverse=True):
         path.chmod(0o500 if path.is_dir() else 0o400)
-    _start_processes_with(monkeypatch, _like_everyone_else)
+    _run_before_exec(monkeypatch, _drop_root_file_access)
     try:
         server = start()
         assert "Use tabs" in text_of(server.call("recall", query="tabs"))
         assert "Use tabs" in text_of(server.call("load", ids=["style"]))
-        refusal = refused(server.call("remember", text="Use blanks"))
+        refusal = error_of(server.call("remember", text="Use blanks"))
         assert "read-only" in refusal
         server.close_input()
         assert server.end() == 0
@@ -294,21 +294,19 @@ def kept(start: Start, home: Path) -> Path:
     text_of(server.call("remember", text="Use tabs " * 2000, key="style"))
     server.close_input()
     server.end()
-    return fold(home)
+    return checkpointed(home)
 
 
 @linux_only
 @pytest.mark.parametrize("room", [pytest.param(64 << 10, id="a little"), pytest.param(0, id="none")])
-def test_a_full_disk_costs_the_write_and_nothing_else(
-    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
+def test_full_disk_fails_only_the_write(start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     import resource
 
     with monkeypatch.context() as patch:
-        _start_processes_with(patch, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+        _run_before_exec(patch, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
         server = start()
     assert "Use tabs" in text_of(server.call("recall", query="tabs"))
-    assert "othing was stored" in refused(server.call("remember", text="no room for this " * 3500))
+    assert "othing was stored" in error_of(server.call("remember", text="no room for this " * 3500))
     assert "Use tabs" in text_of(server.call("load", ids=["style"]))
     server.close_input()
     server.end()
@@ -317,7 +315,7 @@ def test_a_full_disk_costs_the_write_and_nothing_else(
         assert db.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 
-def test_a_damaged_store_is_mended_before_the_first_question_is_answered(start: Start, kept: Path) -> None:
+def test_damaged_store_is_repaired_before_the_first_answer(start: Start, kept: Path) -> None:
     with kept.open("r+b") as file:
         file.write(bytes(100))
     server = start()
@@ -325,6 +323,6 @@ def test_a_damaged_store_is_mended_before_the_first_question_is_answered(start: 
     assert list(kept.parent.glob("memory.db.corrupt-*"))
 
 
-def _start_processes_with(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:
+def _run_before_exec(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:
     """Run `prepare` in every process that is started, before its program."""
     monkeypatch.setattr(subprocess, "Popen", functools.partial(subprocess.Popen, preexec_fn=prepare))

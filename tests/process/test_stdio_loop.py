@@ -83,7 +83,7 @@ def code_of(answer: dict[str, object]) -> object:
     return error["code"]
 
 
-def test_a_conversation_from_handshake_to_end(start: Start) -> None:
+def test_session_runs_from_handshake_to_exit(start: Start) -> None:
     server = start()
     assert code_of(server.ask("server/discover")) == -32601
     assert "result" in server.greet()
@@ -94,7 +94,7 @@ def test_a_conversation_from_handshake_to_end(start: Start) -> None:
     assert server.errors() == ""
 
 
-def test_nothing_costly_is_imported_on_the_start_path(bare_python: list[str]) -> None:
+def test_start_imports_no_expensive_module(bare_python: list[str]) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(PLUGIN)!r}); import keepmum.mcp.stdio, keepmum.mcp.surface; "
         "print(*sys.modules)"
@@ -107,7 +107,7 @@ def test_nothing_costly_is_imported_on_the_start_path(bare_python: list[str]) ->
     assert costly.isdisjoint(loaded.stdout.split())
 
 
-def test_stray_output_does_not_reach_the_protocol_and_a_child_cannot_eat_it(server: ServerProcess) -> None:
+def test_stray_output_and_child_processes_stay_off_the_protocol(server: ServerProcess) -> None:
     server.send(request("tools/call", {"name": "chatter"}, "loud"))
     server.send(request("tools/call", {"name": "echo", "arguments": {"text": "heard"}}, "after"))
     answers = [server.receive(), server.receive()]
@@ -129,7 +129,7 @@ def test_stray_output_does_not_reach_the_protocol_and_a_child_cannot_eat_it(serv
         pytest.param(b"[1]\n", -32600, id="a batch"),
     ],
 )
-def test_bad_bytes_get_an_error_and_the_loop_lives_on(server: ServerProcess, data: bytes, code: int) -> None:
+def test_malformed_line_gets_an_error_and_the_loop_continues(server: ServerProcess, data: bytes, code: int) -> None:
     server.send_bytes(data)
     answer = server.receive()
     assert (answer["id"], code_of(answer)) == (None, code)
@@ -137,7 +137,7 @@ def test_bad_bytes_get_an_error_and_the_loop_lives_on(server: ServerProcess, dat
 
 
 @pytest.mark.parametrize("depth", [100, 900, 5_000, 50_000])
-def test_deep_arguments_are_refused_whatever_the_parser_takes(server: ServerProcess, depth: int) -> None:
+def test_deeply_nested_arguments_are_refused(server: ServerProcess, depth: int) -> None:
     nested = b"[" * depth + b"]" * depth
     server.send_bytes(
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":'
@@ -149,13 +149,13 @@ def test_deep_arguments_are_refused_whatever_the_parser_takes(server: ServerProc
     assert server.ask("ping")["result"] == {}
 
 
-def test_blank_lines_and_carriage_returns_are_passed_over(server: ServerProcess) -> None:
+def test_blank_lines_and_carriage_returns_are_skipped(server: ServerProcess) -> None:
     server.send_bytes(b'\n\r\n  \n{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n')
     assert server.receive() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads the peak of memory from /proc")
-def test_a_message_of_64_mib_is_not_kept(server: ServerProcess) -> None:
+def test_overlong_message_is_not_buffered(server: ServerProcess) -> None:
     before = peak_kib(server)
     for _ in range(64):
         server.send_bytes(b"x" * 1024 * 1024)
@@ -170,7 +170,7 @@ def peak_kib(server: ServerProcess) -> int:
 
 
 @posix
-def test_a_slow_opening_delays_neither_handshake_nor_lists(start: Start, gate: Gate) -> None:
+def test_slow_opening_does_not_delay_handshake_or_lists(start: Start, gate: Gate) -> None:
     server = start(gate=gate.path)
     server.greet()
     assert "result" in server.ask("tools/list")
@@ -180,7 +180,7 @@ def test_a_slow_opening_delays_neither_handshake_nor_lists(start: Start, gate: G
 
 
 @posix
-def test_a_ping_is_answered_while_a_tool_runs(server: ServerProcess, gate: Gate) -> None:
+def test_ping_is_answered_while_a_tool_runs(server: ServerProcess, gate: Gate) -> None:
     server.send(request("tools/call", {"name": "wait", "arguments": {"text": str(gate.path)}}, "slow"))
     assert server.receive()["method"] == "notifications/message"
     assert server.ask("ping", None, "quick")["result"] == {}
@@ -188,7 +188,7 @@ def test_a_ping_is_answered_while_a_tool_runs(server: ServerProcess, gate: Gate)
     assert text_of(server.receive()) == "done\n"
 
 
-def test_a_running_tool_hears_of_its_cancellation(start: Start, tmp_path: Path) -> None:
+def test_running_tool_sees_its_cancellation(start: Start, tmp_path: Path) -> None:
     server = start(trace=tmp_path / "trace")
     server.greet()
     server.send(request("tools/call", {"name": "watch"}, "long"))
@@ -201,7 +201,7 @@ def test_a_running_tool_hears_of_its_cancellation(start: Start, tmp_path: Path) 
     assert (tmp_path / "trace").read_text(encoding="utf-8").split() == ["watch", "cancelled", "echo", "close"]
 
 
-def test_at_the_end_of_input_all_that_was_asked_is_answered(start: Start, tmp_path: Path) -> None:
+def test_pending_requests_are_answered_after_end_of_input(start: Start, tmp_path: Path) -> None:
     server = start(trace=tmp_path / "trace")
     server.greet()
     for number in range(200):
@@ -212,7 +212,7 @@ def test_at_the_end_of_input_all_that_was_asked_is_answered(start: Start, tmp_pa
     assert (tmp_path / "trace").read_text(encoding="utf-8").split()[-1] == "close"
 
 
-def test_a_last_line_that_nothing_ends_is_answered(start: Start) -> None:
+def test_last_line_without_line_feed_is_answered(start: Start) -> None:
     server = start()
     server.send_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     server.close_input()
@@ -220,7 +220,7 @@ def test_a_last_line_that_nothing_ends_is_answered(start: Start) -> None:
     assert server.end() == 0
 
 
-def test_an_idle_server_ends_within_100_ms_of_its_input(start: Start) -> None:
+def test_idle_server_exits_within_100_ms_of_end_of_input(start: Start) -> None:
     times = []
     for _ in range(5):
         server = start()
@@ -235,7 +235,7 @@ def test_an_idle_server_ends_within_100_ms_of_its_input(start: Start) -> None:
 
 @posix
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_an_idle_server(start: Start, tmp_path: Path, number: signal.Signals) -> None:
+def test_signal_ends_an_idle_server(start: Start, tmp_path: Path, number: signal.Signals) -> None:
     server = start(trace=tmp_path / "trace")
     server.greet()
     server.call("echo", text="x")
@@ -246,7 +246,7 @@ def test_a_signal_ends_an_idle_server(start: Start, tmp_path: Path, number: sign
 
 
 @posix
-def test_a_signal_lets_the_request_in_hand_be_finished_and_no_other(start: Start, tmp_path: Path, gate: Gate) -> None:
+def test_signal_finishes_the_running_request_and_drops_pending_ones(start: Start, tmp_path: Path, gate: Gate) -> None:
     server = start(trace=tmp_path / "trace")
     server.greet()
     server.send(request("tools/call", {"name": "wait", "arguments": {"text": str(gate.path)}}, "in hand"))
@@ -262,7 +262,7 @@ def test_a_signal_lets_the_request_in_hand_be_finished_and_no_other(start: Start
 
 @posix
 @pytest.mark.parametrize("end", ["input", "signal"])
-def test_a_tool_that_hangs_does_not_outlive_the_grace(start: Start, gate: Gate, end: str) -> None:
+def test_hanging_tool_is_ended_after_the_grace_period(start: Start, gate: Gate, end: str) -> None:
     server = start(grace=0.2)
     server.greet()
     server.send(request("tools/call", {"name": "wait", "arguments": {"text": str(gate.path)}}, "hangs"))
@@ -274,7 +274,7 @@ def test_a_tool_that_hangs_does_not_outlive_the_grace(start: Start, gate: Gate, 
     assert server.end() == 1
 
 
-def test_a_closed_output_ends_the_server(tmp_path: Path, bare_python: list[str]) -> None:
+def test_closed_output_ends_the_server(tmp_path: Path, bare_python: list[str]) -> None:
     ours, theirs = os.pipe()
     process = subprocess.Popen(
         [*bare_python, str(SAMPLE)],
@@ -296,7 +296,7 @@ def test_a_closed_output_ends_the_server(tmp_path: Path, bare_python: list[str])
 
 @posix
 @pytest.mark.parametrize("missing", [0, 1, 2])
-def test_a_missing_descriptor_is_no_crash(bare_python: list[str], missing: int) -> None:
+def test_missing_descriptor_does_not_crash_the_server(bare_python: list[str], missing: int) -> None:
     redirection = f"{missing}{'<' if missing == 0 else '>'}&-"
     ran = subprocess.run(
         ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *bare_python, str(SAMPLE)],

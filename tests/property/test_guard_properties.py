@@ -50,7 +50,7 @@ STREAMS = st.lists(JSON_LINES | NOISE, max_size=6).map(b"\n".join)
 
 
 @given(STREAMS)
-def test_every_line_passes_as_it_is_or_is_refused(stream: bytes) -> None:
+def test_line_passes_unchanged_or_is_refused(stream: bytes) -> None:
     for line in _lines(stream):
         verdict = judge(line)
         refused = verdict.answer is not None or not verdict.forward
@@ -58,7 +58,7 @@ def test_every_line_passes_as_it_is_or_is_refused(stream: bytes) -> None:
 
 
 @given(STREAMS, st.lists(st.integers(1, 20), max_size=30))
-def test_lines_are_the_same_however_the_stream_was_cut(stream: bytes, sizes: list[int]) -> None:
+def test_lines_do_not_depend_on_chunk_sizes(stream: bytes, sizes: list[int]) -> None:
     lines, at = Lines(1 << 20), 0
     cut: list[bytes] = []
     for size in sizes:
@@ -70,35 +70,35 @@ def test_lines_are_the_same_however_the_stream_was_cut(stream: bytes, sizes: lis
 
 
 @given(SECRET, VALUES, st.data())
-def test_a_secret_anywhere_in_the_arguments_is_refused(secret: str, value: object, data: st.DataObject) -> None:
+def test_secret_anywhere_in_the_arguments_is_refused(secret: str, value: object, data: st.DataObject) -> None:
     arguments = data.draw(_with(secret, value))
     ascii_only = data.draw(st.booleans())
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": arguments}}
     line = json.dumps(message, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") + b"\n"
     verdict = judge(line)
     assert verdict.forward == b""
-    told = json.dumps(verdict.answer)
-    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5] in told]
+    answer_text = json.dumps(verdict.answer)
+    assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5] in answer_text]
 
 
 @given(MESSAGES, st.data())
-def test_a_call_is_known_however_its_letters_are_escaped(message: dict[str, object], data: st.DataObject) -> None:
-    hidden = [
+def test_call_is_recognised_with_any_escapes(message: dict[str, object], data: st.DataObject) -> None:
+    escaped = [
         data.draw(st.sampled_from([letter, f"\\u{ord(letter):04x}", f"\\u{ord(letter):04X}"]))
         for letter in "tools/call"
     ]
-    line = json.dumps({**message, "method": "METHOD"}).replace("METHOD", "".join(hidden), 1)
+    line = json.dumps({**message, "method": "METHOD"}).replace("METHOD", "".join(escaped), 1)
     assert may_call(line.encode())
 
 
 @given(STREAMS)
-def test_masking_leaves_everything_else_as_it_is(stream: bytes) -> None:
+def test_masking_changes_only_lines_with_secrets(stream: bytes) -> None:
     for line in _lines(stream):
         assert masked(line) == line or b" removed]" in masked(line)
 
 
 @pytest.mark.heavy
-def test_what_goes_in_comes_out_of_a_real_server(tmp_path: Path) -> None:
+def test_streams_pass_through_a_guarded_server(tmp_path: Path) -> None:
     """One server echoes all streams, a marker after each; so a stream costs no process of its own."""
     echo = script("while data := os.read(0, 65536):\n    os.write(1, data)")
     process = subprocess.Popen(
@@ -114,16 +114,16 @@ def test_what_goes_in_comes_out_of_a_real_server(tmp_path: Path) -> None:
     def through(stream: bytes) -> None:
         verdicts = [judge(line) for line in _lines(stream + b"\n")]
         into.write(stream + b"\n" + marker)
-        came = b""
-        while not came.endswith(marker):
+        received = b""
+        while not received.endswith(marker):
             chunk = out.read(65536)
             assert chunk
-            came += chunk
+            received += chunk
         answers = [json.dumps(one.answer, separators=(",", ":")).encode() + b"\n" for one in verdicts if one.answer]
         for answer in answers:
-            assert answer in came
-            came = came.replace(answer, b"", 1)
-        assert came == b"".join(one.forward for one in verdicts) + marker
+            assert answer in received
+            received = received.replace(answer, b"", 1)
+        assert received == b"".join(one.forward for one in verdicts) + marker
 
     try:
         through()
@@ -155,17 +155,17 @@ def _with(secret: str, value: object) -> st.SearchStrategy[object]:
 
 
 @given(SECRET, VALUES, st.data())
-def test_a_secret_anywhere_in_an_answer_is_masked_and_nothing_else(
-    secret: str, value: object, data: st.DataObject
-) -> None:
+def test_only_the_secret_in_a_response_is_masked(secret: str, value: object, data: st.DataObject) -> None:
     harmless = json.dumps({"jsonrpc": "2.0", "id": 7, "result": {"content": value}}).encode() + b"\n"
     assume(masked(harmless) == harmless)  # a number under a name such as "heslo" is masked for itself
-    held = data.draw(_with(secret, value))
-    where = data.draw(st.sampled_from(["content", "structuredContent", "contents", "messages"]))
-    said = data.draw(
-        st.sampled_from([{"result": {where: held, "nextCursor": CURSOR}}, {"error": {"message": held, "code": 1}}])
+    payload = data.draw(_with(secret, value))
+    field = data.draw(st.sampled_from(["content", "structuredContent", "contents", "messages"]))
+    response = data.draw(
+        st.sampled_from(
+            [{"result": {field: payload, "nextCursor": CURSOR}}, {"error": {"message": payload, "code": 1}}]
+        )
     )
-    answer = {"jsonrpc": "2.0", "id": 7, "more": value, **said}
+    answer = {"jsonrpc": "2.0", "id": 7, "more": value, **response}
     line = json.dumps(answer, ensure_ascii=data.draw(st.booleans())).encode("utf-8", "replace") + b"\n"
     out = masked(line)
     assert not [secret[at : at + 5] for at in range(4, 36) if secret[at : at + 5].encode() in out]
@@ -184,30 +184,30 @@ def _replaced(value: object, secret: str) -> object:
 
 
 @given(SECRET, st.sampled_from(["result", "\\u0072esult", "r\\u0065sul\\u0074"]))
-def test_an_answer_is_known_however_its_letters_are_escaped(secret: str, name: str) -> None:
+def test_response_is_recognised_with_any_escapes(secret: str, name: str) -> None:
     line = f'{{"id":1,"{name}":{{"content":[{{"text":"{secret}"}}]}}}}\n'.encode()
     assert_hidden(secret.encode(), masked(line))
 
 
 @given(SECRET)
-def test_a_value_that_a_second_one_of_its_name_hides_is_masked(secret: str) -> None:
+def test_value_hidden_by_a_duplicate_name_is_removed(secret: str) -> None:
     line = f'{{"id":1,"result":{{"content":[{{"text":"{secret}","text":"x"}}]}}}}\n'.encode()
     assert masked(line) == b'{"id":1,"result":{"content":[{"text":"x"}]}}\n'
 
 
 @given(SECRET, st.sampled_from([b"\xff", b"\xc3(", b"\xed\xa0\x80"]))
-def test_bytes_beyond_utf8_hide_no_secret(secret: str, odd: bytes) -> None:
+def test_invalid_utf8_does_not_hide_a_secret(secret: str, odd: bytes) -> None:
     line = b'{"id":1,"result":{"content":[{"text":"' + odd + secret.encode() + b'"}]}}\n'
     assert_hidden(secret.encode(), masked(line))
 
 
 @given(SECRET)
-def test_what_is_no_number_of_json_stops_no_answer(secret: str) -> None:
+def test_nan_in_a_response_does_not_prevent_masking(secret: str) -> None:
     line = f'{{"id":1,"result":{{"score":NaN,"content":[{{"text":"see {secret}"}}]}}}}\n'.encode()
     assert masked(line) == b'{"id":1,"result":{"score":NaN,"content":[{"text":"see [github.token removed]"}]}}\n'
 
 
-def test_an_answer_that_is_nested_too_deep_is_masked_too() -> None:
+def test_deeply_nested_response_is_masked() -> None:
     secret = _token(1)
     line = f'{{"id":1,"result":{{"content":{"[" * 90_000}"{secret}"{"]" * 90_000}}}}}\n'.encode()
     assert_hidden(secret.encode(), masked(line))

@@ -44,24 +44,24 @@ def _script(root: Path, name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("name", ["reference", "picture"])
-def test_rendered_document_is_in_step(root: Path, name: str) -> None:
+def test_rendered_document_matches_its_source(root: Path, name: str) -> None:
     assert _script(root, name).main(["--check"]) == 0, f"run: python3 docs/{name}.py"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_link_into_the_repository_leads_somewhere(root: Path, document: str) -> None:
+def test_links_into_the_repository_resolve(root: Path, document: str) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", (root / document).read_text(encoding="utf-8"))
     assert [target for target in targets if not (root / document).parent.joinpath(target).exists()] == []
 
 
-def test_every_folder_at_the_root_has_its_reason_in_agents(root: Path) -> None:
+def test_root_folders_are_explained_in_agents_md(root: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, timeout=30, check=True)
     folders = {name.partition("/")[0] for name in listed.stdout.splitlines() if "/" in name}
     agents = (root / "AGENTS.md").read_text(encoding="utf-8")
     assert [folder for folder in sorted(folders) if f"`{folder}/`" not in agents] == []
 
 
-def test_every_command_of_the_readme_exists(root: Path) -> None:
+def test_commands_in_the_readme_exist(root: Path) -> None:
     from keepmum.cli import parser as command_line
 
     readme = (root / "README.md").read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def test_every_command_of_the_readme_exists(root: Path) -> None:
     assert [name for name in sorted(named) if not re.search(rf"^ +{name}\b", shown, re.MULTILINE)] == []
 
 
-def test_every_tool_of_the_readme_exists(root: Path) -> None:
+def test_tools_in_the_readme_match_the_server(root: Path) -> None:
     from keepmum.mcp.dialects.keepmum.tools import TOOLS
 
     readme = (root / "README.md").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def _command_lines(root: Path, document: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
-def test_every_command_line_parses(root: Path, document: str) -> None:
+def test_documented_command_lines_parse(root: Path, document: str) -> None:
     from keepmum.cli import parser as command_line
 
     lines = _command_lines(root, document)
@@ -100,7 +100,7 @@ def test_every_command_line_parses(root: Path, document: str) -> None:
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
-def test_every_option_exists(root: Path, document: str) -> None:
+def test_documented_options_exist(root: Path, document: str) -> None:
     from keepmum.guard.main import USAGE
 
     readme = (root / document).read_text(encoding="utf-8")
@@ -110,7 +110,7 @@ def test_every_option_exists(root: Path, document: str) -> None:
     assert {option for option in ours if option not in reference + shell + USAGE} == set()
 
 
-def test_the_settings_in_the_docs_are_valid(root: Path, home: Path, tmp_path: Path) -> None:
+def test_documented_settings_are_valid(root: Path, home: Path, tmp_path: Path) -> None:
     from keepmum.workspace import settings
 
     for_user, for_project = _blocks(root, "docs/install.md", "toml")
@@ -121,19 +121,19 @@ def test_the_settings_in_the_docs_are_valid(root: Path, home: Path, tmp_path: Pa
     assert (read.capture.every, read.briefing.tokens, read.project) == (10, 500, "checkout")
 
 
-def test_the_refusal_in_the_readme_is_the_real_one(root: Path) -> None:
+def test_refusal_in_the_readme_matches_the_program(root: Path) -> None:
     from keepmum.core.errors import SecretFound
 
     assert _blocks(root, "README.md", "text") == [str(SecretFound([("text", "github.token", 1)])) + "\n"]
 
 
-def test_the_first_screen_has_both_commands(root: Path) -> None:
+def test_first_screen_of_the_readme_has_both_commands(root: Path) -> None:
     first = "\n".join((root / "README.md").read_text(encoding="utf-8").splitlines()[:25])
     assert "sh installers/install.sh" in first
     assert "sh tests/run.sh" in first
 
 
-def test_version_is_the_one_of_the_project(root: Path) -> None:
+def test_version_matches_pyproject(root: Path) -> None:
     import tomllib
 
     from keepmum.core.version import VERSION

@@ -9,7 +9,7 @@ SECRET = "gh" + "p_" + "a1B2" * 9
 
 @pytest.mark.parametrize("place", [f"a {SECRET} b", f"a {SECRET} b".encode(), [SECRET], ValueError(SECRET)])
 @pytest.mark.parametrize("secret", [SECRET, SECRET.encode()])
-def test_a_failure_names_the_place_and_shows_nothing(secret: str | bytes, place: object) -> None:
+def test_failure_names_the_place_without_the_secret(secret: str | bytes, place: object) -> None:
     with pytest.raises(pytest.fail.Exception) as caught:
         assert_hidden(secret, "nothing", place)
     message = str(caught.value)
@@ -18,10 +18,10 @@ def test_a_failure_names_the_place_and_shows_nothing(secret: str | bytes, place:
     assert all(SECRET[at : at + 5] not in message for at in range(36))
 
 
-def test_what_is_hidden_passes() -> None:
+def test_absent_secret_passes() -> None:
     assert_hidden(SECRET, "", b"", None, SECRET[:-1])
 
 
-def test_an_empty_secret_is_an_error() -> None:
+def test_empty_secret_is_an_error() -> None:
     with pytest.raises(AssertionError, match="empty"):
         assert_hidden("", "text")

@@ -29,7 +29,7 @@ def test_state_is_in_the_home_of_the_test(home: Path) -> None:
         pytest.param(lambda: Path(REAL_HOME).mkdir(), id="the home itself"),
     ],
 )
-def test_a_write_to_the_real_home_fails_the_test(write: Callable[[], object]) -> None:
+def test_write_to_the_real_home_fails(write: Callable[[], object]) -> None:
     with pytest.raises(PermissionError, match="real home"):
         write()
     assert not os.path.exists(INSIDE)

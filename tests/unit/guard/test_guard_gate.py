@@ -28,7 +28,7 @@ from keepmum.guard.verdict import LONGEST
         pytest.param(b"{" + b" " * jsonrpc.MAX_LINE + b"\n", id="longer than the guard reads"),
     ],
 )
-def test_what_holds_no_call_with_a_secret_passes_byte_for_byte(line: bytes) -> None:
+def test_line_without_a_secret_in_a_call_passes_byte_for_byte(line: bytes) -> None:
     verdict = judge(line)
     assert verdict.forward == line
     assert verdict.answer is None
@@ -47,26 +47,26 @@ def test_what_holds_no_call_with_a_secret_passes_byte_for_byte(line: bytes) -> N
         pytest.param({"_meta": "TOKEN"}, id="an argument named as the protocol's own"),
     ],
 )
-def test_a_secret_is_found_wherever_it_stands(gate: Gate, token: str, arguments: object) -> None:
+def test_secret_is_found_anywhere_in_the_arguments(gate: Gate, token: str, arguments: object) -> None:
     text = json.dumps(arguments).replace("TOKEN", token)
     assert "github.token" in gate.refusal(json.loads(text))
 
 
-def test_a_secret_whose_escapes_hide_it_in_a_json_string_is_found(gate: Gate, token: str) -> None:
+def test_escaped_secret_inside_a_json_string_is_found(gate: Gate, token: str) -> None:
     hidden = "".join(f"\\u{ord(letter):04x}" for letter in token)
     assert "(JSON)" in gate.refusal({"data": f'{{"deep": "{hidden}"}}'})
 
 
-def test_a_password_below_its_name_is_found(gate: Gate) -> None:
+def test_password_is_found_by_its_field_name(gate: Gate) -> None:
     assert "password" in gate.refusal({"fields": {"password": "Tr0ub4dor&" + "3xyz"}})
 
 
-def test_the_name_of_the_tool_is_scanned_too(gate: Gate, token: str) -> None:
+def test_tool_name_is_scanned(gate: Gate, token: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": token, "arguments": {}}}
     assert gate.judge(message).forward == b""
 
 
-def test_what_is_between_the_client_and_the_protocol_is_not_scanned(gate: Gate, token: str) -> None:
+def test_protocol_metadata_is_not_scanned(gate: Gate, token: str) -> None:
     params = {"name": "x", "arguments": {}, "_meta": {"progressToken": token}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     assert gate.judge(message).answer is None
@@ -80,7 +80,7 @@ def test_what_is_between_the_client_and_the_protocol_is_not_scanned(gate: Gate, 
         pytest.param(b'"tool\\u0073\\u002Fcal\\u006C"', id="escapes in capitals"),
     ],
 )
-def test_a_call_is_known_in_every_spelling(token: str, spelling: bytes) -> None:
+def test_call_with_an_escaped_method_is_recognised(token: str, spelling: bytes) -> None:
     line = b'{"jsonrpc":"2.0","id":1,"method":%s,"params":{"arguments":{"t":"%s"}}}\n' % (spelling, token.encode())
     assert judge(line).forward == b""
 
@@ -95,7 +95,7 @@ def test_a_call_is_known_in_every_spelling(token: str, spelling: bytes) -> None:
         pytest.param('"method":"tools/call","params":{"t":"TOKEN","t":"fine"}', id="an argument given twice"),
     ],
 )
-def test_what_some_servers_would_read_is_refused(token: str, members: str) -> None:
+def test_call_that_only_some_parsers_recognise_is_refused(token: str, members: str) -> None:
     line = '{"jsonrpc":"2.0","id":1,' + members.replace("TOKEN", token) + "}\n"
     assert judge(line.encode()).forward == b""
 
@@ -111,7 +111,7 @@ def test_what_some_servers_would_read_is_refused(token: str, members: str) -> No
         pytest.param(b'{"id":5,"method":"tools/call","a":"' + b"a" * jsonrpc.MAX_LINE + b'"}', id="too long to read"),
     ],
 )
-def test_a_call_that_cannot_be_checked_is_refused_under_its_id(line: bytes) -> None:
+def test_uncheckable_call_is_refused_with_its_id(line: bytes) -> None:
     verdict = judge(line + b"\n")
     assert verdict.forward == b""
     assert isinstance(verdict.answer, dict)
@@ -119,18 +119,18 @@ def test_a_call_that_cannot_be_checked_is_refused_under_its_id(line: bytes) -> N
     assert "could not be checked" in json.dumps(verdict.answer)
 
 
-def test_a_refusal_names_no_id_when_two_could_be_meant() -> None:
+def test_refusal_has_no_id_when_the_line_has_two() -> None:
     verdict = judge(b'{"id":5,"method":"tools/call","params":{"arguments":{"id":6,\n')
     assert isinstance(verdict.answer, dict)
     assert verdict.answer["id"] is None
     assert "error" in verdict.answer
 
 
-def test_a_line_that_does_not_end_is_refused_at_last() -> None:
+def test_line_beyond_the_limit_is_refused() -> None:
     assert judge(b" " * (LONGEST + 1)).forward == b""
 
 
-def test_a_call_is_refused_when_the_scanner_breaks(
+def test_call_is_refused_when_the_scanner_fails(
     gate: Gate, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: object) -> None:
@@ -141,13 +141,13 @@ def test_a_call_is_refused_when_the_scanner_breaks(
     assert "a word of the text" not in capsys.readouterr().err
 
 
-def test_a_refused_call_that_wants_no_answer_gets_none(gate: Gate, token: str) -> None:
+def test_refused_notification_gets_no_answer(gate: Gate, token: str) -> None:
     params = {"name": "x", "arguments": {"text": token}}
     verdict = gate.judge({"jsonrpc": "2.0", "method": "tools/call", "params": params})
     assert (verdict.forward, verdict.answer) == (b"", None)
 
 
-def test_of_a_batch_the_refused_call_is_answered_and_the_rest_passes_as_it_was_spelt(token: str) -> None:
+def test_batch_passes_without_its_refused_call_byte_for_byte(token: str) -> None:
     ping, other = b'{"jsonrpc":"2.0","id":2,  "method":"ping"}', b'{"id":3,"method":"tools/call","params":{}}'
     bad = b'{"id":1,"method":"tools/call","params":{"arguments":{"t":"%s"}}}' % token.encode()
     verdict = judge(b"[ %s, %s ,%s ]\r\n" % (ping, bad, other))
@@ -156,7 +156,7 @@ def test_of_a_batch_the_refused_call_is_answered_and_the_rest_passes_as_it_was_s
     assert [answer["id"] for answer in verdict.answer] == [1]
 
 
-def test_of_a_batch_of_refused_calls_nothing_passes(token: str) -> None:
+def test_batch_of_refused_calls_is_not_forwarded(token: str) -> None:
     bad = b'{"id":1,"method":"tools/call","params":{"arguments":{"t":"%s"}}}' % token.encode()
     verdict = judge(b"[%s,%s]\n" % (bad, bad))
     assert verdict.forward == b""

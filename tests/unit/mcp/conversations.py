@@ -18,13 +18,15 @@ Json = dict[str, object]
 class Conversation:
     """A session, what it sent, and the jobs that wait."""
 
-    def __init__(self, surface: Surface = SURFACE, opening: Callable[[Context], SampleHandlers] | None = None) -> None:
+    def __init__(
+        self, surface: Surface = SURFACE, open_handlers: Callable[[Context], SampleHandlers] | None = None
+    ) -> None:
         self.handlers = SampleHandlers()
         self.sent: list[Json] = []
         self.jobs: list[Callable[[], None]] = []
         self.session = Session(
             surface,
-            opening or (lambda _: self.handlers),
+            open_handlers or (lambda _: self.handlers),
             name="sample",
             version="1",
             send=self._keep,

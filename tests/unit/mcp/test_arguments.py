@@ -15,13 +15,13 @@ def schema(**properties: object) -> dict[str, object]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def one(rule: dict[str, object], value: object) -> object:
+def check_field(rule: dict[str, object], value: object) -> object:
     return check(schema(field=rule), {"field": value})["field"]
 
 
-def problem(rule: dict[str, object], value: object) -> str:
+def error_for(rule: dict[str, object], value: object) -> str:
     with pytest.raises(InvalidInput) as caught:
-        one(rule, value)
+        check_field(rule, value)
     return str(caught.value)
 
 
@@ -45,12 +45,12 @@ def problem(rule: dict[str, object], value: object) -> str:
         pytest.param({}, [1, "x"], id="no type admits anything"),
     ],
 )
-def test_what_fits_comes_through_unchanged(rule: dict[str, object], value: object) -> None:
-    assert one(rule, value) == value
+def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: object) -> None:
+    assert check_field(rule, value) == value
 
 
 @pytest.mark.parametrize(
-    ("rule", "value", "told"),
+    ("rule", "value", "message"),
     [
         pytest.param({"type": "string"}, 5, "field: must be text, not a whole number", id="a number for text"),
         pytest.param({"type": "string"}, ["a"], "field: must be text, not a list", id="a list for text"),
@@ -114,53 +114,53 @@ def test_what_fits_comes_through_unchanged(rule: dict[str, object], value: objec
         pytest.param({"type": "object"}, {"\0": 1}, "field: contains a NUL character; remove it", id="NUL in a name"),
     ],
 )
-def test_what_does_not_fit_is_told_with_field_and_limit(rule: dict[str, object], value: object, told: str) -> None:
-    assert problem(rule, value) == told
+def test_invalid_value_is_refused_with_field_and_limit(rule: dict[str, object], value: object, message: str) -> None:
+    assert error_for(rule, value) == message
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 900])
-def test_deep_nesting_is_refused_by_name(depth: int) -> None:
+def test_deep_nesting_is_refused_with_the_limit(depth: int) -> None:
     value: object = "x"
     for _ in range(depth):
         value = [value]
-    assert problem({"type": "array"}, value).endswith(f"is nested deeper than {MAX_DEPTH} levels")
+    assert error_for({"type": "array"}, value).endswith(f"is nested deeper than {MAX_DEPTH} levels")
 
 
 @pytest.mark.parametrize("value", [["a"], {"b": 1}])
-def test_lists_and_objects_may_come_as_json_in_text(value: object) -> None:
-    assert one({"type": ["array", "object"]}, json.dumps(value)) == value
+def test_json_text_is_accepted_for_lists_and_objects(value: object) -> None:
+    assert check_field({"type": ["array", "object"]}, json.dumps(value)) == value
 
 
-def test_a_whole_float_becomes_an_integer() -> None:
-    assert repr(one({"type": "integer"}, 5.0)) == "5"
+def test_integral_float_becomes_an_integer() -> None:
+    assert repr(check_field({"type": "integer"}, 5.0)) == "5"
 
 
-def test_an_optional_argument_of_null_counts_as_not_given() -> None:
+def test_null_for_an_optional_argument_counts_as_absent() -> None:
     assert check(schema(field={"type": "string"}), {"field": None}) == {}
 
 
-def test_a_required_argument_of_null_is_refused() -> None:
+def test_null_for_a_required_argument_is_refused() -> None:
     with pytest.raises(InvalidInput, match="field: must be text, not null"):
         check({**schema(field={"type": "string"}), "required": ["field"]}, {"field": None})
 
 
-def test_a_missing_argument_is_named() -> None:
+def test_missing_required_argument_is_named() -> None:
     with pytest.raises(InvalidInput, match=r"^field: is required$"):
         check({**schema(field={"type": "string"}), "required": ["field"]}, {})
 
 
-def test_an_unknown_field_is_named_with_the_nearest_and_the_allowed() -> None:
+def test_unknown_field_is_refused_with_nearest_match() -> None:
     with pytest.raises(
         InvalidInput, match=r"^titel: is not a field of this tool \(did you mean title\?\); allowed: title, text$"
     ):
         check(schema(title={}, text={}), {"titel": "x"})
 
 
-def test_an_unknown_field_passes_where_the_schema_is_open() -> None:
+def test_unknown_field_passes_an_open_schema() -> None:
     assert check({"type": "object", "properties": {}}, {"more": [1]}) == {"more": [1]}
 
 
-def test_a_secret_in_the_place_of_a_name_is_not_repeated() -> None:
+def test_secret_used_as_a_field_name_is_not_repeated() -> None:
     name = "gh" + "p_" + "a1B2" * 9
     with pytest.raises(InvalidInput) as caught:
         check(schema(title={}), {name: "x"})
@@ -171,10 +171,10 @@ def test_no_message_repeats_a_value() -> None:
     secret = "correct horse battery"
     rules: list[dict[str, object]] = [{"type": "integer"}, {"enum": ["a"]}, {"maxLength": 3}, {"type": "array"}]
     for rule in rules:
-        assert_hidden(secret, problem(rule, secret))
+        assert_hidden(secret, error_for(rule, secret))
 
 
-def test_every_keyword_on_the_list_can_refuse() -> None:
+def test_every_supported_keyword_is_enforced() -> None:
     refusing: dict[str, tuple[dict[str, object], object]] = {
         "additionalProperties": ({"additionalProperties": False}, {"a": 1}),
         "enum": ({"enum": ["a"]}, "b"),
@@ -190,4 +190,4 @@ def test_every_keyword_on_the_list_can_refuse() -> None:
     }
     assert set(refusing) == KEYWORDS
     for rule, value in refusing.values():
-        assert problem(rule, value)
+        assert error_for(rule, value)

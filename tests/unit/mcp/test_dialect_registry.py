@@ -15,12 +15,12 @@ from keepmum.workspace.settings import SETTINGS
 from keepmum_hooks import places
 
 
-def test_a_settings_file_may_name_each_of_them() -> None:
+def test_settings_accept_exactly_the_registered_dialects() -> None:
     assert SETTINGS["dialect"].choices == tuple(DIALECTS)
 
 
 @pytest.mark.parametrize("name", tuple(DIALECTS))
-def test_no_two_of_its_tools_answer_to_one_name(name: str) -> None:
+def test_tool_names_and_aliases_are_unique(name: str) -> None:
     surface = DIALECTS[name][0]
     names = [tool.name for tool in surface.tools]
     assert len({*names, *surface.aliases}) == len(names) + len(surface.aliases)
@@ -28,13 +28,13 @@ def test_no_two_of_its_tools_answer_to_one_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tuple(DIALECTS))
-def test_a_session_pays_little_for_its_tools(name: str) -> None:
+def test_tool_list_stays_within_its_size_budget(name: str) -> None:
     offered = [tool.to_wire() for tool in DIALECTS[name][0].tools]
     assert len(json.dumps(offered, separators=(",", ":"))) <= 8500  # bytes that every session's model reads
 
 
 @pytest.mark.parametrize("name", tuple(DIALECTS))
-def test_the_one_that_is_served_imports_no_other_and_no_handlers(root: Path, bare_python: list[str], name: str) -> None:
+def test_served_dialect_imports_no_other_dialect_and_no_handlers(root: Path, bare_python: list[str], name: str) -> None:
     folders = [str(root / folder) for folder in ("plugin", "scanner", "hooks")]
     code = f"""
 import sys
@@ -45,18 +45,18 @@ print(*sorted({{".".join(name.split(".")[:4]) for name in sys.modules if name.st
 print(*(name for name in sys.modules if name.startswith("keepmum.mcp.dialects.") and name.endswith("handlers")))
 print(*(name for name in ("typing", "dataclasses", "pathlib", "sqlite3") if name in sys.modules))
 """
-    told = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout
-    own, handlers, heavy = told.splitlines()
+    output = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout
+    own, handlers, heavy = output.splitlines()
     assert own == f"keepmum.mcp.dialects.{name.replace('-', '_')}"
     assert handlers == ""
     assert heavy == ""
 
 
 @pytest.mark.parametrize("name", tuple(DIALECTS))
-def test_the_doctor_learns_which_client_opened_the_memory(
+def test_opening_records_the_client_for_the_doctor(
     name: str, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with contextlib.closing(DIALECTS[name][1](Context(agent="codex", agent_version="7", client_name="codex-mcp"))):
-        noted = Path(places.heartbeat_file(str(home / ".keepmum"), "codex", "server")).read_text(encoding="utf-8")
-    assert json.loads(noted) == {"name": "codex-mcp", "version": "7"}
+        recorded = Path(places.heartbeat_file(str(home / ".keepmum"), "codex", "server")).read_text(encoding="utf-8")
+    assert json.loads(recorded) == {"name": "codex-mcp", "version": "7"}

@@ -19,12 +19,12 @@ from keepmum.mcp.client import Client, root_paths, session_of_call
         pytest.param({"name": "x" * 500}, "x" * 80, id="a long name is cut"),
     ],
 )
-def test_an_agent_is_a_short_printable_name(info: object, agent: str) -> None:
+def test_agent_name_is_short_and_printable(info: object, agent: str) -> None:
     assert Client({"clientInfo": info}).agent == agent
 
 
 @pytest.mark.parametrize(("version", "batches"), [("2024-11-05", True), ("2025-03-26", True), ("2025-06-18", False)])
-def test_batches_belong_to_the_first_two_versions(version: str, batches: bool) -> None:  # noqa: FBT001 - a table's column
+def test_batches_are_accepted_in_the_first_two_versions(version: str, batches: bool) -> None:  # noqa: FBT001 - a table's column
     assert Client({"protocolVersion": version}).batches is batches
 
 
@@ -41,7 +41,7 @@ def test_batches_belong_to_the_first_two_versions(version: str, batches: bool) -
         pytest.param("file://", (), id="nowhere"),
     ],
 )
-def test_roots_are_paths_of_this_machine(uri: str, paths: tuple[str, ...]) -> None:
+def test_only_local_file_uris_become_roots(uri: str, paths: tuple[str, ...]) -> None:
     assert root_paths({"roots": [{"uri": uri}]}) == paths
 
 
@@ -50,11 +50,11 @@ def test_roots_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("result", [None, {}, [], {"roots": None}, {"roots": {}}, {"roots": [None, 1, {"uri": 7}]}])
-def test_a_malformed_answer_about_roots_has_none(result: object) -> None:
+def test_malformed_roots_response_has_no_roots(result: object) -> None:
     assert root_paths(result) == ()
 
 
-def test_a_call_may_tell_its_session_and_folders() -> None:
+def test_call_metadata_gives_session_and_folders() -> None:
     turn = {"session_id": "s", "workspaces": {"/a": {"has_changes": True}, "relative": {}, "/n\0": {}, "/b": None}}
     assert session_of_call({"x-codex-turn-metadata": turn, "threadId": "t"}) == ("s", ("/a", "/b"))
 
@@ -68,14 +68,14 @@ def test_a_call_may_tell_its_session_and_folders() -> None:
         {"x-codex-turn-metadata": {"workspaces": {"/a": {}}}},
     ],
 )
-def test_a_call_that_names_no_session_tells_nothing(meta: dict[str, object]) -> None:
+def test_call_metadata_without_a_session_is_ignored(meta: dict[str, object]) -> None:
     assert session_of_call(meta) == ("", ())
 
 
-def test_a_session_outside_of_repositories_names_no_folder() -> None:
+def test_session_without_workspaces_has_no_folders() -> None:
     assert session_of_call({"x-codex-turn-metadata": {"session_id": "s", "workspaces": None}}) == ("s", ())
 
 
-def test_a_known_client_is_one_agent_and_its_own_word_is_kept() -> None:
+def test_known_client_maps_to_its_agent_and_keeps_its_own_name() -> None:
     client = Client({"clientInfo": {"name": "cursor-vscode", "version": "1.0.0"}})
     assert (client.agent, client.name, client.agent_version) == ("cursor", "cursor-vscode", "1.0.0")

@@ -42,13 +42,13 @@ from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Templ
         ),
     ],
 )
-def test_on_the_wire_each_has_the_fields_of_the_protocol(
+def test_wire_form_has_the_fields_of_the_protocol(
     value: Tool | Resource | Template | Prompt, wire: dict[str, object]
 ) -> None:
     assert value.to_wire() == wire
 
 
-def test_a_context_without_a_client_serves_a_handler_as_well() -> None:
+def test_context_without_a_client_accepts_progress_and_logs() -> None:
     context = Context(agent="me", roots=("/home/ada/shop",))
     context.progress(1, 2, "half")
     context.log("error", "trouble")

@@ -15,43 +15,43 @@ from unit.mcp.conversations import Conversation, Json, call, code_of, request, t
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_known_version_is_agreed_to(version: str) -> None:
+def test_supported_version_is_accepted(version: str) -> None:
     assert Conversation().greet(version)["protocolVersion"] == version
 
 
 @pytest.mark.parametrize("version", ["2026-07-28", "", None, 7])
-def test_an_unknown_version_is_answered_with_the_latest(version: object) -> None:
+def test_unsupported_version_is_answered_with_the_latest(version: object) -> None:
     assert Conversation().result("initialize", {"protocolVersion": version})["protocolVersion"] == "2025-11-25"
 
 
-def test_the_handshake_tells_name_version_and_instructions() -> None:
+def test_handshake_returns_name_version_and_instructions() -> None:
     result = Conversation().greet()
     assert result["serverInfo"] == {"name": "sample", "version": "1"}
     assert result["instructions"] == SURFACE.instructions
 
 
-def test_only_what_the_surface_has_is_announced() -> None:
+def test_capabilities_match_the_surface() -> None:
     bare = Surface("", tools=(Tool("a", "", {}, {}),))
     assert Conversation(bare).greet()["capabilities"] == {"logging": {}, "tools": {}}
     assert Conversation().greet()["capabilities"] == {"logging": {}, "tools": {}, "resources": {}, "prompts": {}}
 
 
 @pytest.mark.parametrize("method", ["resources/list", "resources/templates/list", "prompts/list", "prompts/get"])
-def test_what_is_not_announced_is_no_method(method: str) -> None:
+def test_method_of_an_absent_capability_is_not_found(method: str) -> None:
     bare = Conversation(Surface("", tools=(Tool("a", "", {}, {}),)))
     bare.greet()
     assert bare.error(method, {"name": "x"}) == (-32601, "method not found")
 
 
 @pytest.mark.parametrize("method", ["server/discover", "completion/complete", "resources/subscribe", "x"])
-def test_an_unknown_method_is_answered_at_once(method: str) -> None:
+def test_unknown_method_is_refused_immediately(method: str) -> None:
     conversation = Conversation()
     conversation.tell(request(method, {"ref": 1}))
     assert [code_of(answer) for answer in conversation.sent] == [-32601]
 
 
 @pytest.mark.parametrize("method", ["ping", "tools/list", "resources/list", "prompts/list"])
-def test_pings_and_lists_need_no_handshake(method: str) -> None:
+def test_ping_and_lists_work_before_the_handshake(method: str) -> None:
     assert "result" in Conversation().ask(method)
 
 
@@ -63,18 +63,18 @@ def test_pings_and_lists_need_no_handshake(method: str) -> None:
         ("prompts/get", {"name": "greet", "arguments": {"name": "x"}}),
     ],
 )
-def test_what_reaches_handlers_needs_a_handshake(method: str, params: Json) -> None:
+def test_calls_to_handlers_need_a_handshake(method: str, params: Json) -> None:
     assert Conversation().error(method, params)[0] == -32600
 
 
-def test_handlers_are_opened_after_the_handshake_and_before_a_call() -> None:
+def test_handlers_open_once_after_the_handshake() -> None:
     opened: list[str] = []
 
-    def opening(context: Context) -> SampleHandlers:
+    def open_handlers(context: Context) -> SampleHandlers:
         opened.append(context.agent)
         return SampleHandlers()
 
-    conversation = Conversation(opening=opening)
+    conversation = Conversation(open_handlers=open_handlers)
     conversation.result("initialize", {"clientInfo": {"name": "tester"}})
     conversation.ask("tools/list")
     assert opened == []
@@ -84,15 +84,15 @@ def test_handlers_are_opened_after_the_handshake_and_before_a_call() -> None:
     assert opened == ["tester"]
 
 
-def test_a_failure_to_open_is_told_and_tried_again() -> None:
-    troubles: list[Exception] = [KeepmumError("the store is away")] * 2
+def test_failed_opening_is_reported_and_retried() -> None:
+    failures: list[Exception] = [KeepmumError("the store is away")] * 2
 
-    def opening(_: Context) -> SampleHandlers:
-        if troubles:
-            raise troubles.pop()
+    def open_handlers(_: Context) -> SampleHandlers:
+        if failures:
+            raise failures.pop()
         return SampleHandlers()
 
-    conversation = Conversation(opening=opening)
+    conversation = Conversation(open_handlers=open_handlers)
     conversation.greet()  # the first trouble
     assert conversation.say(call("echo", text="x"))[0]["result"] == {
         "content": [{"type": "text", "text": "the store is away"}],
@@ -101,14 +101,14 @@ def test_a_failure_to_open_is_told_and_tried_again() -> None:
     assert text_of(conversation.say(call("echo", text="x"))[0]) == "x"
 
 
-@pytest.mark.parametrize("trouble", [RuntimeError(SECRET_WORDS), SystemExit(SECRET_WORDS)])
-def test_a_bug_in_opening_ends_nothing_and_tells_nothing(
-    trouble: BaseException, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("failure", [RuntimeError(SECRET_WORDS), SystemExit(SECRET_WORDS)])
+def test_exception_while_opening_is_an_internal_error(
+    failure: BaseException, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def opening(_: Context) -> SampleHandlers:
-        raise trouble
+    def open_handlers(_: Context) -> SampleHandlers:
+        raise failure
 
-    conversation = Conversation(opening=opening)
+    conversation = Conversation(open_handlers=open_handlers)
     conversation.greet()
     answer = conversation.say(call("echo", text="x"))[0]
     assert answer["error"] == {"code": -32603, "message": "internal error in echo; nothing was stored"}
@@ -118,7 +118,7 @@ def test_a_bug_in_opening_ends_nothing_and_tells_nothing(
 # --- lists ------------------------------------------------------------------------------------------------------
 
 
-def test_a_tool_is_listed_with_schema_annotations_and_meta(conversation: Conversation) -> None:
+def test_tool_list_has_schema_annotations_and_meta(conversation: Conversation) -> None:
     tools = conversation.result("tools/list")["tools"]
     assert isinstance(tools, list)
     assert tools[0] == {
@@ -157,32 +157,32 @@ def test_resources_templates_and_prompts_are_listed(conversation: Conversation) 
     }
 
 
-def test_a_cursor_is_refused_since_there_is_one_page(conversation: Conversation) -> None:
+def test_list_cursor_is_refused(conversation: Conversation) -> None:
     assert conversation.error("tools/list", {"cursor": "2"})[0] == -32602
 
 
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-def test_closing_closes_the_handlers(conversation: Conversation) -> None:
+def test_close_closes_the_handlers(conversation: Conversation) -> None:
     conversation.session.close()
     assert conversation.handlers.seen == ["close"]
 
 
-def test_closing_without_handlers_opens_none() -> None:
+def test_close_without_handlers_opens_none() -> None:
     conversation = Conversation()
     conversation.session.close()
     assert conversation.handlers.seen == []
 
 
-def test_a_bug_in_closing_is_reported_by_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exception_while_closing_is_reported_without_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     class Broken(SampleHandlers):
         def close(self) -> None:
             raise RuntimeError(SECRET_WORDS)
 
-    conversation = Conversation(opening=lambda _: Broken())
+    conversation = Conversation(open_handlers=lambda _: Broken())
     conversation.greet()
     conversation.session.close()
-    told = capsys.readouterr().err
-    assert "internal error in closing: RuntimeError at " in told
-    assert_hidden(SECRET_WORDS, told)
+    errors = capsys.readouterr().err
+    assert "internal error in closing: RuntimeError at " in errors
+    assert_hidden(SECRET_WORDS, errors)

@@ -11,42 +11,42 @@ from mcp_sample import SECRET_WORDS
 from unit.mcp.conversations import Conversation, Json, call, code_of, text_of
 
 
-def test_a_tool_answers_with_text(conversation: Conversation) -> None:
+def test_tool_result_is_text(conversation: Conversation) -> None:
     assert conversation.result("tools/call", {"name": "echo", "arguments": {"text": "ä"}}) == {
         "content": [{"type": "text", "text": "ä"}]
     }
 
 
-def test_arguments_may_be_left_out(conversation: Conversation) -> None:
+def test_arguments_are_optional(conversation: Conversation) -> None:
     assert text_of(conversation.ask("tools/call", {"name": "who"})) == "tester | 2.0 | 2025-11-25"
 
 
-def test_a_refusal_is_a_result_that_the_model_reads(conversation: Conversation) -> None:
+def test_refusal_is_a_tool_result_with_is_error(conversation: Conversation) -> None:
     assert conversation.say(call("refuse", text="x"))[0]["result"] == {
         "content": [{"type": "text", "text": "refused, nothing stored"}],
         "isError": True,
     }
 
 
-def test_wrong_arguments_are_a_result_that_the_model_reads(conversation: Conversation) -> None:
+def test_invalid_arguments_are_a_tool_result(conversation: Conversation) -> None:
     answer = conversation.say(call("echo", txt="x"))[0]
     assert text_of(answer) == "txt: is not a field of this tool (did you mean text?); allowed: text"
     assert conversation.handlers.seen == []
 
 
 @pytest.mark.parametrize("tool", ["fail", "leave"])
-def test_a_bug_is_told_by_place_and_not_by_its_words(
+def test_exception_is_reported_by_place_without_its_text(
     conversation: Conversation, capsys: pytest.CaptureFixture[str], tool: str
 ) -> None:
     answer = conversation.say(call(tool))[0]
     assert answer["error"] == {"code": -32603, "message": f"internal error in {tool}; nothing was stored"}
-    told = capsys.readouterr().err
-    assert f"keepmum: internal error in {tool}: " in told
-    assert "mcp_sample.py:" in told
-    assert_hidden(SECRET_WORDS, told)
+    errors = capsys.readouterr().err
+    assert f"keepmum: internal error in {tool}: " in errors
+    assert "mcp_sample.py:" in errors
+    assert_hidden(SECRET_WORDS, errors)
 
 
-def test_a_closed_standard_error_is_no_further_trouble(
+def test_exception_is_answered_when_stderr_is_closed(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stderr", None)
@@ -75,22 +75,24 @@ def test_a_closed_standard_error_is_no_further_trouble(
         pytest.param("logging/setLevel", {"level": {}}, -32602, id="a level of an object"),
     ],
 )
-def test_wrong_parameters_have_their_code(conversation: Conversation, method: str, params: Json, code: int) -> None:
+def test_invalid_parameters_have_their_error_code(
+    conversation: Conversation, method: str, params: Json, code: int
+) -> None:
     assert conversation.error(method, params)[0] == code
 
 
-def test_an_unknown_tool_is_answered_with_the_known_and_without_its_name(conversation: Conversation) -> None:
+def test_unknown_tool_error_lists_known_tools_without_the_given_name(conversation: Conversation) -> None:
     _, message = conversation.error("tools/call", {"name": "nope"})
     assert message == ("unknown tool; choose one of echo, refuse, fail, leave, chatter, report, who, wait, watch")
 
 
-def test_a_resource_is_read(conversation: Conversation) -> None:
+def test_resource_read_returns_contents(conversation: Conversation) -> None:
     assert conversation.result("resources/read", {"uri": "memory://note"}) == {
         "contents": [{"uri": "memory://note", "mimeType": "text/markdown", "text": "a note for tester"}]
     }
 
 
-def test_a_prompt_is_one_message_of_the_user(conversation: Conversation) -> None:
+def test_prompt_is_one_user_message(conversation: Conversation) -> None:
     assert conversation.result("prompts/get", {"name": "greet", "arguments": {"name": "you"}}) == {
         "description": "Greets.",
         "messages": [{"role": "user", "content": {"type": "text", "text": "greet you, tester"}}],

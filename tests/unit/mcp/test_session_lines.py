@@ -23,13 +23,13 @@ from unit.mcp.conversations import Conversation, Json, call, cancel, code_of, re
         pytest.param(None, -32600, id="a line too long to keep"),
     ],
 )
-def test_a_malformed_line_is_answered_without_id(conversation: Conversation, line: bytes | None, code: int) -> None:
+def test_malformed_line_is_answered_with_id_null(conversation: Conversation, line: bytes | None, code: int) -> None:
     conversation.sent.clear()
     conversation.session.receive(line)
     assert [(answer["id"], code_of(answer)) for answer in conversation.sent] == [(None, code)]
 
 
-def test_the_limit_of_a_message_is_told(conversation: Conversation) -> None:
+def test_error_for_an_overlong_line_states_the_limit(conversation: Conversation) -> None:
     conversation.session.receive(None)
     assert str(MAX_LINE) in str(conversation.sent[-1])
 
@@ -46,18 +46,18 @@ def test_the_limit_of_a_message_is_told(conversation: Conversation) -> None:
         pytest.param({"jsonrpc": "2.0", "id": [], "error": {}}, id="an answer without a usable id"),
     ],
 )
-def test_what_wants_no_answer_gets_none(conversation: Conversation, message: Json) -> None:
+def test_notifications_and_responses_get_no_answer(conversation: Conversation, message: Json) -> None:
     assert conversation.say(message) == []
 
 
-def test_notifications_before_the_handshake_do_nothing() -> None:
+def test_notifications_before_the_handshake_are_ignored() -> None:
     conversation = Conversation()
     assert conversation.say({"jsonrpc": "2.0", "method": "notifications/initialized"}) == []
     assert conversation.say({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}) == []
     assert conversation.jobs == []
 
 
-def test_an_id_in_use_is_refused_and_free_again_after_the_answer(conversation: Conversation) -> None:
+def test_duplicate_id_is_refused_while_its_request_is_pending(conversation: Conversation) -> None:
     conversation.sent.clear()
     conversation.tell(call("echo", 5, text="first"))
     conversation.tell(call("echo", 5, text="second"))
@@ -67,7 +67,7 @@ def test_an_id_in_use_is_refused_and_free_again_after_the_answer(conversation: C
     assert text_of(conversation.say(call("echo", 5, text="third"))[0]) == "third"
 
 
-def test_requests_past_a_thousand_are_told_to_come_again(conversation: Conversation) -> None:
+def test_requests_beyond_1024_pending_are_refused(conversation: Conversation) -> None:
     conversation.sent.clear()
     for number in range(1025):
         conversation.tell(call("echo", number, text="x"))
@@ -77,7 +77,7 @@ def test_requests_past_a_thousand_are_told_to_come_again(conversation: Conversat
 
 
 @pytest.mark.parametrize("request_id", [0, -1, 2**70, "a", "", 1.5, "\ud800"])
-def test_every_usable_id_comes_back(conversation: Conversation, request_id: object) -> None:
+def test_valid_id_is_returned_unchanged(conversation: Conversation, request_id: object) -> None:
     assert conversation.ask("ping", None, request_id)["id"] == request_id
 
 
@@ -92,7 +92,7 @@ def batching() -> Conversation:
     return begun
 
 
-def test_a_batch_is_answered_together_once_all_is_done(batching: Conversation) -> None:
+def test_batch_is_answered_as_one_message(batching: Conversation) -> None:
     batching.tell([call("echo", 1, text="x"), {"jsonrpc": "2.0", "method": "x"}, request("ping", None, 2), 5])
     before = len(batching.sent)
     batching.work()
@@ -100,11 +100,11 @@ def test_a_batch_is_answered_together_once_all_is_done(batching: Conversation) -
     assert {answer["id"] for answer in batching.batches()[-1]} == {1, 2, None}
 
 
-def test_a_batch_of_notifications_gets_no_answer(batching: Conversation) -> None:
+def test_batch_of_notifications_gets_no_answer(batching: Conversation) -> None:
     assert batching.say([{"jsonrpc": "2.0", "method": "x"}] * 2) == []
 
 
-def test_what_is_cancelled_in_a_batch_is_left_out(batching: Conversation) -> None:
+def test_cancelled_request_is_left_out_of_the_batch_answer(batching: Conversation) -> None:
     batching.sent.clear()
     batching.tell([call("echo", 1, text="x"), call("echo", 2, text="y"), cancel(1)])
     batching.work()
@@ -112,9 +112,9 @@ def test_what_is_cancelled_in_a_batch_is_left_out(batching: Conversation) -> Non
 
 
 @pytest.mark.parametrize("size", [0, 257])
-def test_a_batch_of_a_wrong_size_is_refused(batching: Conversation, size: int) -> None:
+def test_batch_of_invalid_size_is_refused(batching: Conversation, size: int) -> None:
     assert [code_of(answer) for answer in batching.say([request("ping")] * size)] == [-32600]
 
 
-def test_a_batch_before_the_handshake_is_refused() -> None:
+def test_batch_before_the_handshake_is_refused() -> None:
     assert [code_of(answer) for answer in Conversation().say([request("ping")])] == [-32600]

@@ -66,18 +66,18 @@ def call(store: str, open_tools: Callable[[], Call]) -> Call:
     return open_tools()
 
 
-def stored(call: Call, **arguments: object) -> str:
+def store_memory(call: Call, **arguments: object) -> str:
     """The id of a new memory."""
-    said = call("store_memory", **{"title": "Pools", "text": "Blue first", **arguments})
-    found = re.fullmatch(rf"Memory stored with ID: ({UUID})", said)
-    assert found, said
+    text = call("store_memory", **{"title": "Pools", "text": "Blue first", **arguments})
+    found = re.fullmatch(rf"Memory stored with ID: ({UUID})", text)
+    assert found, text
     return found[1]
 
 
 # -- what is offered
 
 
-def test_the_tools_and_their_parameters_are_those_of_the_original() -> None:
+def test_tools_and_parameters_match_the_original() -> None:
     offered = {}
     for name, tool in TOOLS.items():
         properties, required = tool.parameters["properties"], tool.parameters.get("required", [])
@@ -96,11 +96,11 @@ def test_the_tools_and_their_parameters_are_those_of_the_original() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
-def test_every_tool_says_what_it_may_change(name: str) -> None:
+def test_every_tool_declares_its_effects(name: str) -> None:
     assert {"readOnlyHint", "openWorldHint"} <= set(TOOLS[name].annotations)
 
 
-def test_every_constraint_is_one_that_is_checked() -> None:
+def test_schemas_use_only_enforced_keywords() -> None:
     for tool in SURFACE.tools:
         properties = tool.parameters["properties"]
         assert isinstance(properties, dict)
@@ -110,109 +110,109 @@ def test_every_constraint_is_one_that_is_checked() -> None:
 # -- the forms
 
 
-def test_a_stored_memory_is_answered_with_its_uuid(call: Call) -> None:
-    assert str(uuid.UUID(stored(call))) in call("search_memory", query="blue")
+def test_store_returns_a_uuid(call: Call) -> None:
+    assert str(uuid.UUID(store_memory(call))) in call("search_memory", query="blue")
 
 
-def test_a_search_gives_number_score_project_id_and_title(call: Call) -> None:
-    name = stored(call)
-    said = call("search_memory", query="blue pools")
-    assert re.fullmatch(rf"\[1\] \(score: \d\.\d{{3}}\) \[alpha\] {name}\nPools", said), said
+def test_search_result_has_number_score_project_id_and_title(call: Call) -> None:
+    name = store_memory(call)
+    text = call("search_memory", query="blue pools")
+    assert re.fullmatch(rf"\[1\] \(score: \d\.\d{{3}}\) \[alpha\] {name}\nPools", text), text
 
 
-def test_results_stand_one_below_the_other(call: Call) -> None:
-    stored(call, text="Blue first"), stored(call, text="Blue last")
-    said = call("search_memory", query="blue")
-    assert [line[:4] for line in said.splitlines()] == ["[1] ", "Pool", "[2] ", "Pool"]
+def test_search_results_are_separated_by_line_feeds(call: Call) -> None:
+    store_memory(call, text="Blue first"), store_memory(call, text="Blue last")
+    text = call("search_memory", query="blue")
+    assert [line[:4] for line in text.splitlines()] == ["[1] ", "Pool", "[2] ", "Pool"]
 
 
-def test_nothing_found_is_said(call: Call) -> None:
+def test_empty_result_is_reported(call: Call) -> None:
     assert call("search_memory", query="zebra") == "No memories found."
     assert call("list_recent") == "No recent memories."
     assert call("load_memories", ids=[str(uuid.uuid4())]) == "No memories found for the given IDs."
 
 
-def test_a_loaded_memory_has_agent_project_id_title_text_tags_and_time(call: Call) -> None:
-    name = stored(call, tags=["deploy", "pools"])
-    said = call("load_memories", ids=[name])
+def test_loaded_memory_has_agent_project_id_title_text_tags_and_time(call: Call) -> None:
+    name = store_memory(call, tags=["deploy", "pools"])
+    text = call("load_memories", ids=[name])
     assert re.fullmatch(
-        rf"\[1\] \[codex/alpha\]\nID: {name}\nTitle: Pools\nBlue first\nTags: deploy, pools \| Created: {TIME}", said
-    ), said
+        rf"\[1\] \[codex/alpha\]\nID: {name}\nTitle: Pools\nBlue first\nTags: deploy, pools \| Created: {TIME}", text
+    ), text
 
 
-def test_loaded_memories_have_a_blank_line_between_and_unknown_ids_are_left_out(call: Call) -> None:
-    one, two = stored(call, text="Blue first"), stored(call, text="Green last")
-    said = call("load_memories", ids=[one, str(uuid.uuid4()), two])
-    assert [part[:3] for part in said.split("\n\n")] == ["[1]", "[2]"]
+def test_loaded_memories_are_separated_by_blank_lines_without_unknown_ids(call: Call) -> None:
+    one, two = store_memory(call, text="Blue first"), store_memory(call, text="Green last")
+    text = call("load_memories", ids=[one, str(uuid.uuid4()), two])
+    assert [part[:3] for part in text.split("\n\n")] == ["[1]", "[2]"]
 
 
-def test_the_latest_have_project_id_time_and_title(call: Call) -> None:
-    name = stored(call)
+def test_recent_memory_has_project_id_time_and_title(call: Call) -> None:
+    name = store_memory(call)
     assert re.fullmatch(rf"\[1\] \[alpha\] {name} {TIME}\nPools", call("list_recent"))
 
 
-def test_an_updated_memory_keeps_its_tags_and_its_title(call: Call) -> None:
-    name = stored(call, tags=["deploy"])
+def test_update_keeps_tags_and_title(call: Call) -> None:
+    name = store_memory(call, tags=["deploy"])
     assert call("update_memory", id=name, text="Green first") == f"Memory {name} updated."
-    said = call("load_memories", ids=[name])
-    assert "Title: Pools\nGreen first\nTags: deploy" in said
+    text = call("load_memories", ids=[name])
+    assert "Title: Pools\nGreen first\nTags: deploy" in text
 
 
-def test_an_updated_memory_may_get_a_title(call: Call) -> None:
-    name = stored(call)
+def test_update_can_change_the_title(call: Call) -> None:
+    name = store_memory(call)
     call("update_memory", id=name, text="Green first", title="Colours")
     assert "Title: Colours\nGreen first" in call("load_memories", ids=[name])
 
 
-def test_a_deleted_memory_is_gone(call: Call) -> None:
-    name = stored(call)
+def test_deleted_memory_is_not_found(call: Call) -> None:
+    name = store_memory(call)
     assert call("delete_memory", id=name) == f"Memory {name} deleted."
     assert call("search_memory", query="blue") == "No memories found."
 
 
-def test_the_configuration_has_five_lines(call: Call, store: str, fake: FakeServer) -> None:
-    said = call("get_config").splitlines()
-    assert [line.partition(": ")[0] for line in said] == [
+def test_configuration_has_five_lines(call: Call, store: str, fake: FakeServer) -> None:
+    text = call("get_config").splitlines()
+    assert [line.partition(": ")[0] for line in text] == [
         "Memory API", "Collection", "Default Agent", "Default Project", "Model Ready",
     ]  # fmt: skip
-    assert said[2:4] == ["Default Agent: codex", "Default Project: alpha"]
+    assert text[2:4] == ["Default Agent: codex", "Default Project: alpha"]
     if store == "rest":
-        assert said[1::3] == ["Collection: shared_agent_memory", "Model Ready: true"]
+        assert text[1::3] == ["Collection: shared_agent_memory", "Model Ready: true"]
         assert fake.asked("GET", "/api/v1/config")
 
 
 # -- the arguments
 
 
-def test_a_list_may_come_as_json_in_a_string(call: Call) -> None:
-    name = stored(call, tags='["deploy", "pools"]')
+def test_list_argument_may_be_json_text(call: Call) -> None:
+    name = store_memory(call, tags='["deploy", "pools"]')
     assert "Tags: deploy, pools" in call("load_memories", ids=f'["{name}"]')
 
 
-def test_a_search_reaches_every_project_unless_one_is_named(call: Call) -> None:
-    stored(call), stored(call, text="Blue last", project="beta")
+def test_search_covers_every_project_unless_one_is_given(call: Call) -> None:
+    store_memory(call), store_memory(call, text="Blue last", project="beta")
     assert "[alpha]" in call("search_memory", query="blue")
     assert "[beta]" in call("search_memory", query="blue")
     assert "[alpha]" not in call("search_memory", query="blue", project="beta")
     assert "[beta]" not in call("search_memory", query="blue", project="alpha")
 
 
-def test_a_search_finds_what_has_all_tags(call: Call) -> None:
-    stored(call, text="Blue first", title="one", tags=["a"])
-    stored(call, text="Blue last", title="both", tags=["a", "b"])
+def test_search_requires_all_tags(call: Call) -> None:
+    store_memory(call, text="Blue first", title="one", tags=["a"])
+    store_memory(call, text="Blue last", title="both", tags=["a", "b"])
     assert call("search_memory", query="blue", tags=["a", "b"]).endswith("both")
 
 
-def test_an_agent_may_be_named_and_filtered_by(call: Call) -> None:
-    stored(call, text="Blue first", title="theirs", agent="cursor")
-    stored(call, text="Blue last", title="mine")
+def test_search_filters_by_agent(call: Call) -> None:
+    store_memory(call, text="Blue first", title="theirs", agent="cursor")
+    store_memory(call, text="Blue last", title="mine")
     assert call("search_memory", query="blue", agent="cursor").endswith("theirs")
     assert call("search_memory", query="blue", agent="codex").endswith("mine")
 
 
-def test_the_limit_holds(call: Call) -> None:
+def test_limit_bounds_the_results(call: Call) -> None:
     for number in range(3):
-        stored(call, text=f"Blue {number}", title=str(number))
+        store_memory(call, text=f"Blue {number}", title=str(number))
     assert len(call("search_memory", query="blue", limit=2).splitlines()) == 4
     assert len(call("list_recent", limit=2.0).splitlines()) == 4
 
@@ -228,18 +228,18 @@ def test_the_limit_holds(call: Call) -> None:
         ("search_memory", {"query": "x", "limit": 0}),
     ],
 )
-def test_nonsense_is_one_sentence(call: Call, tool: str, arguments: dict[str, object]) -> None:
+def test_invalid_arguments_are_refused(call: Call, tool: str, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         call(tool, **arguments)
 
 
-def test_a_secret_is_refused(call: Call, fake: FakeServer) -> None:
+def test_secret_is_refused(call: Call, fake: FakeServer) -> None:
     with pytest.raises(SecretFound):
-        stored(call, text=f"The job signs in with {TOKEN}.")
+        store_memory(call, text=f"The job signs in with {TOKEN}.")
     assert fake.memories == {}
 
 
-def test_an_unknown_id_cannot_be_changed(call: Call) -> None:
+def test_unknown_id_is_not_found(call: Call) -> None:
     for tool, more in (("update_memory", {"text": "x"}), ("delete_memory", {})):
         with pytest.raises(NotFound):
             call(tool, id=str(uuid.uuid4()), **more)
@@ -249,11 +249,11 @@ def test_an_unknown_id_cannot_be_changed(call: Call) -> None:
 
 
 @pytest.mark.parametrize("store", ["rest"], indirect=True)
-def test_a_write_that_waits_is_not_told_to_be_stored(call: Call, fake: FakeServer) -> None:
+def test_queued_write_is_not_reported_as_stored(call: Call, fake: FakeServer) -> None:
     fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
-    said = call("store_memory", title="Pools", text="Blue first")
-    assert re.match(rf"Memory queued, not stored yet, with ID: {UUID} ", said)
-    assert "stored with ID" not in said
+    text = call("store_memory", title="Pools", text="Blue first")
+    assert re.match(rf"Memory queued, not stored yet, with ID: {UUID} ", text)
+    assert "stored with ID" not in text
     found = call("search_memory", query="blue")
     assert "Pools" in found
     assert "not the server's answer" in found

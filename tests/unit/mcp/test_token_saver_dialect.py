@@ -42,7 +42,7 @@ def keys(rows: list[dict[str, Any]]) -> list[str]:
 # -- what is offered
 
 
-def test_the_tools_and_their_parameters_are_those_of_the_design() -> None:
+def test_tools_and_parameters_match_the_design() -> None:
     ages, levels = {"daysAgo", "since", "until"}, {"minImportance", "maxVerbosity"}
     offered = {tool.name: set(tool.parameters["properties"]) for tool in SURFACE.tools}  # type: ignore[call-overload]
     assert offered == {
@@ -61,7 +61,7 @@ def test_the_tools_and_their_parameters_are_those_of_the_design() -> None:
 
 
 @pytest.mark.parametrize("tool", SURFACE.tools, ids=lambda tool: tool.name)
-def test_each_tool_says_what_it_may_change_and_promises_only_what_is_checked(tool: Any) -> None:
+def test_each_tool_declares_its_effects_and_uses_only_enforced_keywords(tool: Any) -> None:
     assert {"readOnlyHint", "openWorldHint"} <= set(tool.annotations)
     assert all(set(field) <= KEYWORDS | {"description"} for field in tool.parameters["properties"].values())
 
@@ -74,60 +74,60 @@ def test_each_tool_says_what_it_may_change_and_promises_only_what_is_checked(too
     ["Microservices", {"progress": 70, "next_steps": ["Add tests"]}, ["a", {"b": None}], 42, 0.5, True, None],
     ids=lambda value: type(value).__name__,
 )
-def test_a_value_comes_back_as_the_json_it_was(tools: Caller, write: Callable[..., Any], value: object) -> None:
+def test_json_value_round_trips(tools: Caller, write: Callable[..., Any], value: object) -> None:
     write("current.task", value)
     assert tools.json("read_memory", key="current.task")["value"] == value
 
 
-def test_a_memory_has_the_fields_of_the_design(tools: Caller, write: Callable[..., Any], project: Path) -> None:
+def test_memory_has_the_fields_of_the_design(tools: Caller, write: Callable[..., Any], project: Path) -> None:
     write("project.type", "Next.js", ttl=3600, tags=["web"])
-    told = tools.json("read_memory", key="project.type")
-    assert set(told) == {"id", "key", "value", "scope", "project_path", "session_id", "metadata"}
-    assert (told["scope"], told["project_path"], told["session_id"]) == ("project", str(project), None)
-    meta = told["metadata"]
+    answer = tools.json("read_memory", key="project.type")
+    assert set(answer) == {"id", "key", "value", "scope", "project_path", "session_id", "metadata"}
+    assert (answer["scope"], answer["project_path"], answer["session_id"]) == ("project", str(project), None)
+    meta = answer["metadata"]
     assert (meta["ttl"], meta["tags"], meta["created_by"]) == (3600, ["web"], "claude-code")
     assert {"created_at", "updated_at", "accessed_at", "access_count", "importance", "verbosity"} <= set(meta)
 
 
-def test_writing_to_a_key_again_replaces_all_of_it(tools: Caller, write: Callable[..., Any]) -> None:
+def test_writing_a_key_again_replaces_value_and_metadata(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.type", {"kind": "web"}, ttl=3600, tags=["web"], importance=5)
     write("project.type", "Astro")
-    told = tools.json("read_memory", key="project.type")
-    assert told["value"] == "Astro"
-    assert [told["metadata"][name] for name in ("ttl", "tags", "importance")] == [None, [], 3]
+    answer = tools.json("read_memory", key="project.type")
+    assert answer["value"] == "Astro"
+    assert [answer["metadata"][name] for name in ("ttl", "tags", "importance")] == [None, [], 3]
 
 
-def test_the_same_key_in_two_scopes_is_two_memories(tools: Caller, write: Callable[..., Any]) -> None:
+def test_same_key_in_two_scopes_is_two_memories(tools: Caller, write: Callable[..., Any]) -> None:
     write("style", "tabs", scope="global")
     write("style", "spaces")
     assert tools.json("read_memory", key="style")["value"] == "spaces"
     assert tools.json("read_memory", key="style", scope="global")["value"] == "tabs"
 
 
-def test_another_project_has_other_values(
+def test_values_are_separate_per_project(
     write: Callable[..., Any], open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("project.type", "Next.js")
     write("editor", "vim", scope="global")
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path / "beta")
-    there = open_tools()
-    assert there.json("read_memory", key="project.type") is None
-    assert there.json("read_memory", key="editor")["value"] == "vim"
+    other_project = open_tools()
+    assert other_project.json("read_memory", key="project.type") is None
+    assert other_project.json("read_memory", key="editor")["value"] == "vim"
 
 
-def test_what_belongs_to_a_session_is_unknown_to_the_next(open_tools: Open) -> None:
+def test_session_value_is_unknown_to_the_next_session(open_tools: Open) -> None:
     one, two = open_tools(), open_tools()
     one.json("write_memory", key="temp.step", value=3, scope="session")
     assert one.json("read_memory", key="temp.step")["session_id"]
     assert two.json("read_memory", key="temp.step") is None
 
 
-def test_another_agents_value_is_told_when_it_is_replaced(open_tools: Open) -> None:
+def test_replacing_the_value_of_another_agent_is_a_reported_conflict(open_tools: Open) -> None:
     open_tools("claude-code").json("write_memory", key="shared.bug", value={"leak": "socket"}, scope="shared")
-    told = open_tools("gemini-cli").json("write_memory", key="shared.bug", value="none", scope="shared")
-    assert told["status"] == "conflict"
-    assert told["replaced"] == {"value": {"leak": "socket"}, "updated_by": "claude-code"}
+    answer = open_tools("gemini-cli").json("write_memory", key="shared.bug", value="none", scope="shared")
+    assert answer["status"] == "conflict"
+    assert answer["replaced"] == {"value": {"leak": "socket"}, "updated_by": "claude-code"}
 
 
 @pytest.mark.parametrize(
@@ -137,19 +137,19 @@ def test_another_agents_value_is_told_when_it_is_replaced(open_tools: Open) -> N
         ("debug.x", (2, 4)), ("temp.x", (1, 1)), ("project.type", (3, 2)),
     ],
 )  # fmt: skip
-def test_the_key_tells_importance_and_verbosity(write: Callable[..., Any], key: str, levels: tuple[int, int]) -> None:
+def test_key_prefix_sets_importance_and_verbosity(write: Callable[..., Any], key: str, levels: tuple[int, int]) -> None:
     meta = write(key, "x")["memory"]["metadata"]
     assert (meta["importance"], meta["verbosity"]) == levels
 
 
 @pytest.mark.parametrize("key", [" ", "project.*"])
-def test_a_key_that_cannot_be_read_again_is_refused(write: Callable[..., Any], key: str) -> None:
+def test_unreadable_key_is_refused(write: Callable[..., Any], key: str) -> None:
     with pytest.raises(InvalidInput):
         write(key, "x")
 
 
 @pytest.mark.parametrize("value", [f"signs in with {TOKEN}", {"deep": [{"token": TOKEN}]}], ids=["text", "json"])
-def test_a_secret_is_refused_wherever_it_stands(tools: Caller, write: Callable[..., Any], value: object) -> None:
+def test_secret_is_refused_at_any_depth(tools: Caller, write: Callable[..., Any], value: object) -> None:
     with pytest.raises(SecretFound):
         write("project.auth", value)
     assert tools.json("list_memories") == []
@@ -158,7 +158,7 @@ def test_a_secret_is_refused_wherever_it_stands(tools: Caller, write: Callable[.
 # -- time to live
 
 
-def test_what_has_expired_is_gone_from_every_read(
+def test_expired_memory_is_absent_from_every_read(
     tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("temp.build", "green", ttl=60, importance=5)
@@ -173,7 +173,7 @@ def test_what_has_expired_is_gone_from_every_read(
     assert tools.json("smart_resume", verbose=True)["context"]["project"] == []
 
 
-def test_a_default_time_to_live_is_for_what_says_none(tools: Caller, write: Callable[..., Any]) -> None:
+def test_default_time_to_live_applies_when_none_is_given(tools: Caller, write: Callable[..., Any]) -> None:
     tools.json("configure_memory", action="set", setting="ttlDefault", value=3600)
     assert write("temp.a", "x")["memory"]["metadata"]["ttl"] == 3600
     assert write("temp.b", "x", ttl=0)["memory"]["metadata"]["ttl"] is None
@@ -183,62 +183,62 @@ def test_a_default_time_to_live_is_for_what_says_none(tools: Caller, write: Call
 
 
 @pytest.fixture
-def several(write: Callable[..., Any]) -> None:
+def several_memories(write: Callable[..., Any]) -> None:
     write("project.type", "Next.js", tags=["web"])
     write("project.architecture", "Event bus", importance=5, tags=["bus"])
     write("projects", "not below project")
     write("current.task", {"module": "auth"}, tags=["web"])
 
 
-@pytest.mark.usefixtures("several")
-def test_a_pattern_reads_all_below_it_most_important_first(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_pattern_reads_matching_keys_by_importance(tools: Caller) -> None:
     expected = ["project.architecture", "project.type"]
     assert keys(tools.json("read_memory", pattern="project.*")) == expected
     assert keys(tools.json("read_memory", key="project.*")) == expected
     assert keys(tools.json("read_memory", key="*.t[ay]*")) == []
 
 
-@pytest.mark.usefixtures("several")
-def test_any_tag_fits(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_read_matches_any_tag(tools: Caller) -> None:
     assert set(keys(tools.json("read_memory", tags=["web", "none"]))) == {"project.type", "current.task"}
     assert keys(tools.json("read_memory", pattern="project.*", tags=["web"])) == ["project.type"]
     assert keys(tools.json("list_memories", tags=["bus"])) == ["project.architecture"]
 
 
-def test_a_scope_is_read_whole(tools: Caller, write: Callable[..., Any]) -> None:
+def test_scope_alone_reads_the_whole_scope(tools: Caller, write: Callable[..., Any]) -> None:
     write("shared.bug", "leak", scope="shared")
     write("project.type", "Next.js")
     assert keys(tools.json("read_memory", scope="shared")) == ["shared.bug"]
 
 
-def test_nothing_asked_is_told(tools: Caller) -> None:
+def test_read_without_arguments_is_refused(tools: Caller) -> None:
     with pytest.raises(InvalidInput, match="give a key, a pattern, tags or a scope"):
         tools.json("read_memory")
 
 
-@pytest.mark.usefixtures("several")
-def test_reading_counts_as_use_and_listing_does_not(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_reading_counts_as_access_and_listing_does_not(tools: Caller) -> None:
     tools.json("list_memories"), tools.json("search_memory", query="bus"), tools.json("smart_resume")
     assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 0
     assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 1
 
 
-@pytest.mark.usefixtures("several")
-def test_a_list_goes_by_importance_and_cuts_values(tools: Caller, write: Callable[..., Any]) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_list_is_ordered_by_importance_with_truncated_values(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.story", "word " * 100, importance=4)
     rows = tools.json("list_memories", limit=2)
     assert keys(rows) == ["project.architecture", "project.story"]
     assert len(rows[1]["value"]) == 100
 
 
-@pytest.mark.usefixtures("several")
-def test_a_list_is_narrowed_by_importance_and_verbosity(tools: Caller, write: Callable[..., Any]) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_list_filters_by_importance_and_verbosity(tools: Caller, write: Callable[..., Any]) -> None:
     write("error.build", "a long trace")
     assert keys(tools.json("list_memories", minImportance=4)) == ["project.architecture", "error.build"]
     assert keys(tools.json("list_memories", minImportance=4, maxVerbosity=2)) == ["project.architecture"]
 
 
-def test_a_list_is_narrowed_by_age(tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_filters_by_age(tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     service = tools.handlers._service  # type: ignore[attr-defined]
     clock = service.context.clock
     monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() - 10 * 86_400_000))
@@ -253,21 +253,21 @@ def test_a_list_is_narrowed_by_age(tools: Caller, write: Callable[..., Any], mon
 # -- deleting
 
 
-@pytest.mark.usefixtures("several")
-def test_deleting_says_whether_there_was_one(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_delete_returns_whether_the_key_existed(tools: Caller) -> None:
     assert tools.json("delete_memory", key="project.type") is True
     assert tools.json("delete_memory", key="project.type") is False
     assert tools.json("read_memory", key="project.type") is None
 
 
-def test_a_key_is_deleted_in_the_scope_that_is_named(tools: Caller, write: Callable[..., Any]) -> None:
+def test_delete_is_limited_to_the_given_scope(tools: Caller, write: Callable[..., Any]) -> None:
     write("style", "tabs", scope="global"), write("style", "spaces")
     assert tools.json("delete_memory", key="style", scope="project") is True
     assert tools.json("read_memory", key="style")["value"] == "tabs"
 
 
-@pytest.mark.usefixtures("several")
-def test_a_key_is_a_pattern_only_when_it_is_said(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_delete_takes_a_pattern_only_when_flagged(tools: Caller) -> None:
     assert tools.json("delete_memory", key="project.*") is False
     assert tools.json("delete_memory", key="project.*", pattern=True) is True
     assert set(keys(tools.json("list_memories"))) == {"projects", "current.task"}
@@ -288,7 +288,7 @@ def test_a_key_is_a_pattern_only_when_it_is_said(tools: Caller) -> None:
         ("NOT deploy", {"project.bus"}),
     ],
 )
-def test_a_search_knows_phrases_and_operators(
+def test_search_supports_phrases_and_operators(
     tools: Caller, write: Callable[..., Any], query: str, expected: set[str]
 ) -> None:
     write("project.bus", "Events travel over the bus")
@@ -297,13 +297,13 @@ def test_a_search_knows_phrases_and_operators(
     assert set(keys(tools.json("search_memory", query=query))) == expected
 
 
-def test_a_question_finds_what_fits_best_first(tools: Caller, write: Callable[..., Any]) -> None:
+def test_search_ranks_the_best_match_first(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.deploy", "Deployed blue green")
     write("project.bus", "Events travel over the bus")
     assert keys(tools.json("search_memory", query="which bus do they travel over?"))[0] == "project.bus"
 
 
-def test_operators_that_make_no_sense_are_words(tools: Caller, write: Callable[..., Any]) -> None:
+def test_malformed_operators_are_searched_as_words(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.bus", "Events travel over the bus")
     assert keys(tools.json("search_memory", query='bus AND ( "')) == ["project.bus"]
 
@@ -311,57 +311,57 @@ def test_operators_that_make_no_sense_are_words(tools: Caller, write: Callable[.
 # -- resuming
 
 
-def test_a_resume_has_briefing_context_and_token_count(tools: Caller, write: Callable[..., Any]) -> None:
+def test_resume_has_briefing_context_and_token_count(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.type", "Next.js with TypeScript")
     write("current.refactoring", {"module": "authentication", "progress": 70})
     write("discovered.issues", "Slow query"), write("next.step", "Add tests"), write("shared.x", "y", scope="shared")
-    told = tools.json("smart_resume")
-    assert list(told["context"]) == ["project", "current", "discovered", "next", "shared"]
-    assert {name: keys(rows) for name, rows in told["context"].items()} == {
+    answer = tools.json("smart_resume")
+    assert list(answer["context"]) == ["project", "current", "discovered", "next", "shared"]
+    assert {name: keys(rows) for name, rows in answer["context"].items()} == {
         "project": ["project.type"], "current": ["current.refactoring"], "discovered": ["discovered.issues"],
         "next": ["next.step"], "shared": ["shared.x"],
     }  # fmt: skip
-    assert "project.type: Next.js with TypeScript" in told["briefing"]
-    assert told["context"]["current"][0]["value"] == {"module": "authentication", "progress": 70}
+    assert "project.type: Next.js with TypeScript" in answer["briefing"]
+    assert answer["context"]["current"][0]["value"] == {"module": "authentication", "progress": 70}
 
 
-def test_a_resume_keeps_its_budget_and_says_what_it_left_out(tools: Caller, write: Callable[..., Any]) -> None:
+def test_resume_keeps_its_token_budget_and_counts_omissions(tools: Caller, write: Callable[..., Any]) -> None:
     for number in range(30):
         write(f"project.part{number}", "word " * 60)
     tools.json("configure_memory", action="profile", profile="minimal")
     text = tools.text("smart_resume", verbose=True)
-    told = json.loads(text)
+    answer = json.loads(text)
     assert len(text) <= 4 * 500
-    assert told["token_count"] <= 500
-    assert told["left_out"] == 30 - len(told["context"]["project"])
-    assert told["context"]["project"]
+    assert answer["token_count"] <= 500
+    assert answer["left_out"] == 30 - len(answer["context"]["project"])
+    assert answer["context"]["project"]
 
 
-def test_the_same_memories_resume_in_the_same_bytes(tools: Caller, write: Callable[..., Any]) -> None:
+def test_resume_is_deterministic(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.type", "Next.js")
     assert tools.text("smart_resume") == tools.text("smart_resume")
 
 
-def test_a_resume_leaves_out_what_is_trivial_or_long_unless_asked(tools: Caller, write: Callable[..., Any]) -> None:
+def test_resume_omits_low_importance_unless_verbose(tools: Caller, write: Callable[..., Any]) -> None:
     write("debug.trace", "x"), write("project.type", "y")
     assert tools.json("smart_resume")["context"]["discovered"] == []
     assert keys(tools.json("smart_resume", verbose=True)["context"]["discovered"]) == ["debug.trace"]
 
 
-def test_another_project_can_be_resumed(
+def test_resume_can_read_another_project(
     write: Callable[..., Any], open_tools: Open, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("project.type", "Next.js")
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path / "beta")
-    told = open_tools().json("smart_resume", project_path=str(project))
-    assert keys(told["context"]["project"]) == ["project.type"]
+    answer = open_tools().json("smart_resume", project_path=str(project))
+    assert keys(answer["context"]["project"]) == ["project.type"]
 
 
 # -- settings
 
 
-def test_a_setting_lasts(tools: Caller, open_tools: Open) -> None:
+def test_setting_is_persisted(tools: Caller, open_tools: Open) -> None:
     assert tools.json("configure_memory", action="set", setting="defaultImportance", value=5)["old"] == 3
     assert open_tools().json("configure_memory", action="get")["settings"]["defaultImportance"] == 5
     assert tools.json("configure_memory", action="reset")["settings"]["defaultImportance"] == 3
@@ -370,12 +370,12 @@ def test_a_setting_lasts(tools: Caller, open_tools: Open) -> None:
 @pytest.mark.parametrize(
     ("profile", "budget"), [("minimal", 500), ("standard", 2000), ("detailed", 5000), ("comprehensive", 10_000)]
 )
-def test_a_profile_sets_the_budget(tools: Caller, profile: str, budget: int) -> None:
-    told = tools.json("configure_memory", action="profile", profile=profile)
-    assert told["settings"]["smartResumeMaxTokens"] == budget
+def test_profile_sets_the_token_budget(tools: Caller, profile: str, budget: int) -> None:
+    answer = tools.json("configure_memory", action="profile", profile=profile)
+    assert answer["settings"]["smartResumeMaxTokens"] == budget
 
 
-def test_prefixes_can_be_set(tools: Caller, write: Callable[..., Any]) -> None:
+def test_key_prefixes_are_configurable(tools: Caller, write: Callable[..., Any]) -> None:
     prefixes = {"adr.": {"importance": 5, "verbosity": 4}}
     tools.json("configure_memory", action="set", setting="patternPrefixes", value=prefixes)
     assert write("adr.1", "x")["memory"]["metadata"]["importance"] == 5
@@ -388,19 +388,19 @@ def test_prefixes_can_be_set(tools: Caller, write: Callable[..., Any]) -> None:
         ("patternPrefixes", {"x.": 3}), ("patternPrefixes", {"x.": {"colour": 1}}), ("ttlDefault", -1),
     ],
 )  # fmt: skip
-def test_a_setting_that_cannot_be_is_refused(tools: Caller, setting: str, value: object) -> None:
+def test_invalid_setting_is_refused(tools: Caller, setting: str, value: object) -> None:
     with pytest.raises(InvalidInput):
         tools.json("configure_memory", action="set", setting=setting, value=value)
 
 
-def test_no_setting_holds_a_secret(tools: Caller) -> None:
+def test_secret_in_a_setting_is_refused(tools: Caller) -> None:
     with pytest.raises(SecretFound):
         tools.json("configure_memory", action="set", setting="autoExportPath", value=f"exports/{TOKEN}.json")
     with pytest.raises(SecretFound):
         tools.json("configure_memory", action="set", setting="patternPrefixes", value={TOKEN: {"importance": 1}})
 
 
-def test_no_file_is_named_by_a_secret(tools: Caller, project: Path) -> None:
+def test_secret_in_a_file_name_is_refused(tools: Caller, project: Path) -> None:
     with pytest.raises(SecretFound):
         tools.json("export_memories", output=f"{TOKEN}.json")
     assert list(project.iterdir()) == []
@@ -409,30 +409,30 @@ def test_no_file_is_named_by_a_secret(tools: Caller, project: Path) -> None:
 # -- files
 
 
-@pytest.mark.usefixtures("several")
-def test_an_export_comes_back_in_another_project(
+@pytest.mark.usefixtures("several_memories")
+def test_export_is_importable_in_another_project(
     tools: Caller, open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = tools.json("export_memories")
-    assert told["count"] == 4
+    answer = tools.json("export_memories")
+    assert answer["count"] == 4
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path / "beta")
-    there = open_tools()
-    counts = there.json("import_memories", file=told["path"])
+    other_project = open_tools()
+    counts = other_project.json("import_memories", file=answer["path"])
     assert [counts[name] for name in ("imported", "updated", "skipped", "failed")] == [4, 0, 0, 0]
-    assert there.json("read_memory", key="current.task")["value"] == {"module": "auth"}
+    assert other_project.json("read_memory", key="current.task")["value"] == {"module": "auth"}
 
 
 @pytest.mark.parametrize(
-    ("how", "value"),
+    ("options", "value"),
     [
         ({}, "here"), ({"mode": "replace"}, "file"), ({"mode": "skip"}, "here"), ({"onConflict": "older"}, "file"),
         ({"onConflict": "skip"}, "here"), ({"onConflict": "higher_importance"}, "file"),
     ],
     ids=["newer", "replace", "skip", "older", "conflict skip", "importance"],
 )  # fmt: skip
-def test_an_import_settles_conflicts_as_told(
-    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, how: dict[str, Any], value: str
+def test_import_resolves_conflicts_by_mode(
+    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], value: str
 ) -> None:
     write("project.type", "file", importance=5)
     path = tools.json("export_memories")["path"]
@@ -440,12 +440,12 @@ def test_an_import_settles_conflicts_as_told(
     clock = service.context.clock
     monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 60_000))
     write("project.type", "here", importance=2)
-    tools.json("import_memories", file=path, **how)
+    tools.json("import_memories", file=path, **options)
     assert tools.json("read_memory", key="project.type")["value"] == value
 
 
-@pytest.mark.usefixtures("several")
-def test_an_import_saves_what_is_there_first_and_a_dry_run_changes_nothing(tools: Caller) -> None:
+@pytest.mark.usefixtures("several_memories")
+def test_import_makes_a_backup_and_dry_run_changes_nothing(tools: Caller) -> None:
     path = tools.json("export_memories", output="all.json")["path"]
     assert tools.json("import_memories", file=path, keyPrefix="old.", dryRun=True)["imported"] == 4
     assert tools.json("read_memory", pattern="old.*") == []
@@ -454,23 +454,23 @@ def test_an_import_saves_what_is_there_first_and_a_dry_run_changes_nothing(tools
     assert len(tools.json("read_memory", pattern="old.*")) == 4
 
 
-def test_an_import_refuses_a_secret_and_keeps_the_others(tools: Caller, project: Path) -> None:
+def test_import_refuses_a_secret_and_stores_the_rest(tools: Caller, project: Path) -> None:
     rows = [{"key": "project.auth", "value": TOKEN}, {"key": "project.type", "value": "Next.js"}, {"value": "no key"}]
     (project / "in.json").write_text(json.dumps({"memories": rows}), encoding="utf-8")
-    told = tools.json("import_memories", file="in.json")
-    assert (told["imported"], told["failed"]) == (1, 2)
-    assert_hidden(TOKEN, json.dumps(told))
+    answer = tools.json("import_memories", file="in.json")
+    assert (answer["imported"], answer["failed"]) == (1, 2)
+    assert_hidden(TOKEN, json.dumps(answer))
 
 
 @pytest.mark.parametrize("output", ["../elsewhere.json", "/etc/keepmum.json", "notes.txt", "package.json"])
-def test_an_export_overwrites_nothing_and_stays_in_its_folders(tools: Caller, project: Path, output: str) -> None:
+def test_export_outside_its_folders_or_over_a_file_is_refused(tools: Caller, project: Path, output: str) -> None:
     (project / "package.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InvalidInput):
         tools.json("export_memories", output=output)
     assert (project / "package.json").read_text(encoding="utf-8") == "{}"
 
 
-def test_exports_happen_by_themselves_when_they_are_due(
+def test_automatic_export_runs_when_due(
     tools: Caller, write: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def exports() -> int:

@@ -14,24 +14,24 @@ from keepmum.guard.pending import Pending
 from keepmum.guard.results import masked
 
 
-def test_lines_keep_their_line_feeds_over_any_chunks() -> None:
+def test_lines_keep_their_line_feeds_across_chunks() -> None:
     lines = Lines(100)
     cut = [line for chunk in (b"a", b"b\nc\n\n", b"d\r", b"\n", b"e") for line in lines.feed(chunk)]
     assert [*cut, lines.rest()] == [b"ab\n", b"c\n", b"\n", b"d\r\n", b"e"]
 
 
-def test_of_a_line_past_the_limit_just_so_much_is_kept_that_it_shows() -> None:
+def test_overlong_line_is_truncated_just_past_the_limit() -> None:
     lines = Lines(3)
     cut = [line for chunk in (b"abcd", b"efg", b"h\nok\n") for line in lines.feed(chunk)]
     assert cut == [b"abcd", b"ok\n"]
 
 
-def test_options_take_everything_behind_the_dashes_as_the_command() -> None:
+def test_everything_after_the_dashes_is_the_command() -> None:
     chosen = command.parse(["--results", "--", "npx", "--url", "--", "x"])
     assert (chosen.command, chosen.results) == (("npx", "--url", "--", "x"), True)
 
 
-def test_options_name_headers_by_variable() -> None:
+def test_header_option_names_a_variable() -> None:
     chosen = command.parse(["--url=https://x.example/mcp", "--header-env", "Authorization=TOKEN"])
     assert (chosen.url, chosen.headers) == ("https://x.example/mcp", (("Authorization", "TOKEN"),))
 
@@ -48,7 +48,7 @@ def test_options_name_headers_by_variable() -> None:
         pytest.param(["--loud", "--", "y"], id="unknown"),
     ],
 )
-def test_wrong_options_are_told_without_repeating_them(words: list[str]) -> None:
+def test_invalid_options_are_refused_without_repeating_them(words: list[str]) -> None:
     with pytest.raises(command.UsageError) as raised:
         command.parse(words)
     assert "Bearer" not in str(raised.value)
@@ -58,11 +58,11 @@ def test_wrong_options_are_told_without_repeating_them(words: list[str]) -> None
     ("words", "starts"),
     [(["--", "x"], True), (["--url", "x"], True), (["add", "--"], False), (["--help"], False), ([], False)],
 )
-def test_only_options_start_the_proxy(words: list[str], *, starts: bool) -> None:
+def test_proxy_starts_only_with_options(words: list[str], *, starts: bool) -> None:
     assert command.is_proxy(words) is starts
 
 
-def test_an_answer_settles_its_request() -> None:
+def test_response_settles_its_request() -> None:
     pending = Pending()
     pending.add_requests(b'{"id":1,"method":"ping"}\n')
     pending.add_requests(b'[{"id":"1","method":"ping"},{"id":2,"method":"ping"}]\n')
@@ -79,20 +79,20 @@ def test_an_answer_settles_its_request() -> None:
         pytest.param(b'{"id":4,"method":', id="no JSON"),
     ],
 )
-def test_only_requests_are_owed_an_answer(line: bytes) -> None:
+def test_only_requests_are_pending(line: bytes) -> None:
     pending = Pending()
     pending.add_requests(line)
     assert pending.unanswered() == []
 
 
-def test_a_request_of_the_server_settles_nothing() -> None:
+def test_request_from_the_server_settles_nothing() -> None:
     pending = Pending()
     pending.add_requests(b'{"id":1,"method":"ping"}\n')
     pending.add_responses(b'{"id":1,"method":"roots/list"}\nnot JSON "id"\n')
     assert pending.unanswered() == [1]
 
 
-def test_what_is_pending_takes_no_more_room_than_it_must() -> None:
+def test_settled_requests_are_not_kept_in_memory() -> None:
     pending = Pending()
     filler = b"x" * 1000
     for number in range(1000):
@@ -102,7 +102,7 @@ def test_what_is_pending_takes_no_more_room_than_it_must() -> None:
     assert pending.unanswered() == []
 
 
-def test_results_are_masked_where_a_model_reads_them(token: str) -> None:
+def test_results_are_masked_in_text_and_structured_content(token: str) -> None:
     result = {"content": [{"type": "text", "text": f"key {token}."}], "structuredContent": {"deep": [token]}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode() + b"\n"
     clean = json.loads(masked(line))["result"]
@@ -119,11 +119,11 @@ def test_results_are_masked_where_a_model_reads_them(token: str) -> None:
         pytest.param(b'{"method":"x","params":{}}\n', id="no result"),
     ],
 )
-def test_other_answers_keep_their_bytes(line: bytes) -> None:
+def test_results_without_a_secret_keep_their_bytes(line: bytes) -> None:
     assert masked(line) == line
 
 
-def test_the_guards_words_wait_for_the_end_of_the_servers_line() -> None:
+def test_guard_messages_wait_for_the_end_of_the_server_line() -> None:
     source, sink = os.pipe()
     output = Output(sink)
     output.write(b'{"half":')

@@ -29,20 +29,20 @@ def split(*chunks: bytes, limit: int = 10) -> list[bytes | None]:
         pytest.param([b"012345", b"6789x"], [None], id="longer, and nothing ends it"),
     ],
 )
-def test_lines_are_split_where_they_end(chunks: list[bytes], lines: list[bytes | None]) -> None:
+def test_lines_are_split_at_line_feeds(chunks: list[bytes], lines: list[bytes | None]) -> None:
     assert split(*chunks) == lines
 
 
-def test_a_line_too_long_is_not_kept() -> None:
-    held: list[int] = []
+def test_overlong_line_is_not_buffered() -> None:
+    sizes: list[int] = []
     stream = io.BytesIO(b"x" * 1_000_000 + b"\n")
 
     def read(size: int) -> bytes:
-        held.append(size)
+        sizes.append(size)
         return stream.read(size)
 
     assert list(jsonrpc.lines(read, 100)) == [None]
-    assert max(held) < 100_000
+    assert max(sizes) < 100_000
 
 
 @pytest.mark.parametrize(
@@ -61,27 +61,27 @@ def test_a_line_too_long_is_not_kept() -> None:
         pytest.param(b'{"a":1} {"b":2}', id="two messages on a line"),
     ],
 )
-def test_what_is_not_json_is_a_parse_error(line: bytes) -> None:
+def test_invalid_json_is_a_parse_error(line: bytes) -> None:
     with pytest.raises(jsonrpc.RpcError) as caught:
         jsonrpc.decode(line)
     assert caught.value.code == jsonrpc.PARSE_ERROR
 
 
-def test_a_parse_error_repeats_nothing_of_the_text() -> None:
+def test_parse_error_repeats_nothing_of_the_text() -> None:
     with pytest.raises(jsonrpc.RpcError) as caught:
         jsonrpc.decode(b'{"password": hunter2}')
     assert caught.value.message == "parse error: not JSON at character 13"
     assert "hunter2" not in repr(caught.value.__cause__)
 
 
-def test_a_message_is_one_line_of_ascii() -> None:
+def test_encoded_message_is_one_line_of_ascii() -> None:
     line = jsonrpc.encode({"text": "a\nb\u2028 ä \ud800"})
     assert line.isascii()
     assert line.index(b"\n") == len(line) - 1
     assert json.loads(line) == {"text": "a\nb\u2028 ä \ud800"}
 
 
-def test_nan_is_never_written() -> None:
+def test_nan_cannot_be_encoded() -> None:
     with pytest.raises(ValueError, match="JSON"):
         jsonrpc.encode({"value": float("nan")})
 
@@ -110,32 +110,32 @@ def test_nan_is_never_written() -> None:
         ),
     ],
 )
-def test_a_wrong_message_is_refused_with_its_id(message: object, code: int, request_id: object) -> None:
+def test_invalid_message_is_refused_with_its_id(message: object, code: int, request_id: object) -> None:
     with pytest.raises(jsonrpc.RpcError) as caught:
         jsonrpc.parse(message)
     assert (caught.value.code, caught.value.request_id) == (code, request_id)
 
 
-def test_parameters_of_null_count_as_none() -> None:
+def test_null_parameters_count_as_absent() -> None:
     request = jsonrpc.parse({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": None})
     assert isinstance(request, jsonrpc.Request)
     assert request.params == {}
 
 
-def test_a_message_without_id_is_a_notification() -> None:
+def test_message_without_id_is_a_notification() -> None:
     notification = jsonrpc.parse({"jsonrpc": "2.0", "method": "m", "params": [1]})
     assert isinstance(notification, jsonrpc.Notification)
     assert notification.params == {}
 
 
 @pytest.mark.parametrize("answer", [{"result": {"a": 1}}, {"error": {"code": 1, "message": "m"}}])
-def test_an_answer_is_told_from_a_question(answer: dict[str, object]) -> None:
+def test_result_or_error_parses_as_a_response(answer: dict[str, object]) -> None:
     response = jsonrpc.parse({"jsonrpc": "2.0", "id": "q", **answer})
     assert isinstance(response, jsonrpc.Response)
     assert (response.id, response.result) == ("q", answer.get("result"))
 
 
-def test_a_failure_carries_code_and_message() -> None:
+def test_error_response_has_code_and_message() -> None:
     error = jsonrpc.RpcError(jsonrpc.METHOD_NOT_FOUND, "method not found")
     assert jsonrpc.failure(3, error) == {
         "jsonrpc": "2.0",

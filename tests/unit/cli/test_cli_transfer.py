@@ -21,7 +21,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     return status, told.out, told.err
 
 
-def test_a_promotion_is_shown_before_it_is_done(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_promotion_is_previewed_before_confirmation(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
     status, shown, told = run(capsys, "promote", "deploy", "--to", "repo")
     assert "+read by: everybody who has the repository" in shown
@@ -30,7 +30,7 @@ def test_a_promotion_is_shown_before_it_is_done(capsys: pytest.CaptureFixture[st
     assert list(project.rglob("*.md")) == []
 
 
-def test_a_memory_is_promoted_and_taken_back(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_memory_is_promoted_and_demoted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
     status, shown, told = run(capsys, "promote", "deploy", "--to", "repo", "--yes")
     assert (status, shown.splitlines()[-1].endswith("from sqlite to markdown")) == (0, True)
@@ -40,20 +40,20 @@ def test_a_memory_is_promoted_and_taken_back(capsys: pytest.CaptureFixture[str],
     assert list(project.rglob("*.md")) == []
 
 
-def test_without_a_server_nothing_is_promoted_to_a_team(capsys: pytest.CaptureFixture[str]) -> None:
+def test_promotion_to_a_team_needs_a_server(capsys: pytest.CaptureFixture[str]) -> None:
     main(["remember", "A zebra", "--key", "animal"])
     status, _, told = run(capsys, "promote", "animal", "--to", "team", "--yes")
     assert (status, "keepmum backend use URL" in told) == (1, True)
 
 
-def test_a_store_is_copied_and_counted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_migration_copies_and_counts(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     main(["remember", "A zebra"])
     assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("1 copied and verified, 0 unchanged")
     assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("0 copied and verified, 1 unchanged")
     assert len(list(project.rglob("*.md"))) == 1
 
 
-def test_a_standup_goes_by_project(
+def test_standup_groups_by_project(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEEPMUM_BACKEND", "markdown")
@@ -79,13 +79,13 @@ def namesake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_standup_tells_two_projects_of_one_name_apart(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
+def test_standup_distinguishes_projects_of_the_same_name(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
     main(["remember", "Fixed the login"])
     told = run(capsys, "standup")[1].splitlines()
     assert [line for line in told if line.endswith(":")] == [f"shop ({namesake}):", f"shop ({os.getcwd()}):"]
 
 
-def test_a_memory_of_another_project_says_so(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
+def test_memory_of_another_project_names_its_project(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
     main(["remember", "Postgres listens on the usual port"])
     found = run(capsys, "recall", "--scope", "all", "postgres")[1].splitlines()
     other = next(line for line in found if "Chose Postgres" in line)
@@ -93,11 +93,11 @@ def test_a_memory_of_another_project_says_so(capsys: pytest.CaptureFixture[str],
     assert [line for line in found if "of shop" in line] == [other]
 
 
-def test_found_memories_keep_their_reason_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_json_includes_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     main(["remember", "Chose Postgres", "--why", "its licence"])
     (found,) = json.loads(run(capsys, "recall", "postgres", "--json")[1])
     assert found["why"] == "its licence"
 
 
-def test_a_standup_without_anything_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_standup_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "standup", "--since", "1h") == (1, "", "keepmum: no memories since 1h\n")

@@ -37,20 +37,20 @@ def test_no_user_sees_a_memory_of_another(
         with opened("per-user") as tools:
             names: list[str] = []
             for user, action, number in taken:
-                answer = _do(tools, names, user, action, number)
+                answer = _perform(tools, names, user, action, number)
                 others = [other.upper() for other in USERS if other != user]
                 assert not any(other in answer for other in others), (user, action)
 
 
-def _do(tools: Caller, names: list[str], user: str, action: str, number: int) -> str:
+def _perform(tools: Caller, names: list[str], user: str, action: str, number: int) -> str:
     """The answer of a tool; each user also tries the ids of the others."""
     content = f"{user.upper()} likes thing {number}"
-    some = names[number % len(names)] if names else "mem_nothing"
+    memory_id = names[number % len(names)] if names else "mem_nothing"
     calls: dict[str, tuple[str, dict[str, Any]]] = {
         "store": ("MemoryStore", {"content": content, "category": "project"}),
-        "supersede": ("MemoryStore", {"content": content, "category": "fact", "supersedes": some}),
+        "supersede": ("MemoryStore", {"content": content, "category": "fact", "supersedes": memory_id}),
         "recall": ("MemoryRecall", {"query": f"likes thing {number}", "includeContext": True}),
-        "forget": ("MemoryForget", {"memoryId": some}),
+        "forget": ("MemoryForget", {"memoryId": memory_id}),
         "archive": ("MemoryForget", {"query": "likes thing", "mode": "archive"}),
         "list": ("MemoryList", {}),
         "reflect": ("MemoryReflect", {"includeMemories": True}),

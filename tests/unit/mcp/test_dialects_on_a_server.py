@@ -30,7 +30,7 @@ def fake(httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("dialect", "tool", "arguments"), WRITES, ids=lambda value: str(value)[:20])
-def test_what_a_server_cannot_hold_is_refused_with_a_sentence(
+def test_write_that_a_server_cannot_hold_is_refused(
     fake: FakeServer, dialect: str, tool: str, arguments: dict[str, object]
 ) -> None:
     with opened(dialect) as tools, pytest.raises(Unsupported, match="this server"):
@@ -38,17 +38,17 @@ def test_what_a_server_cannot_hold_is_refused_with_a_sentence(
     assert fake.memories == {}
 
 
-def test_a_users_memories_are_asked_of_no_server(fake: FakeServer) -> None:
+def test_memories_of_a_user_are_not_requested_from_a_server(fake: FakeServer) -> None:
     with opened("per-user") as tools:
         assert tools.json("MemoryRecall", userId="ada", query="what does Ada use?")["memories"] == []
         assert tools.json("MemoryList", userId="ada")["memories"] == []
     assert not fake.asked("POST", "/api/v1/memories/search")
 
 
-def test_a_value_of_a_project_goes_to_the_server_and_comes_back(fake: FakeServer) -> None:
+def test_project_value_round_trips_through_the_server(fake: FakeServer) -> None:
     with opened("token-saver") as tools:
-        told = tools.json("write_memory", key="project.type", value={"kind": "web"})
-        assert told["status"] == "created"
+        written = tools.json("write_memory", key="project.type", value={"kind": "web"})
+        assert written["status"] == "created"
         assert len(fake.memories) == 1
         assert tools.json("read_memory", key="project.type")["value"] == {"kind": "web"}
         assert tools.json("delete_memory", key="project.type") is True

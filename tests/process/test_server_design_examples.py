@@ -59,7 +59,7 @@ def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is
 # -- token-saver: "Usage examples"
 
 
-def test_the_next_session_resumes_where_the_last_one_stopped(start: Start) -> None:
+def test_next_session_resumes_the_last_one(start: Start) -> None:
     last = start("token-saver")
     last.json("write_memory", key="project.type", value="Next.js with TypeScript")
     refactoring = {"module": "authentication", "progress": 70, "next_steps": ["Add tests", "Update docs"]}
@@ -71,7 +71,7 @@ def test_the_next_session_resumes_where_the_last_one_stopped(start: Start) -> No
     assert answer["token_count"] <= 500
 
 
-def test_two_agents_share_their_findings(start: Start) -> None:
+def test_two_agents_share_findings(start: Start) -> None:
     claude, gemini = start("token-saver", "claude-code"), start("token-saver", "gemini-cli-mcp-client")
     claude.json("write_memory", key="shared.bug_found", value="Memory leak in websocket handler", scope="shared")
     (found,) = gemini.json("read_memory", scope="shared")
@@ -86,7 +86,7 @@ def test_two_agents_share_their_findings(start: Start) -> None:
 # -- hackathon: "Demo script"
 
 
-def test_what_one_agent_decides_another_recalls_with_its_author_and_reason(start: Start) -> None:
+def test_agent_recalls_the_decision_of_another_with_author_and_reason(start: Start) -> None:
     claude = start("hackathon", "claude-code")
     claude.text(
         "remember", key="project-db", value="PostgreSQL 16 on port 5433", type="decision", tags=["database"],
@@ -103,7 +103,7 @@ def test_what_one_agent_decides_another_recalls_with_its_author_and_reason(start
     assert "**project-db**: PostgreSQL 16 on port 5433 (Claude Code, " in context
 
 
-def test_work_goes_from_agent_to_agent(start: Start) -> None:
+def test_handoff_moves_work_between_agents(start: Start) -> None:
     claude, codex = start("hackathon", "claude-code"), start("hackathon", "codex-mcp-client")
     claude.text("handoff", summary="The login works", next_steps="Write the logout", to_agent="codex")
     queue = codex.result("resources/read", uri="memory://handoff-queue")["contents"][0]["text"]
@@ -112,7 +112,7 @@ def test_work_goes_from_agent_to_agent(start: Start) -> None:
     assert codex.text("complete_handoff", handoff_id=1, result="Done").startswith("Handoff #1 completed by Codex.")
 
 
-def test_its_resources_and_prompt_are_listed(start: Start) -> None:
+def test_resources_and_prompt_are_listed(start: Start) -> None:
     agent = start("hackathon")
     listed = {one["uri"] for one in agent.result("resources/list")["resources"]}
     names = ("current-context", "agent-activity", "handoff-queue", "changelog")
@@ -125,7 +125,7 @@ def test_its_resources_and_prompt_are_listed(start: Start) -> None:
 # -- per-user: "Workflow examples"
 
 
-def test_a_first_conversation(start: Start) -> None:
+def test_first_conversation_with_a_user(start: Start) -> None:
     agent = start("per-user")
     wanted = ["preference", "personality", "instruction"]
     answer = agent.json("MemoryRecall", userId="user_123", categories=wanted)
@@ -137,7 +137,7 @@ def test_a_first_conversation(start: Start) -> None:
     assert (kept["status"], kept["tier"]) == ("created", "long-term")
 
 
-def test_a_user_comes_back(start: Start) -> None:
+def test_returning_user_is_recognised(start: Start) -> None:
     before = start("per-user")
     for category, content in (
         ("project", "Building REST API for inventory management"),
@@ -152,7 +152,7 @@ def test_a_user_comes_back(start: Start) -> None:
     assert answer["personalitySummary"] == "Technical user"
 
 
-def test_a_user_corrects_the_agent(start: Start) -> None:
+def test_correction_supersedes_the_old_fact(start: Start) -> None:
     agent = start("per-user")
     old = agent.json("MemoryStore", userId="user_123", category="fact", content="User works at TechCorp")["memoryId"]
     agent.json(
@@ -163,7 +163,7 @@ def test_a_user_corrects_the_agent(start: Start) -> None:
     assert [row["content"] for row in rows] == ["User works at StartupXYZ"]
 
 
-def test_the_agents_personality_evolves(start: Start) -> None:
+def test_personality_becomes_a_guideline(start: Start) -> None:
     agent = start("per-user")
     guideline = "When helping this user, emphasize performance implications and edge cases"
     agent.json(

@@ -11,7 +11,7 @@ from mcp_sample import SECRET_WORDS, SampleHandlers
 from unit.mcp.conversations import Conversation, Json, call, cancel, request, text_of
 
 
-def test_a_request_cancelled_while_it_waits_is_neither_done_nor_answered(conversation: Conversation) -> None:
+def test_request_cancelled_while_pending_is_not_run(conversation: Conversation) -> None:
     conversation.sent.clear()
     conversation.tell(call("echo", 1, text="x"))
     conversation.tell(call("who", 2))
@@ -21,26 +21,26 @@ def test_a_request_cancelled_while_it_waits_is_neither_done_nor_answered(convers
     assert conversation.handlers.seen == ["who"]
 
 
-def test_a_request_cancelled_while_it_runs_is_not_answered() -> None:
-    heard: list[bool] = []
+def test_request_cancelled_while_running_is_not_answered() -> None:
+    cancelled: list[bool] = []
 
-    class Impatient(SampleHandlers):
+    class SelfCancelling(SampleHandlers):
         def call(self, name: str, arguments: Json, context: Context) -> str:
-            heard.append(context.cancelled())
-            talk.tell(cancel(1))
+            cancelled.append(context.cancelled())
+            conversation.tell(cancel(1))
             context.progress(1)
-            heard.append(context.cancelled())
+            cancelled.append(context.cancelled())
             return super().call(name, arguments, context)
 
-    talk = Conversation(opening=lambda _: Impatient())
-    talk.greet()
+    conversation = Conversation(open_handlers=lambda _: SelfCancelling())
+    conversation.greet()
     message = {"name": "who", "_meta": {"progressToken": 1}}
-    assert talk.say(request("tools/call", message, 1)) == []
-    assert heard == [False, True]
-    assert talk.ask("ping")["result"] == {}
+    assert conversation.say(request("tools/call", message, 1)) == []
+    assert cancelled == [False, True]
+    assert conversation.ask("ping")["result"] == {}
 
 
-def test_progress_is_told_to_who_asked_for_it(conversation: Conversation) -> None:
+def test_progress_is_sent_with_the_token_of_the_request(conversation: Conversation) -> None:
     sent = conversation.say(request("tools/call", {"name": "report", "_meta": {"progressToken": "t"}}))
     assert [message["params"] for message in sent if message.get("method") == "notifications/progress"] == [
         {"progressToken": "t", "progress": 1, "total": 2, "message": "half"},
@@ -49,7 +49,7 @@ def test_progress_is_told_to_who_asked_for_it(conversation: Conversation) -> Non
 
 
 @pytest.mark.parametrize("meta", [None, {}, {"progressToken": True}, {"progressToken": {}}, "meta"])
-def test_progress_is_not_told_without_a_token(conversation: Conversation, meta: object) -> None:
+def test_no_progress_is_sent_without_a_token(conversation: Conversation, meta: object) -> None:
     sent = conversation.say(request("tools/call", {"name": "report", "_meta": meta}))
     assert "notifications/progress" not in str(sent)
 
@@ -57,30 +57,30 @@ def test_progress_is_not_told_without_a_token(conversation: Conversation, meta: 
 @pytest.mark.parametrize(
     ("level", "told"), [("debug", ["debug", "error"]), ("info", ["error"]), ("error", ["error"]), ("alert", [])]
 )
-def test_the_log_is_told_from_the_level_that_was_set(conversation: Conversation, level: str, told: list[str]) -> None:
+def test_log_messages_below_the_level_are_not_sent(conversation: Conversation, level: str, told: list[str]) -> None:
     assert conversation.result("logging/setLevel", {"level": level}) == {}
     sent = conversation.say(call("report"))
     levels = [message["params"]["level"] for message in sent if message.get("method") == "notifications/message"]  # type: ignore[index]
     assert levels == told
 
 
-def test_a_line_of_the_log_names_its_logger(conversation: Conversation) -> None:
+def test_log_message_names_its_logger(conversation: Conversation) -> None:
     sent = conversation.say(call("report"))
     assert sent[0]["params"] == {"level": "error", "logger": "sample", "data": "a trouble"}
 
 
-def test_roots_are_asked_for_after_the_handshake_and_given_to_the_handlers() -> None:
+def test_roots_are_requested_after_the_handshake_and_passed_to_the_handlers() -> None:
     conversation = Conversation()
     conversation.greet(capabilities={"roots": {"listChanged": True}})
-    question = conversation.sent[-1]
-    assert question["method"] == "roots/list"
+    roots_request = conversation.sent[-1]
+    assert roots_request["method"] == "roots/list"
     assert text_of(conversation.say(call("who"))[0]) == "tester | 2.0 | 2025-11-25"  # nothing waits for the answer
-    conversation.say({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [{"uri": "file:///my%20work"}]}})
+    conversation.say({"jsonrpc": "2.0", "id": roots_request["id"], "result": {"roots": [{"uri": "file:///my%20work"}]}})
     assert conversation.handlers.seen == ["who", "roots /my work"]
     assert text_of(conversation.say(call("who"))[0]) == "tester | 2.0 | 2025-11-25 | /my work"
 
 
-def test_only_the_last_answer_about_roots_counts() -> None:
+def test_outdated_roots_response_is_ignored() -> None:
     conversation = Conversation()
     conversation.greet(capabilities={"roots": {}})
     first = conversation.sent[-1]["id"]
@@ -90,18 +90,18 @@ def test_only_the_last_answer_about_roots_counts() -> None:
     assert conversation.handlers.seen == ["roots /new"]
 
 
-def test_roots_are_not_asked_of_a_client_that_has_none() -> None:
+def test_roots_are_not_requested_without_the_capability() -> None:
     conversation = Conversation()
     conversation.greet(capabilities={"elicitation": {}})
     assert "roots/list" not in str(conversation.sent)
 
 
-def test_a_bug_in_the_handlers_about_roots_ends_nothing() -> None:
+def test_exception_in_roots_changed_does_not_end_the_session() -> None:
     class Broken(SampleHandlers):
         def roots_changed(self, _: Context) -> None:
             raise RuntimeError(SECRET_WORDS)
 
-    conversation = Conversation(opening=lambda _: Broken())
+    conversation = Conversation(open_handlers=lambda _: Broken())
     conversation.greet(capabilities={"roots": {}})
     assert conversation.say({"jsonrpc": "2.0", "id": "roots-1", "result": {"roots": []}}) == []
     assert conversation.ask("ping")["result"] == {}
@@ -113,46 +113,46 @@ def told(session: str, *folders: str) -> Json:
     return request("tools/call", {"name": "who", "arguments": {}, "_meta": {"x-codex-turn-metadata": turn}})
 
 
-def place(conversation: Conversation, session: str, *folders: str) -> str:
+def folder_of_call(conversation: Conversation, session: str, *folders: str) -> str:
     """The folder that a call finds the handlers in."""
     return str(text_of(conversation.say(told(session, *folders))[0])).rpartition("| ")[2]
 
 
-def test_a_call_takes_the_handlers_to_where_it_comes_from(conversation: Conversation) -> None:
+def test_call_moves_the_handlers_to_its_folder(conversation: Conversation) -> None:
     conversation.say(call("who"))
-    assert place(conversation, "one", "/a") == "/a"
-    assert place(conversation, "one", "/a") == "/a"
-    assert place(conversation, "two", "/b") == "/b"
+    assert folder_of_call(conversation, "one", "/a") == "/a"
+    assert folder_of_call(conversation, "one", "/a") == "/a"
+    assert folder_of_call(conversation, "two", "/b") == "/b"
     assert conversation.handlers.seen == ["who", "roots /a", "who", "who", "roots /b", "who"]
 
 
-def test_a_call_without_folders_stays_where_its_session_was(conversation: Conversation) -> None:
+def test_call_without_folders_uses_the_last_folder_of_its_session(conversation: Conversation) -> None:
     conversation.say(told("one", "/a"))
-    assert place(conversation, "one") == "/a"
-    assert place(conversation, "two") != "/a"
+    assert folder_of_call(conversation, "one") == "/a"
+    assert folder_of_call(conversation, "two") != "/a"
 
 
-def test_a_first_call_opens_the_handlers_where_it_comes_from() -> None:
+def test_first_call_opens_the_handlers_in_its_folder() -> None:
     opened: list[tuple[str, tuple[str, ...]]] = []
 
-    def opening(context: Context) -> SampleHandlers:
+    def open_handlers(context: Context) -> SampleHandlers:
         opened.append((context.session, context.roots))
         return SampleHandlers()
 
-    conversation = Conversation(opening=opening)
+    conversation = Conversation(open_handlers=open_handlers)
     conversation.tell(request("initialize", {"protocolVersion": VERSIONS[0], "clientInfo": {"name": "x"}}, 1))
     conversation.say(told("one", "/a"))
     assert opened == [("one", ("/a",))]
 
 
-def test_a_call_from_where_the_handlers_cannot_go_is_refused_and_the_next_tries_again() -> None:
-    class Choosy(SampleHandlers):
+def test_failed_move_is_refused_and_retried_by_the_next_call() -> None:
+    class Stuck(SampleHandlers):
         def roots_changed(self, context: Context) -> None:
             super().roots_changed(context)
             raise KeepmumError("that place has a broken settings file")
 
-    handlers = Choosy()
-    conversation = Conversation(opening=lambda _: handlers)
+    handlers = Stuck()
+    conversation = Conversation(open_handlers=lambda _: handlers)
     conversation.greet()
     conversation.say(call("who"))
     for _ in range(2):

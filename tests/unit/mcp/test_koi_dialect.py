@@ -62,21 +62,21 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_there_are_two_tools_and_none_that_removes() -> None:
+def test_dialect_has_two_tools_and_none_is_destructive() -> None:
     surface = DIALECTS["koi"][0]
     assert [tool.name for tool in surface.tools] == ["remember", "recall"]
     assert (surface.resources, surface.templates, surface.prompts) == ((), (), ())
     assert not any((tool.annotations or {}).get("destructiveHint") for tool in surface.tools)
 
 
-def test_nobody_is_told_to_trust_what_is_recalled() -> None:
+def test_descriptions_do_not_ask_to_trust_recalled_text() -> None:
     surface = DIALECTS["koi"][0]
     words = " ".join((surface.instructions, *(tool.description for tool in surface.tools))).lower()
     assert "trust" not in words
     assert "check what they say" in words
 
 
-def test_remember_answers_with_id_and_path(call: Call, project: Path) -> None:
+def test_remember_returns_id_and_path(call: Call, project: Path) -> None:
     answer = call("remember", content="## Chose OAuth2\n\nIt can be revoked", tags=["auth"])
     assert set(answer) == {"id", "path"}
     assert answer["id"][:4] == "mem_"
@@ -86,7 +86,7 @@ def test_remember_answers_with_id_and_path(call: Call, project: Path) -> None:
     assert text.endswith("---\n\n## Chose OAuth2\n\nIt can be revoked\n")
 
 
-def test_recall_answers_with_every_field_of_the_design(call: Call) -> None:
+def test_recall_returns_every_field_of_the_design(call: Call) -> None:
     kept = call("remember", content="Chose OAuth2", tags=["auth"])
     (found,) = call("recall", query="oauth2")
     assert list(found) == ["id", "timestamp", "tags", "content", "git"]
@@ -95,7 +95,7 @@ def test_recall_answers_with_every_field_of_the_design(call: Call) -> None:
     assert found["git"] == {"branch": "unknown", "commit": "unknown", "dirty": False, "files_changed": []}
 
 
-def test_the_git_context_names_branch_commit_and_changed_files(call: Call, project: Path) -> None:
+def test_git_context_has_branch_commit_and_changed_files(call: Call, project: Path) -> None:
     git(project, "init", "-q", "-b", "feature/oauth")
     (project / "old.py").write_text("1")
     git(project, "add", ".")
@@ -111,7 +111,7 @@ def test_the_git_context_names_branch_commit_and_changed_files(call: Call, proje
         assert (found["git"]["dirty"], found["git"]["files_changed"]) == (True, ["old.py", "src/näw.py"])
 
 
-def test_a_working_tree_without_changes_is_clean(call: Call, project: Path) -> None:
+def test_unchanged_working_tree_is_clean(call: Call, project: Path) -> None:
     git(project, "init", "-q", "-b", "main")
     git(project, "commit", "-q", "--allow-empty", "-m", "first")
     call("remember", content="First")
@@ -119,14 +119,14 @@ def test_a_working_tree_without_changes_is_clean(call: Call, project: Path) -> N
     assert [found["git"]["dirty"] for found in call("recall")] == [False, False]
 
 
-def test_without_a_query_the_latest_come_first_up_to_ten(call: Call) -> None:
+def test_recall_without_a_query_returns_the_ten_latest(call: Call) -> None:
     for number in range(12):
         call("remember", content=f"Note {number}")
     assert [found["content"] for found in call("recall")] == [f"Note {number}" for number in range(11, 1, -1)]
     assert len(call("recall", limit=12)) == 12
 
 
-def test_any_of_the_tags_is_enough(call: Call) -> None:
+def test_recall_matches_any_tag(call: Call) -> None:
     call("remember", content="One", tags=["Data Base"])
     call("remember", content="Two", tags=["auth"])
     call("remember", content="Three", tags=["other"])
@@ -137,23 +137,23 @@ def test_any_of_the_tags_is_enough(call: Call) -> None:
     ("given", "kept"),
     [("Data Base", "data-base"), ("a_b", "a-b"), ("C++!", "c"), (" x ", "x"), ("größe", "größe"), ("!!", "")],
 )
-def test_tags_are_spelled_as_koi_spells_them(given: str, kept: str) -> None:
+def test_tags_are_normalised_as_koi_does(given: str, kept: str) -> None:
     assert tag(given) == kept
 
 
-def test_an_id_finds_its_memory(call: Call) -> None:
+def test_query_by_id_finds_the_memory(call: Call) -> None:
     call("remember", content="One")
     kept = call("remember", content="Two")
     assert [found["content"] for found in call("recall", query=kept["id"])] == ["Two"]
 
 
 @pytest.mark.parametrize("since", ["1h", "1d", "1w", "today", "yesterday", "2020-01-31"])
-def test_since_takes_every_form_of_the_design(call: Call, since: str) -> None:
+def test_since_accepts_every_form_of_the_design(call: Call, since: str) -> None:
     call("remember", content="One")
     assert len(call("recall", since=since)) == 1
 
 
-def test_since_leaves_out_what_is_older(call: Call, project: Path) -> None:
+def test_since_excludes_older_memories(call: Call, project: Path) -> None:
     day = project / ".memories" / "2020-01-01"
     day.mkdir(parents=True)
     (day / "000000_0000.md").write_text("---\nid: mem_000000000000\ntimestamp: 1577836800\ntags: []\n---\n\nOld\n")
@@ -162,12 +162,12 @@ def test_since_leaves_out_what_is_older(call: Call, project: Path) -> None:
     assert len(call("recall")) == 2
 
 
-def test_a_bad_since_is_an_error(call: Call) -> None:
+def test_invalid_since_is_refused(call: Call) -> None:
     with pytest.raises(InvalidInput, match="is not a time"):
         call("recall", since="a while ago")
 
 
-def test_a_global_recall_goes_to_every_project_and_names_it(
+def test_global_recall_searches_every_project_and_names_each(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Log
 ) -> None:
     call("remember", content="Here")
@@ -180,7 +180,7 @@ def test_a_global_recall_goes_to_every_project_and_names_it(
     assert [each["content"] for each in call("recall")] == ["Here"]
 
 
-def test_a_registry_with_dead_projects_keeps_nobody_from_the_others(call: Call, home: Path) -> None:
+def test_missing_projects_in_the_registry_are_skipped(call: Call, home: Path) -> None:
     call("remember", content="Here")
     path = home / ".koi" / "registry.json"
     registry = json.loads(path.read_text())
@@ -189,24 +189,24 @@ def test_a_registry_with_dead_projects_keeps_nobody_from_the_others(call: Call, 
     assert [found["content"] for found in call("recall", scope="global")] == ["Here"]
 
 
-def test_recalling_reinforces_nothing(call: Call, handlers: KoiHandlers) -> None:
+def test_recall_does_not_count_as_access(call: Call, handlers: KoiHandlers) -> None:
     kept = call("remember", content="One")
     call("recall", query="one")
     assert handlers._service.with_file_id(kept["id"])[0].access_count == 0
 
 
-def test_the_same_again_is_one_file(call: Call, project: Path) -> None:
+def test_duplicate_memory_is_stored_once(call: Call, project: Path) -> None:
     assert call("remember", content="One") == call("remember", content="One")
     assert len(list(project.rglob("*.md"))) == 1
 
 
-def test_a_secret_gets_into_no_file(call: Call, project: Path) -> None:
+def test_secret_is_written_to_no_file(call: Call, project: Path) -> None:
     with pytest.raises(SecretFound):
         call("remember", content="the token is " + "ghp_" + os.urandom(18).hex())
     assert list(project.rglob("*.md")) == []
 
 
-def test_a_secret_that_a_hand_wrote_into_a_file_is_masked_and_told(call: Call, project: Path, context: Log) -> None:
+def test_secret_edited_into_a_file_is_masked_and_reported(call: Call, project: Path, context: Log) -> None:
     secret = "ghp_" + os.urandom(18).hex()
     kept = call("remember", content="The deploy uses a zebra")
     path = project / kept["path"]

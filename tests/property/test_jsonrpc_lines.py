@@ -14,7 +14,7 @@ json_values = st.recursive(
 
 
 @given(st.lists(st.binary(min_size=1)), st.integers(min_value=0, max_value=12))
-def test_chunks_do_not_matter(chunks: list[bytes], limit: int) -> None:
+def test_lines_do_not_depend_on_chunks(chunks: list[bytes], limit: int) -> None:
     *ended, rest = b"".join(chunks).split(b"\n")
     whole = [*ended, rest] if rest else ended
     waiting = iter(chunks)
@@ -24,7 +24,7 @@ def test_chunks_do_not_matter(chunks: list[bytes], limit: int) -> None:
 
 
 @given(json_values)
-def test_a_message_comes_back_as_it_went(message: object) -> None:
+def test_message_round_trips(message: object) -> None:
     line = jsonrpc.encode(message)
     assert line.isascii()
     assert line.count(b"\n") == 1
@@ -32,7 +32,7 @@ def test_a_message_comes_back_as_it_went(message: object) -> None:
 
 
 @given(st.text(st.characters(categories=["Cs"]), min_size=1))
-def test_lone_surrogates_do_not_break_a_line(text: str) -> None:
+def test_lone_surrogates_round_trip(text: str) -> None:
     line = jsonrpc.encode(text)
     assert line.isascii()
     assert jsonrpc.decode(line) == text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
@@ -40,10 +40,10 @@ def test_lone_surrogates_do_not_break_a_line(text: str) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_a_value_or_a_parse_error(line: bytes) -> None:
-    assert outcome(line) in ("value", jsonrpc.PARSE_ERROR)
+    assert decode_outcome(line) in ("value", jsonrpc.PARSE_ERROR)
 
 
-def outcome(line: bytes) -> object:
+def decode_outcome(line: bytes) -> object:
     """What became of a line; any other error than the protocol's comes through."""
     try:
         jsonrpc.decode(line)

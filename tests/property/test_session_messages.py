@@ -67,17 +67,17 @@ def answers(sent: list[object]) -> list[Json]:
 
 
 @given(st.lists(st.binary() | values.map(lambda value: json.dumps(value).encode())))
-def test_the_conversation_lives_through_any_lines(lines: list[bytes]) -> None:
+def test_session_survives_any_lines(lines: list[bytes]) -> None:
     ping = b'{"jsonrpc":"2.0","id":"still here","method":"ping"}'
     assert answers(converse([*lines, ping]))[-1] == {"jsonrpc": "2.0", "id": "still here", "result": {}}
 
 
 @given(messages)
-def test_a_request_has_one_answer_and_a_notification_none(message: Json) -> None:
-    assert len(answers(converse([json.dumps(message).encode()]))) == (1 if wants_an_answer(message) else 0)
+def test_request_has_one_answer_and_notification_none(message: Json) -> None:
+    assert len(answers(converse([json.dumps(message).encode()]))) == (1 if needs_answer(message) else 0)
 
 
-def wants_an_answer(message: Json) -> bool:
+def needs_answer(message: Json) -> bool:
     """Whether a message is a request, or so wrong that its sender must be told."""
     if message.get("jsonrpc") != "2.0":
         return True
@@ -87,7 +87,7 @@ def wants_an_answer(message: Json) -> bool:
 
 
 @given(messages)
-def test_an_answer_is_a_result_or_an_error_under_the_id_of_its_request(message: Json) -> None:
+def test_answer_is_a_result_or_an_error_with_the_id_of_its_request(message: Json) -> None:
     for answer in answers(converse([json.dumps(message).encode()])):
         assert set(answer) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"})
         if answer["id"] is not None:
@@ -95,22 +95,22 @@ def test_an_answer_is_a_result_or_an_error_under_the_id_of_its_request(message: 
 
 
 @given(st.lists(messages, min_size=1, max_size=5))
-def test_a_batch_is_answered_on_one_line(batch: list[Json]) -> None:
+def test_batch_is_answered_on_one_line(batch: list[Json]) -> None:
     sent = converse([json.dumps(batch).encode()], "2025-03-26")
     assert all(isinstance(message, list) or (isinstance(message, dict) and "method" in message) for message in sent)
-    assert sum(isinstance(message, list) for message in sent) == any(map(wants_an_answer, batch))
+    assert sum(isinstance(message, list) for message in sent) == any(map(needs_answer, batch))
 
 
 @given(messages, st.sampled_from(["method", "params"]), st.sampled_from([*FIELDS, None]))
-def test_no_error_repeats_what_the_client_said(message: Json, place: str, field: str | None) -> None:
+def test_no_error_repeats_client_input(message: Json, place: str, field: str | None) -> None:
     secret = "Zq7" * 12
     params = message.get("params")
     inside: Json = {**params} if isinstance(params, dict) else {}
     if place == "method":
-        told = {**message, "method": secret}
+        request = {**message, "method": secret}
     elif field is None:
-        told = {**message, "params": {**inside, secret: secret}}
+        request = {**message, "params": {**inside, secret: secret}}
     else:
-        told = {**message, "params": {**inside, field: secret}}
-    errors = [answer["error"] for answer in answers(converse([json.dumps(told).encode()])) if "error" in answer]
+        request = {**message, "params": {**inside, field: secret}}
+    errors = [answer["error"] for answer in answers(converse([json.dumps(request).encode()])) if "error" in answer]
     assert_hidden(secret, str(errors))

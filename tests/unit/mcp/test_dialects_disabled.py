@@ -12,7 +12,7 @@ from keepmum.core.errors import SwitchedOff
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context, Handlers
 
-EVERY = pytest.mark.parametrize("dialect", tuple(DIALECTS))
+every_dialect = pytest.mark.parametrize("dialect", tuple(DIALECTS))
 
 
 @pytest.fixture
@@ -35,16 +35,16 @@ def opened(dialect: str, context: Context) -> Iterator[Handlers]:
         yield handlers
 
 
-@EVERY
-def test_no_tool_works_for_a_session_that_was_there_when_the_memory_was_opened(dialect: str, context: Context) -> None:
+@every_dialect
+def test_tools_are_refused_when_opened_in_a_disabled_project(dialect: str, context: Context) -> None:
     with opened(dialect, context) as handlers:
         for tool in DIALECTS[dialect][0].tools:
             with pytest.raises(SwitchedOff, match=r"\.keepmum\.toml:1"):
                 handlers.call(tool.name, {}, context)
 
 
-@EVERY
-def test_no_tool_works_for_a_session_that_comes_later(dialect: str, context: Context) -> None:
+@every_dialect
+def test_tools_are_refused_after_a_move_to_a_disabled_project(dialect: str, context: Context) -> None:
     with opened(dialect, Context(agent="codex")) as handlers:
         handlers.roots_changed(context)
         for tool in DIALECTS[dialect][0].tools:
@@ -53,7 +53,7 @@ def test_no_tool_works_for_a_session_that_comes_later(dialect: str, context: Con
 
 
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if DIALECTS[name][0].resources])
-def test_nothing_can_be_read_or_asked_for_by_its_name(dialect: str, context: Context) -> None:
+def test_resources_and_prompts_are_refused(dialect: str, context: Context) -> None:
     surface = DIALECTS[dialect][0]
     with opened(dialect, context) as handlers:
         for resource in surface.resources:
