@@ -73,7 +73,7 @@ def test_an_invalid_response_to_a_write_is_an_error(open_memory: OpenService, fa
         "negative",
         "huge",
         "tags",
-        "odd tags",
+        "tags of other types",
         "no agent",
         "untitled",
         "lone surrogates",

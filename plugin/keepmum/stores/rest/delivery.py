@@ -114,7 +114,7 @@ class ItemSender:
         """The memory that an earlier try of this item created, when only its response was lost.
 
         Version 1 ignores idempotency keys. A memory with the same text and title in the same project is the one that
-        the item was to create, whoever wrote it.
+        the item was to create, regardless of who wrote it.
         """
         api = self._api()
         listed = api.search(f"{item.title} {item.text}"[:_MAX_QUERY], limit=_SEARCH_LIMIT, project=item.project)
