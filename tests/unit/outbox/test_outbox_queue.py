@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,3 +153,10 @@ def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "outbox.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreError, match="nothing was queued"):
         Outbox(str(tmp_path / "outbox.db"))
+
+
+def test_the_keys_of_the_file_stay_the_same(outbox: Outbox, tmp_path: Path) -> None:
+    outbox.put([an_item(memory_json={"id": "x"}, base_revision=3)])
+    with contextlib.closing(sqlite3.connect(next(tmp_path.rglob("*.db")))) as db:
+        ((body,),) = db.execute("SELECT body FROM items").fetchall()
+    assert sorted(json.loads(body)) == ["agent", "base", "tags", "text", "title", "whole"]

@@ -43,7 +43,15 @@ CREATE TABLE IF NOT EXISTS names (memory TEXT PRIMARY KEY, name TEXT NOT NULL) S
 CREATE TABLE IF NOT EXISTS paused (origin TEXT PRIMARY KEY, reason TEXT NOT NULL) STRICT;
 """
 _COLUMNS = "id, origin, project, action, memory, body, queued_at, tries, state, reason"
-_BODY = ("title", "text", "agent", "tags", "memory_json", "base_revision")  # fields of an item in the column `body`
+# The keys in the column `body`, which must not change, and the fields of Item that they hold.
+_BODY = {
+    "title": "title",
+    "text": "text",
+    "agent": "agent",
+    "tags": "tags",
+    "whole": "memory_json",
+    "base": "base_revision",
+}
 # Writes to one memory stay in order. Items with fewer tries come first, so that one that always fails blocks no other.
 _NEXT = f"""
 SELECT {_COLUMNS} FROM items AS item WHERE origin = ? AND state = 'waiting' AND NOT EXISTS (
@@ -107,7 +115,7 @@ class Outbox:
         """
         with self._transaction() as db:
             count, size = db.execute("SELECT count(*), coalesce(sum(length(body)), 0) FROM items").fetchone()
-            bodies = [json.dumps({name: getattr(item, name) for name in _BODY}) for item in items]
+            bodies = [json.dumps({key: getattr(item, field) for key, field in _BODY.items()}) for item in items]
             if count + len(items) > self._max_items or size + sum(map(len, bodies)) > self._max_bytes:
                 raise StoreError(
                     f"{items[0].origin} cannot be reached, and the queue is full ({count} writes wait); nothing was "
@@ -236,7 +244,8 @@ class Outbox:
 def _item(row: Sequence[object]) -> Item:
     values = dict(zip(_COLUMNS.split(", "), row, strict=True))
     body = json.loads(str(values.pop("body")))
-    return replace(Item(**values), **{**body, "tags": tuple(body["tags"])})  # type: ignore[arg-type] # columns of ours
+    fields = {field: body[key] for key, field in _BODY.items()}
+    return replace(Item(**values), **{**fields, "tags": tuple(body["tags"])})  # type: ignore[arg-type] # columns of ours
 
 
 def _store_error(error: Exception) -> StoreError:
