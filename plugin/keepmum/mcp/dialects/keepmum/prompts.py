@@ -28,7 +28,7 @@ PROMPTS = (
     Prompt("capture", "Keep what this conversation taught"),
     Prompt(
         "session-briefing",
-        "Where this project stands, from memory",
+        "What the memory holds about this project",
         (PromptArgument("focus", "A topic to look up as well"),),
     ),
 )

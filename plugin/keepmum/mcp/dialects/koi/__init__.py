@@ -26,7 +26,7 @@ SURFACE = Surface(
             "remember",
             "Keep a memory that outlives this session, as a Markdown file in the repository. Do it unasked when a task "
             "or milestone is done, a decision was taken, something about the code was learnt, or a hard bug was fixed: "
-            "whoever comes next starts from it. Write Markdown and be specific: what was done or decided, why (limits, "
+            "the next agent starts from it. Write Markdown and be specific: what was done or decided, why (limits, "
             "trade-offs), which files, what to watch out for. Tags help to filter later. Branch, commit and changed "
             "files are added. Secrets are refused.",
             parameters(

@@ -61,7 +61,7 @@ _TOOLS = (
         _object(
             ("query",),
             query=_text("Question or keywords"),
-            limit=_number("At most so many; default 10"),
+            limit=_number("Maximum number; default 10"),
             agent=_text("Only what this agent stored"),
             project=_text("Only this project"),
             tags=_texts("Only what has all of these"),
@@ -81,8 +81,8 @@ _TOOLS = (
         "list_recent",
         "List the latest memories of all projects: titles, ids and projects.",
         _object(
-            limit=_number("At most so many; default 10"),
-            days=_number("Not older than so many days; default 30"),
+            limit=_number("Maximum number; default 10"),
+            days=_number("Maximum age in days; default 30"),
             project=_text("Only this project"),
         ),
         _READS,
@@ -90,7 +90,7 @@ _TOOLS = (
     ),
     Tool(
         "update_memory",
-        "Give a memory a new text, so that what is outdated does not stay beside what is true.",
+        "Replace the text of an outdated memory.",
         _object(("id", "text"), id=_text("Id"), text=_text("New text"), title=_text("New title")),
         _WRITES,
         title="Update memory",

@@ -25,7 +25,7 @@ _WORTH = {"type": "integer", "minimum": 1, "maximum": 5}
 _DETAIL = {"type": "integer", "minimum": 1, "maximum": 4}
 _PATTERN = {"type": "string", "maxLength": 255, "description": "Key with *, as in project.*"}
 _AGES: dict[str, object] = {
-    "daysAgo": {"type": "number", "minimum": 0, "maximum": 36500, "description": "Written since so many days"},
+    "daysAgo": {"type": "number", "minimum": 0, "maximum": 36500, "description": "Maximum age in days"},
     "since": {"type": "string", "maxLength": 40, "description": "2026-01-31, today, 12h, 7d"},
     "until": {"type": "string", "maxLength": 40, "description": "As since; before then"},
 }
