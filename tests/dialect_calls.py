@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from keepmum.mcp.arguments import check
@@ -21,6 +22,16 @@ class Caller:
         self._tools = {tool.name: tool for tool in DIALECTS[dialect][0].tools}
         self.handlers = handlers
         self.context = context
+
+    @property
+    def service(self) -> Any:
+        """The service below the tools."""
+        return self.handlers._service  # type: ignore[attr-defined]
+
+    def shift_clock(self, milliseconds: int) -> None:
+        """Move the service's clock from its present time."""
+        context = self.service.context
+        self.service.context = replace(context, clock=lambda: context.clock() + milliseconds)
 
     def text(self, name: str, **arguments: object) -> str:
         """The text that a tool returns."""

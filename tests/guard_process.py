@@ -33,7 +33,7 @@ def environment(home: Path) -> dict[str, str]:
 def run(
     command: Sequence[str], data: bytes, home: Path, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
-    """The outcome of a server behind the guard that gets `data` and then the end of input."""
+    """The outcome of a guarded server that receives `data` and then the end of input."""
     return subprocess.run(
         guarded(*command, options=options),
         input=data,

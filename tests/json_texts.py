@@ -1,4 +1,4 @@
-"""Hypothesis strategies for JSON settings files in every layout that people and programs write."""
+"""Hypothesis strategies for JSON settings files in every layout."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-__all__ = ["LIMIT", "ServerProcess", "request"]
+__all__ = ["LIMIT", "Json", "ServerProcess", "code_of", "request", "text_of"]
 
 LIMIT = 60.0  # seconds; the machines of CI are slow and shared
 Json = dict[str, object]
@@ -43,7 +43,7 @@ class ServerProcess:
             thread.join(LIMIT)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            with contextlib.suppress(BrokenPipeError):  # the server ended before it had read everything
+            with contextlib.suppress(BrokenPipeError):  # the server ended before it read everything
                 stream.close()
 
     def send(self, message: object) -> None:
@@ -75,14 +75,14 @@ class ServerProcess:
             continue
         return message
 
-    def greet(self, protocol: str = "2025-11-25", capabilities: object = None) -> Json:
+    def greet(self, protocol: str = "2025-11-25", capabilities: object = None, client: str = "tester") -> Json:
         """Perform the handshake; returns the answer to `initialize`."""
         answer = self.ask(
             "initialize",
             {
                 "protocolVersion": protocol,
                 "capabilities": capabilities or {},
-                "clientInfo": {"name": "tester", "version": "2.0"},
+                "clientInfo": {"name": client, "version": "2.0"},
             },
             "hello",
         )
@@ -112,7 +112,7 @@ class ServerProcess:
         return self.process.wait(LIMIT)
 
     def errors(self) -> str:
-        """What the server wrote to standard error; call it after the server has ended."""
+        """The server's standard error; call it after the server has ended."""
         self._threads[1].join(LIMIT)
         return b"".join(self._errors).decode()
 
@@ -131,3 +131,17 @@ def request(method: str, params: object = None, request_id: object = 1) -> Json:
     """A JSON-RPC request."""
     message: Json = {"jsonrpc": "2.0", "id": request_id, "method": method}
     return message if params is None else {**message, "params": params}
+
+
+def text_of(answer: Json) -> str:
+    """The text of a tool's result."""
+    result = answer["result"]
+    assert isinstance(result, dict)
+    return str(result["content"][0]["text"])
+
+
+def code_of(answer: Json) -> object:
+    """The code of an error."""
+    error = answer["error"]
+    assert isinstance(error, dict)
+    return error["code"]

@@ -1,4 +1,4 @@
-"""A small MCP server for the tests of the stdio loop: one of each kind, and handlers that can misbehave on request.
+"""A small MCP server for the tests of the stdio loop, with handlers that misbehave on request.
 
 Run as a script it serves over standard input and output. Settings, from the environment:
 SAMPLE_GATE names a FIFO that opening the handlers waits on; SAMPLE_TRACE a file to which events are appended, one per

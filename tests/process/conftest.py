@@ -1,4 +1,4 @@
-"""What process tests share."""
+"""Fixtures of the process tests."""
 
 from __future__ import annotations
 
@@ -12,3 +12,9 @@ import pytest
 def shared_bytecode(home: Path, share_bytecode: Callable[[Path], None]) -> None:
     """Gives the processes of this test the bytecode that those of other tests made."""
     share_bytecode(home / ".keepmum")
+
+
+@pytest.fixture
+def token() -> str:
+    """A string in the form of a code host's key."""
+    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"

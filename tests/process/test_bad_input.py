@@ -24,7 +24,7 @@ BAD: dict[str, bytes] = {
     "lone surrogates": b"\xed\xa0\x80 " + TOKEN + b" \xed\xbf\xbf",
     "a line of a megabyte": b"some words " * 100_000 + TOKEN,
     "nulls": b"a\x00b " + TOKEN + b"\x00",
-    "nulls inside": b"key " + b"\x00".join(TOKEN[at : at + 1] for at in range(len(TOKEN))),
+    "nulls inside the secret": b"key " + b"\x00".join(TOKEN[at : at + 1] for at in range(len(TOKEN))),
     "nested too deep": b'{"a":' * 3000 + b'"' + TOKEN + b'"' + b"}" * 3000,
     "nested and unclosed": b"[" * 200_000 + TOKEN,
 }

@@ -35,12 +35,6 @@ def state(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> None:
     share_bytecode(tmp_path / ".keepmum")
 
 
-@pytest.fixture
-def token() -> str:
-    """A string in the form of a code host's key."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-
-
 Start = Callable[..., subprocess.Popen[bytes]]
 
 
@@ -99,10 +93,10 @@ def is_gone(pid: int) -> bool:
     "data",
     [
         pytest.param(b"", id="nothing"),
-        pytest.param(b"\x00\xff\r\n\n\n binary \x80", id="binary without an end"),
+        pytest.param(b"\x00\xff\r\n\n\n binary \x80", id="binary without line feed"),
         pytest.param(PING * 1000, id="many lines"),
         pytest.param(b"x" * 9_000_000 + b"\n" + PING, id="a huge line"),
-        pytest.param(b'{"half":', id="a part of a message"),
+        pytest.param(b'{"half":', id="an incomplete message"),
     ],
 )
 def test_bytes_pass_unchanged(tmp_path: Path, data: bytes) -> None:
@@ -263,14 +257,14 @@ def test_signals_are_forwarded_to_the_server(start: Start, name: str) -> None:
     assert process.wait(LIMIT) == 7
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells what a process ignores")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux shows the ignored signals of a process")
 def test_server_inherits_default_signal_handling(tmp_path: Path) -> None:
     command = ["/bin/grep", "-E", "^Sig(Ign|Cgt|Blk)", "/proc/self/status"]
     bare = subprocess.run(command, capture_output=True, timeout=LIMIT, check=True)
     assert run(command, b"", tmp_path).stdout == bare.stdout
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists what a process has open")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists open descriptors")
 def test_server_inherits_no_descriptors_of_the_guard(tmp_path: Path) -> None:
     listing = script("print(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])")
     assert run(listing, b"", tmp_path).stdout == b"[0, 1, 2]\n"

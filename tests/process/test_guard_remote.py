@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from guard_process import LIMIT, ROOT, environment
 from hidden import assert_hidden
-from mcp_process import ServerProcess
+from mcp_process import ServerProcess, text_of
 
 pytestmark = pytest.mark.heavy
 
@@ -51,12 +50,6 @@ uvicorn.run(front, host="127.0.0.1", port=int(sys.argv[1]), log_level="critical"
 """
 
 Start = Callable[..., ServerProcess]
-
-
-@pytest.fixture
-def token() -> str:
-    """A string in the form of a code host's key."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 class Remote:
@@ -129,10 +122,6 @@ def start(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Iterator[St
     yield start_guard
     for process in running:
         process.__exit__()
-
-
-def text_of(answer: dict[str, Any]) -> str:
-    return str(answer["result"]["content"][0]["text"])
 
 
 def test_conversation_passes(remote_of_each_kind: Remote, start: Start) -> None:
@@ -212,12 +201,12 @@ def test_unreachable_server_is_an_error(start: Start) -> None:
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        pytest.param(["--url", "http://memory.example/mcp"], "https", id="plain http to elsewhere"),
-        pytest.param(["--url", "http://localhost.evil.example/mcp"], "https", id="a name that begins like ours"),
+        pytest.param(["--url", "http://memory.example/mcp"], "https", id="plain http to another host"),
+        pytest.param(["--url", "http://localhost.evil.example/mcp"], "https", id="a host that begins with localhost"),
         pytest.param(["--url", "ftp://memory.example/"], "http or https", id="another scheme"),
         pytest.param(["--url", "https://"], "http or https", id="no host"),
-        pytest.param(["--url", "https://[::1"], "http or https", id="no address"),
-        pytest.param(["--url", "https://user:" + "pw@memory.example/"], "--header-env", id="a password in it"),
+        pytest.param(["--url", "https://[::1"], "http or https", id="malformed address"),
+        pytest.param(["--url", "https://user:" + "pw@memory.example/"], "--header-env", id="password in the address"),
         pytest.param(["--url", "https://x.example/", "--header-env", "A=UNSET_VARIABLE"], "UNSET_VARIABLE", id="unset"),
     ],
 )

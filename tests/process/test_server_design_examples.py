@@ -22,9 +22,7 @@ class Agent:
 
     def __init__(self, server: ServerProcess, name: str) -> None:
         self._server = server
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
-        server.ask("initialize", params, "hello")
-        server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        server.greet(client=name)
 
     def result(self, method: str, **params: object) -> Any:
         """The result of a request."""
@@ -45,7 +43,7 @@ Start = Callable[..., Agent]
 
 
 @pytest.fixture
-def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
+def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - sets the working folder
     """Starts a server with a dialect for a client; all share one project and one store."""
     with ExitStack() as stack:
 
@@ -130,11 +128,11 @@ def test_first_conversation_with_a_user(start: Start) -> None:
     wanted = ["preference", "personality", "instruction"]
     answer = agent.json("MemoryRecall", userId="user_123", categories=wanted)
     assert (answer["memories"], answer["personalitySummary"]) == ([], None)
-    kept = agent.json(
+    stored = agent.json(
         "MemoryStore", userId="user_123", category="skill", content="User works with Python", importance=0.6,
         confidence=0.7, context="User asked for Python help",
     )  # fmt: skip
-    assert (kept["status"], kept["tier"]) == ("created", "long-term")
+    assert (stored["status"], stored["tier"]) == ("created", "long-term")
 
 
 def test_returning_user_is_recognised(start: Start) -> None:

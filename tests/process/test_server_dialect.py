@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from mcp_process import ServerProcess
+from mcp_process import ServerProcess, text_of
 from rest_server import KEY, FakeServer, behind
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")
@@ -29,18 +29,14 @@ SHARED_TOOLS = {
 
 
 @pytest.fixture
-def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - it is where the process stands
+def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - sets the working folder
     """Starts a server in a project, with these arguments."""
     with ExitStack() as stack:
 
         def start_one(*options: str) -> ServerProcess:
             command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *options]
             server = stack.enter_context(ServerProcess(command, dict(os.environ)))
-            client = {"name": "codex", "version": "1"}
-            server.ask(
-                "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}, "hello"
-            )
-            server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            server.greet(client="codex")
             return server
 
         yield start_one
@@ -50,12 +46,6 @@ def tool_names(server: ServerProcess) -> set[str]:
     result = server.ask("tools/list", {}, "list")["result"]
     assert isinstance(result, dict)
     return {tool["name"] for tool in result["tools"]}
-
-
-def text_of_call(server: ServerProcess, name: str, **arguments: object) -> str:
-    result = server.ask("tools/call", {"name": name, "arguments": arguments}, name)["result"]
-    assert isinstance(result, dict)
-    return str(result["content"][0]["text"])
 
 
 def test_command_line_selects_the_dialect(start: Start) -> None:
@@ -81,9 +71,9 @@ def test_options_of_the_original_server_are_accepted(start: Start, httpserver: H
     server = start(
         "--dialect", "shared", "--memory-api-url", f"{url}/", "--api-key", KEY, "--agent", "ada", "--project", "beta"
     )  # fmt: skip
-    assert text_of_call(server, "store_memory", title="Pools", text="Blue first").startswith("Memory stored with ID: ")
-    kept = next(iter(fake.memories.values()))
-    assert (kept["agent"], kept["project"], kept["text"]) == ("ada", "beta", "Blue first")
+    assert text_of(server.call("store_memory", title="Pools", text="Blue first")).startswith("Memory stored with ID: ")
+    stored = next(iter(fake.memories.values()))
+    assert (stored["agent"], stored["project"], stored["text"]) == ("ada", "beta", "Blue first")
 
 
 def test_handshake_does_not_wait_for_a_server(start: Start, httpserver: HTTPServer) -> None:

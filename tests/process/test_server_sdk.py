@@ -41,8 +41,8 @@ def test_official_client_uses_tools_resources_and_prompts(root: Path, tmp_path: 
                 assert list(tools) == ["remember", "recall", "load", "forget", "resume"]
                 assert all(tool.annotations is not None for tool in tools.values())
                 arguments = {"text": "We chose Postgres", "key": "db", "kind": "decision"}
-                kept = await client.call_tool("remember", arguments)
-                assert text_of(kept).startswith("Kept: We chose Postgres")
+                stored = await client.call_tool("remember", arguments)
+                assert text_of(stored).startswith("Kept: We chose Postgres")
                 found = await client.call_tool("recall", {"query": "Which database?", "kinds": ["decision"]})
                 assert "We chose Postgres" not in text_of(found)  # it shares no word with the query
                 found = await client.call_tool("recall", {"query": "What about Postgres?"})

@@ -43,17 +43,10 @@ def start(root: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
             command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), "mcp", "--client", "claude"]
             server = stack.enter_context(ServerProcess(command, environment))
             if greet:
-                hello(server, agent)
+                server.greet(client=agent)
             return server
 
         yield start_one
-
-
-def hello(server: ServerProcess, agent: str) -> Json:
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": agent, "version": "1"}}
-    answer = server.ask("initialize", params, "hello")
-    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    return answer
 
 
 def checkpointed(home: Path) -> Path:
@@ -87,12 +80,12 @@ def id_in(text: str) -> str:
 
 def test_memory_is_stored_recalled_loaded_and_forgotten(start: Start) -> None:
     server = start()
-    kept = text_of(
+    confirmation = text_of(
         server.call("remember", text="We chose Postgres 16", key="db.choice", kind="decision", why="licence")
     )
-    assert kept.startswith("Kept: We chose Postgres 16")
+    assert confirmation.startswith("Kept: We chose Postgres 16")
     found = text_of(server.call("recall", query="which database do we use, postgres?"))
-    assert id_in(found) == id_in(kept)
+    assert id_in(found) == id_in(confirmation)
     assert "Why: licence" in text_of(server.call("load", ids=["db.choice"]))
     assert "1 trashed" in text_of(server.call("forget", ids=["db.choice"]))
     assert "Nothing is remembered" in text_of(server.call("recall", query="postgres"))
@@ -110,8 +103,8 @@ def test_write_reports_its_outcome(start: Start) -> None:
 
 def test_first_line_without_words_gives_no_empty_title(start: Start) -> None:
     server = start()
-    kept = text_of(server.call("remember", text="# \u00a0\nDeploys go through staging"))
-    assert kept.startswith("Kept: Deploys go through staging")
+    confirmation = text_of(server.call("remember", text="# \u00a0\nDeploys go through staging"))
+    assert confirmation.startswith("Kept: Deploys go through staging")
 
 
 def test_bulk_removal_needs_confirmation(start: Start) -> None:
@@ -144,7 +137,7 @@ def test_memory_accepts_days_to_live(start: Start) -> None:
         pytest.param("remember", {"text": "x", "tags": ["t"] * 21}, "tags", id="too many"),
         pytest.param("remember", {"text": "x", "supersedes": "unknown"}, "no memory", id="unknown id"),
         pytest.param("recall", {"limit": 0}, "limit", id="limit"),
-        pytest.param("recall", {"since": "some day"}, "since", id="no time"),
+        pytest.param("recall", {"since": "some day"}, "since", id="invalid time"),
         pytest.param("load", {"ids": []}, "ids", id="nothing to load"),
         pytest.param("load", {"ids": ["mem_00000000"]}, "no memory", id="unknown memory"),
         pytest.param("forget", {}, "name a memory", id="nothing to forget"),
@@ -251,7 +244,7 @@ def test_tools_without_a_home_are_refused_with_advice(start: Start, tmp_path: Pa
 
 def test_disabled_server_offers_nothing(start: Start, home: Path) -> None:
     server = start(greet=False, KEEPMUM_ENABLED="0")
-    answer = hello(server, "claude-code")
+    answer: Json = server.greet(client="claude-code")
     assert "tools" not in answer["result"]["capabilities"]
     assert answer["result"].get("instructions", "") == ""
     assert "error" in server.ask("tools/list")
@@ -288,7 +281,7 @@ def test_read_only_home_is_readable(start: Start, home: Path, monkeypatch: pytes
 
 
 @pytest.fixture
-def kept(start: Start, home: Path) -> Path:
+def database(start: Start, home: Path) -> Path:
     """The database of a server that stored one memory and has ended."""
     server = start()
     text_of(server.call("remember", text="Use tabs " * 2000, key="style"))
@@ -299,7 +292,9 @@ def kept(start: Start, home: Path) -> Path:
 
 @linux_only
 @pytest.mark.parametrize("room", [pytest.param(64 << 10, id="a little"), pytest.param(0, id="none")])
-def test_full_disk_fails_only_the_write(start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def test_full_disk_fails_only_the_write(
+    start: Start, database: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
     import resource
 
     with monkeypatch.context() as patch:
@@ -310,17 +305,17 @@ def test_full_disk_fails_only_the_write(start: Start, kept: Path, monkeypatch: p
     assert "Use tabs" in text_of(server.call("load", ids=["style"]))
     server.close_input()
     server.end()
-    with closing(sqlite3.connect(kept)) as db:
+    with closing(sqlite3.connect(database)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert db.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 
-def test_damaged_store_is_repaired_before_the_first_answer(start: Start, kept: Path) -> None:
-    with kept.open("r+b") as file:
+def test_damaged_store_is_repaired_before_the_first_answer(start: Start, database: Path) -> None:
+    with database.open("r+b") as file:
         file.write(bytes(100))
     server = start()
     assert "Use tabs" in text_of(server.call("recall", query="tabs"))
-    assert list(kept.parent.glob("memory.db.corrupt-*"))
+    assert list(database.parent.glob("memory.db.corrupt-*"))
 
 
 def _run_before_exec(monkeypatch: pytest.MonkeyPatch, prepare: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_process import LIMIT, ServerProcess, request
+from mcp_process import LIMIT, ServerProcess, code_of, request, text_of
 
 SAMPLE = Path(__file__).resolve().parent.parent / "mcp_sample.py"
 PLUGIN = SAMPLE.parent.parent / "plugin"
@@ -71,18 +71,6 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
     closed.close()
 
 
-def text_of(answer: dict[str, object]) -> object:
-    result = answer["result"]
-    assert isinstance(result, dict)
-    return result["content"][0]["text"]
-
-
-def code_of(answer: dict[str, object]) -> object:
-    error = answer["error"]
-    assert isinstance(error, dict)
-    return error["code"]
-
-
 def test_session_runs_from_handshake_to_exit(start: Start) -> None:
     server = start()
     assert code_of(server.ask("server/discover")) == -32601
@@ -122,10 +110,10 @@ def test_stray_output_and_child_processes_stay_off_the_protocol(server: ServerPr
     [
         pytest.param(b"{\n", -32700, id="not JSON"),
         pytest.param(b"\xff\xfe\n", -32700, id="not UTF-8"),
-        pytest.param(b"[" * 2_000_000 + b"\n", -32700, id="nested without end"),
-        pytest.param(b'{"a":' * 500_000 + b"\n", -32700, id="objects nested without end"),
+        pytest.param(b"[" * 2_000_000 + b"\n", -32700, id="endless nesting"),
+        pytest.param(b'{"a":' * 500_000 + b"\n", -32700, id="endless nesting of objects"),
         pytest.param(b"x" * (4 * 1024 * 1024 + 1) + b"\n", -32600, id="a byte too long"),
-        pytest.param(b"x" * (4 * 1024 * 1024) + b"\n", -32700, id="as long as may be"),
+        pytest.param(b"x" * (4 * 1024 * 1024) + b"\n", -32700, id="at the limit"),
         pytest.param(b"[1]\n", -32600, id="a batch"),
     ],
 )

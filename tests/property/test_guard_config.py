@@ -1,4 +1,4 @@
-"""For any client's file, removing the guard restores the bytes."""
+"""Removing the guard restores a client's settings file byte for byte."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_removing_the_guard_restores_the_bytes(text: str, entries: list[dict[str
         try:
             text, _ = merge(text, ("mcpServers", name), entry)
         except UneditableFile:
-            assume(False)  # noqa: FBT003 - hypothesis has it so
+            assume(False)  # noqa: FBT003 - the API of Hypothesis
     with tempfile.TemporaryDirectory() as home:
         machine = Machine(home, str(Path(home) / "keepmum"), home, home, {"PATH": ""})
         path = Path(home) / ".claude.json"

@@ -1,4 +1,4 @@
-"""Whatever is sent through the guard: it comes out as it went in, or it is refused; and a secret never comes out."""
+"""Arbitrary lines pass the guard unchanged or are refused; a secret never passes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from keepmum.guard.results import masked
 
 
 def _token(seed: int) -> str:
-    """What looks like a key of a code host; what a property search would make of one looks like an example."""
+    """A string in the form of a code host's key; seeded, since Hypothesis's own strings look like examples."""
     return "gh" + "p_" + "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=36))
 
 
-CURSOR = "".join(random.Random(0).choices(string.ascii_letters, k=40))  # looks like a key, and is a place in a list
+CURSOR = "".join(random.Random(0).choices(string.ascii_letters, k=40))  # looks like a key, but is a pagination cursor
 SECRET = st.integers(0, 1 << 32).map(_token)
 TEXTS = st.text(max_size=40)
 VALUES = st.recursive(
@@ -99,7 +99,7 @@ def test_masking_changes_only_lines_with_secrets(stream: bytes) -> None:
 
 @pytest.mark.heavy
 def test_streams_pass_through_a_guarded_server(tmp_path: Path) -> None:
-    """One server echoes all streams, a marker after each; so a stream costs no process of its own."""
+    """One server echoes all streams, with a marker after each, so that no stream needs its own process."""
     echo = script("while data := os.read(0, 65536):\n    os.write(1, data)")
     process = subprocess.Popen(
         guarded(*echo), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path), bufsize=0
@@ -137,12 +137,12 @@ def test_streams_pass_through_a_guarded_server(tmp_path: Path) -> None:
 
 
 def _lines(stream: bytes) -> list[bytes]:
-    """The lines of a stream, each with its line feed; bytes have no simpler way that knows no other line ends."""
+    """The lines of a stream with their line feeds; `bytes.splitlines` also splits at other line ends."""
     return re.findall(rb"[^\n]*\n|[^\n]+", stream)
 
 
 def _with(secret: str, value: object) -> st.SearchStrategy[object]:
-    """The value with the secret put somewhere: as a text, a name, a text in a list, or in JSON that is a text."""
+    """The value with the secret as a text, a name, a list item, in JSON text, or alone."""
     return st.sampled_from(
         [
             {"text": f"see {secret} there", "rest": value},
@@ -157,7 +157,7 @@ def _with(secret: str, value: object) -> st.SearchStrategy[object]:
 @given(SECRET, VALUES, st.data())
 def test_only_the_secret_in_a_response_is_masked(secret: str, value: object, data: st.DataObject) -> None:
     harmless = json.dumps({"jsonrpc": "2.0", "id": 7, "result": {"content": value}}).encode() + b"\n"
-    assume(masked(harmless) == harmless)  # a number under a name such as "heslo" is masked for itself
+    assume(masked(harmless) == harmless)  # a number under a name such as "heslo" is masked anyway
     payload = data.draw(_with(secret, value))
     field = data.draw(st.sampled_from(["content", "structuredContent", "contents", "messages"]))
     response = data.draw(
@@ -173,7 +173,7 @@ def test_only_the_secret_in_a_response_is_masked(secret: str, value: object, dat
 
 
 def _replaced(value: object, secret: str) -> object:
-    """The value with the secret in each text and each name replaced as redaction does."""
+    """The value with the secret redacted in every text and name."""
     if isinstance(value, str):
         return value.replace(secret, "[github.token removed]")
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Lines, whatever the chunks they come in."""
+"""JSON-RPC lines in arbitrary chunks and with arbitrary content."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_any_bytes_are_a_value_or_a_parse_error(line: bytes) -> None:
 
 
 def decode_outcome(line: bytes) -> object:
-    """What became of a line; any other error than the protocol's comes through."""
+    """The outcome of decoding a line: `value` or the code of the protocol error."""
     try:
         jsonrpc.decode(line)
     except jsonrpc.RpcError as error:

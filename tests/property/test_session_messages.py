@@ -1,4 +1,4 @@
-"""A session, whatever it is told."""
+"""A session with arbitrary messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIELDS = (
     "name", "arguments", "uri", "level", "cursor", "requestId", "protocolVersion", "capabilities", "clientInfo",
     "roots", "_meta", "progressToken", "text",
 )  # fmt: skip
-TOOLS = ("echo", "refuse", "fail", "leave", "who", "report")  # those that neither wait nor print
+TOOLS = ("echo", "refuse", "fail", "leave", "who", "report")  # the tools that neither wait nor print
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
@@ -44,7 +44,7 @@ messages = st.fixed_dictionaries(
 
 
 def converse(lines: list[bytes], protocol: str = "2025-11-25") -> list[object]:
-    """All that a session sends when it is told these lines after a handshake."""
+    """The messages that a session sends after a handshake and these lines."""
     sent: list[object] = []
     jobs: list[Callable[[], None]] = []
     session = Session(SURFACE, lambda _: SampleHandlers(), name="s", version="1", send=sent.append, submit=jobs.append)
@@ -59,7 +59,7 @@ def converse(lines: list[bytes], protocol: str = "2025-11-25") -> list[object]:
 
 
 def answers(sent: list[object]) -> list[Json]:
-    """The answers among what was sent, also those that came in batches."""
+    """The answers among the sent messages, including those in batches."""
     flat: list[object] = []
     for message in sent:
         flat.extend(message if isinstance(message, list) else [message])
@@ -78,7 +78,7 @@ def test_request_has_one_answer_and_notification_none(message: Json) -> None:
 
 
 def needs_answer(message: Json) -> bool:
-    """Whether a message is a request, or so wrong that its sender must be told."""
+    """Whether a message is a request, or too malformed to be ignored."""
     if message.get("jsonrpc") != "2.0":
         return True
     if "method" not in message:

@@ -96,7 +96,7 @@ def test_documented_command_lines_parse(root: Path, document: str) -> None:
     lines = _command_lines(root, document)
     assert lines
     for line in lines:
-        command_line.build_parser().parse_args(shlex.split(line)[1:])  # ends the process where it does not understand
+        command_line.build_parser().parse_args(shlex.split(line)[1:])  # exits on an unknown word
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/install.md"])
@@ -106,7 +106,7 @@ def test_documented_options_exist(root: Path, document: str) -> None:
     readme = (root / document).read_text(encoding="utf-8")
     reference = (root / "docs" / "reference.md").read_text(encoding="utf-8")
     shell = (root / "installers" / "install.sh").read_text(encoding="utf-8")
-    ours = set(re.findall(r"--[a-z-]+", readme)) - {"--allowedTools", "--allowed"}  # the client's own
+    ours = set(re.findall(r"--[a-z-]+", readme)) - {"--allowedTools", "--allowed"}  # options of the client
     assert {option for option in ours if option not in reference + shell + USAGE} == set()
 
 

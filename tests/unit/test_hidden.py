@@ -1,4 +1,4 @@
-"""The assertion that does not show the secret it looks for."""
+"""`assert_hidden` never shows the secret."""
 
 import pytest
 

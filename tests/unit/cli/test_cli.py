@@ -1,4 +1,4 @@
-"""The command line as people and their programs use it, in good and bad hands."""
+"""The command line with valid and invalid input."""
 
 from __future__ import annotations
 
@@ -9,46 +9,19 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from keepmum.cli import console
-from keepmum.cli import main as cli
 from keepmum.cli import parser as command_line
 from keepmum.core.errors import ConfirmationNeeded
+from unit.cli.conftest import Command
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 
 
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Answer]
-
-
-@pytest.fixture
-def keepmum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs one command in a folder of its own; `stdin` is what is piped into it."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-
-    def keepmum(*words: str, stdin: bytes = b"") -> Answer:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        try:
-            status = cli.main(list(words))  # as the interpreter hands them over
-        except SystemExit as end:  # argparse's way to refuse
-            status = int(str(end.code))
-        said = capsys.readouterr()
-        return Answer(status, said.out, said.err)
-
-    return keepmum
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def test_remembered_text_is_recalled(keepmum: Command) -> None:
@@ -77,38 +50,40 @@ def test_no_command_shows_the_help(keepmum: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(("remember", ""), "text: is empty", id="nothing to remember"),
         pytest.param(("remember", "x", "--ttl-days", "inf"), "above 0 and at most 36500", id="endless days"),
         pytest.param(
-            ("remember", "x", "--ttl-days", "soon"), "above 0 and at most 36500", id="days that are no number"
+            ("remember", "x", "--ttl-days", "soon"), "above 0 and at most 36500", id="days that are not a number"
         ),
         pytest.param(("remember", "x", "--importance", "3"), "importance", id="importance past its limit"),
-        pytest.param(("recall", "--limit", "none"), "a whole number, 1 or more", id="a limit that is no number"),
+        pytest.param(("recall", "--limit", "none"), "a whole number, 1 or more", id="a limit that is not a number"),
         pytest.param(("recall", "--since", "never"), "--since: is not a time", id="an invalid time"),
         pytest.param(("load", "nothing"), "no memory has this key", id="an unknown key"),
         pytest.param(("forget",), "name a memory", id="nothing to forget"),
-        pytest.param(("forget", "--undo"), "--undo needs the ids", id="nothing to bring back"),
-        pytest.param(("export", "absent/folder/file"), "No such file", id="an export to nowhere"),
-        pytest.param(("import", "absent"), "No such file", id="an import from nowhere"),
+        pytest.param(("forget", "--undo"), "--undo needs the ids", id="nothing to undo"),
+        pytest.param(("export", "absent/folder/file"), "No such file", id="an export to a missing folder"),
+        pytest.param(("import", "absent"), "No such file", id="an import of a missing file"),
         pytest.param(("import", "."), "holds neither MEMORY.md nor folders", id="an import of a folder"),
-        pytest.param(("import", "--from", "server"), "no team server is configured", id="an import from no server"),
-        pytest.param(("migrate", "sqlite", "rest"), "TO: no team server is configured", id="a migration to no server"),
+        pytest.param(("import", "--from", "server"), "no team server is configured", id="an import without a server"),
         pytest.param(
-            ("migrate", "rest", "sqlite"), "FROM: no team server is configured", id="a migration from no server"
+            ("migrate", "sqlite", "rest"), "TO: no team server is configured", id="a migration to a missing server"
         ),
-        pytest.param(("logout",), "no team server is configured", id="a key of no server"),
-        pytest.param(("audit", "absent"), "absent does not exist", id="an audit of nothing"),
-        pytest.param(("outbox",), "required: action\n", id="an outbox without a word"),
+        pytest.param(
+            ("migrate", "rest", "sqlite"), "FROM: no team server is configured", id="a migration from a missing server"
+        ),
+        pytest.param(("logout",), "no team server is configured", id="logout without a server"),
+        pytest.param(("audit", "absent"), "absent does not exist", id="an audit of a missing file"),
+        pytest.param(("outbox",), "required: action\n", id="outbox without an action"),
         pytest.param(("off", "--bogus"), "keepmum off: error: unrecognized arguments: --bogus", id="an unknown option"),
-        pytest.param(("recall",), "there are no memories for this project yet", id="a list of nothing"),
+        pytest.param(("recall",), "there are no memories for this project yet", id="an empty list"),
         pytest.param(("mcp", "--dialect", "none"), "unknown dialect", id="an unknown dialect"),
     ],
 )
-def test_invalid_input_is_refused_with_a_message(keepmum: Command, words: tuple[str, ...], said: str) -> None:
+def test_invalid_input_is_refused_with_a_message(keepmum: Command, words: tuple[str, ...], message: str) -> None:
     status, out, err = keepmum(*words)
-    assert (status in {1, 2}, said in err, out) == (True, True, "")
+    assert (status in {1, 2}, message in err, out) == (True, True, "")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +99,7 @@ def test_invalid_input_is_refused_with_a_message(keepmum: Command, words: tuple[
         pytest.param(("install", "--client", TOKEN), id="as a client"),
         pytest.param(("import", TOKEN), id="as a file"),
         pytest.param(("export", f"{TOKEN}/file"), id="in a path"),
-        pytest.param(("audit", TOKEN), id="as a file of an audit"),
+        pytest.param(("audit", TOKEN), id="as an audited file"),
         pytest.param(("mcp", "--dialect", TOKEN), id="as a dialect"),
         pytest.param(("backend", "use", f"https://user:{TOKEN}@host"), id="in an address"),
     ],
@@ -161,10 +136,10 @@ def test_command_help_describes_the_command(keepmum: Command) -> None:
     assert "Remove memories; --undo works for 30 days." in keepmum("forget", "--help").out
 
 
-@pytest.mark.parametrize(("word", "said"), [("recal", "did you mean `keepmum recall`?"), ("xyzzy", "lists them")])
-def test_unknown_command_is_refused_with_a_suggestion(keepmum: Command, word: str, said: str) -> None:
+@pytest.mark.parametrize(("word", "message"), [("recal", "did you mean `keepmum recall`?"), ("xyzzy", "lists them")])
+def test_unknown_command_is_refused_with_a_suggestion(keepmum: Command, word: str, message: str) -> None:
     answer = keepmum(word)
-    assert (answer.status, said in answer.err) == (2, True)
+    assert (answer.status, message in answer.err) == (2, True)
 
 
 def test_oversized_pipe_is_refused(keepmum: Command) -> None:
@@ -195,9 +170,9 @@ def test_clean_audit_of_files_is_reported(keepmum: Command) -> None:
     assert keepmum("audit", ".") == (0, "", "keepmum: 0 places with secrets\n")
 
 
-@pytest.mark.parametrize(("count", "said"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
-def test_count_and_noun_agree(count: int, said: str) -> None:
-    assert console.memory_count(count) == said
+@pytest.mark.parametrize(("count", "message"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
+def test_count_and_noun_agree(count: int, message: str) -> None:
+    assert console.memory_count(count) == message
 
 
 def test_small_token_budget_is_distinguished_from_an_empty_memory(keepmum: Command) -> None:
@@ -250,12 +225,12 @@ def test_export_is_importable_elsewhere(keepmum: Command, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(b"\xff\xfe", id="no UTF-8"),
-        pytest.param(b"{", id="half an object"),
+        pytest.param(b"\xff\xfe", id="not UTF-8"),
+        pytest.param(b"{", id="incomplete object"),
         pytest.param(b"[]", id="a list"),
-        pytest.param(b"[" * 100_000, id="a nest"),
+        pytest.param(b"[" * 100_000, id="deep nesting"),
         pytest.param(b'"' + b"x" * (1 << 20) + b'"', id="enormous"),
-        pytest.param(b'{"text": 1}', id="a text that is none"),
+        pytest.param(b'{"text": 1}', id="text of the wrong type"),
     ],
 )
 def test_import_skips_an_invalid_line(keepmum: Command, line: bytes) -> None:

@@ -1,4 +1,4 @@
-"""`keepmum promote`, `demote`, `migrate` and `standup`, as a person runs them."""
+"""`keepmum promote`, `demote`, `migrate` and `standup`."""
 
 from __future__ import annotations
 
@@ -8,96 +8,86 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.cli.main import main
+from unit.cli.conftest import Command
 
 pytestmark = pytest.mark.usefixtures("project")
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """Exit status, output and remarks."""
-    capsys.readouterr()
-    status = main(words)
-    told = capsys.readouterr()
-    return status, told.out, told.err
-
-
-def test_promotion_is_previewed_before_confirmation(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
-    status, shown, told = run(capsys, "promote", "deploy", "--to", "repo")
+def test_promotion_is_previewed_before_confirmation(keepmum: Command, project: Path) -> None:
+    keepmum("remember", "Deploys go through the blue pool", "--key", "deploy")
+    status, shown, errors = keepmum("promote", "deploy", "--to", "repo")
     assert "+read by: everybody who has the repository" in shown
     assert " Deploys go through the blue pool" in shown
-    assert (status, "nothing was moved" in told) == (1, True)  # there is nobody to ask
+    assert (status, "nothing was moved" in errors) == (1, True)  # nobody can confirm
     assert list(project.rglob("*.md")) == []
 
 
-def test_memory_is_promoted_and_demoted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    main(["remember", "Deploys go through the blue pool", "--key", "deploy"])
-    status, shown, told = run(capsys, "promote", "deploy", "--to", "repo", "--yes")
+def test_memory_is_promoted_and_demoted(keepmum: Command, project: Path) -> None:
+    keepmum("remember", "Deploys go through the blue pool", "--key", "deploy")
+    status, shown, errors = keepmum("promote", "deploy", "--to", "repo", "--yes")
     assert (status, shown.splitlines()[-1].endswith("from sqlite to markdown")) == (0, True)
-    assert "keepmum backend use markdown" in told
+    assert "keepmum backend use markdown" in errors
     assert len(list(project.rglob("*.md"))) == 1
-    assert run(capsys, "demote", "deploy", "--yes")[0] == 0
+    assert keepmum("demote", "deploy", "--yes").status == 0
     assert list(project.rglob("*.md")) == []
 
 
-def test_promotion_to_a_team_needs_a_server(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["remember", "A zebra", "--key", "animal"])
-    status, _, told = run(capsys, "promote", "animal", "--to", "team", "--yes")
-    assert (status, "keepmum backend use URL" in told) == (1, True)
+def test_promotion_to_a_team_needs_a_server(keepmum: Command) -> None:
+    keepmum("remember", "A zebra", "--key", "animal")
+    status, _, errors = keepmum("promote", "animal", "--to", "team", "--yes")
+    assert (status, "keepmum backend use URL" in errors) == (1, True)
 
 
-def test_migration_copies_and_counts(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    main(["remember", "A zebra"])
-    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("1 copied and verified, 0 unchanged")
-    assert run(capsys, "migrate", "sqlite", "markdown")[1].startswith("0 copied and verified, 1 unchanged")
+def test_migration_copies_and_counts(keepmum: Command, project: Path) -> None:
+    keepmum("remember", "A zebra")
+    assert keepmum("migrate", "sqlite", "markdown").out.startswith("1 copied and verified, 0 unchanged")
+    assert keepmum("migrate", "sqlite", "markdown").out.startswith("0 copied and verified, 1 unchanged")
     assert len(list(project.rglob("*.md"))) == 1
 
 
-def test_standup_groups_by_project(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standup_groups_by_project(keepmum: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEEPMUM_BACKEND", "markdown")
-    main(["remember", "Fixed the login"])
+    keepmum("remember", "Fixed the login")
     (tmp_path / "api").mkdir()
     monkeypatch.chdir(tmp_path / "api")
-    main(["remember", "Chose Postgres"])
-    status, told, _ = run(capsys, "standup")
-    lines = told.splitlines()
-    assert (status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
+    keepmum("remember", "Chose Postgres")
+    answer = keepmum("standup")
+    lines = answer.out.splitlines()
+    assert (answer.status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
     assert lines[1].startswith("- Chose Postgres (mem_")
     assert lines[3].startswith("- Fixed the login (mem_")
 
 
 @pytest.fixture
-def namesake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another folder that is called like the one of the test, with a memory; the test goes on in its own."""
+def namesake(keepmum: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another project folder of the same name with one memory; the test continues in its own."""
     folder = tmp_path / "elsewhere" / "shop"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
-    main(["remember", "Chose Postgres"])
+    keepmum("remember", "Chose Postgres")
     monkeypatch.chdir(tmp_path / "shop")
     return folder
 
 
-def test_standup_distinguishes_projects_of_the_same_name(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
-    main(["remember", "Fixed the login"])
-    told = run(capsys, "standup")[1].splitlines()
-    assert [line for line in told if line.endswith(":")] == [f"shop ({namesake}):", f"shop ({os.getcwd()}):"]
+def test_standup_distinguishes_projects_of_the_same_name(keepmum: Command, namesake: Path) -> None:
+    keepmum("remember", "Fixed the login")
+    lines = keepmum("standup").out.splitlines()
+    assert [line for line in lines if line.endswith(":")] == [f"shop ({namesake}):", f"shop ({os.getcwd()}):"]
 
 
-def test_memory_of_another_project_names_its_project(capsys: pytest.CaptureFixture[str], namesake: Path) -> None:
-    main(["remember", "Postgres listens on the usual port"])
-    found = run(capsys, "recall", "--scope", "all", "postgres")[1].splitlines()
+def test_memory_of_another_project_names_its_project(keepmum: Command, namesake: Path) -> None:
+    keepmum("remember", "Postgres listens on the usual port")
+    found = keepmum("recall", "--scope", "all", "postgres").out.splitlines()
     other = next(line for line in found if "Chose Postgres" in line)
     assert f"of shop ({namesake})" in other
     assert [line for line in found if "of shop" in line] == [other]
 
 
-def test_recall_json_includes_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["remember", "Chose Postgres", "--why", "its licence"])
-    (found,) = json.loads(run(capsys, "recall", "postgres", "--json")[1])
+def test_recall_json_includes_the_reason(keepmum: Command) -> None:
+    keepmum("remember", "Chose Postgres", "--why", "its licence")
+    (found,) = json.loads(keepmum("recall", "postgres", "--json").out)
     assert found["why"] == "its licence"
 
 
-def test_empty_standup_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "standup", "--since", "1h") == (1, "", "keepmum: no memories since 1h\n")
+def test_empty_standup_is_reported(keepmum: Command) -> None:
+    assert keepmum("standup", "--since", "1h") == (1, "", "keepmum: no memories since 1h\n")

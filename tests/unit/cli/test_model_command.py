@@ -1,48 +1,32 @@
-"""`keepmum model` tells a person what is there, what is missing, and what to do."""
+"""`keepmum model status`, `install` and `remove`, and the progress bar."""
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from embedding_models import Tiny
-from keepmum.cli import main as cli
 from keepmum.cli.progress import Bar
-
-
-class Answer(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Answer]
+from unit.cli.conftest import Command
 
 
 @pytest.fixture
 def tiny(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Tiny:
-    """A model that takes the place of the real one."""
+    """A small model in place of the real one."""
     made = Tiny(tmp_path_factory.mktemp("tiny"))
     monkeypatch.setattr("keepmum.embedding.local_model.MINILM", made.model)
     return made
 
 
 @pytest.fixture
-def model(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs `keepmum model` with some words."""
-
-    def run(*words: str) -> Answer:
-        status = cli.main(["model", *words])
-        said = capsys.readouterr()
-        return Answer(status, said.out, said.err)
-
-    return run
+def model(keepmum: Command) -> Command:
+    """Runs `keepmum model` with arguments."""
+    return functools.partial(keepmum, "model")
 
 
 def test_status_without_a_model_names_the_install_command(model: Command) -> None:

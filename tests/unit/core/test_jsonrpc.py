@@ -1,4 +1,4 @@
-"""Bytes to messages and back."""
+"""JSON-RPC: splitting lines, decoding, encoding and validation of messages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def split(*chunks: bytes, limit: int = 10) -> list[bytes | None]:
         pytest.param([b"a\nb\n"], [b"a", b"b"], id="two lines in a chunk"),
         pytest.param([b"a", b"b\nc", b"\n"], [b"ab", b"c"], id="a line in two chunks"),
         pytest.param([b"a\n\nb\n"], [b"a", b"", b"b"], id="an empty line"),
-        pytest.param([b"a\nb"], [b"a", b"b"], id="nothing ends the last line"),
-        pytest.param([b"0123456789\nb\n"], [b"0123456789", b"b"], id="as long as the limit"),
-        pytest.param([b"0123456789x\nb\n"], [None, b"b"], id="one byte longer"),
-        pytest.param([b"012345", b"6789x", b"more", b"\nb\n"], [None, b"b"], id="longer, over many chunks"),
-        pytest.param([b"012345", b"6789x"], [None], id="longer, and nothing ends it"),
+        pytest.param([b"a\nb"], [b"a", b"b"], id="no final line feed"),
+        pytest.param([b"0123456789\nb\n"], [b"0123456789", b"b"], id="at the limit"),
+        pytest.param([b"0123456789x\nb\n"], [None, b"b"], id="one byte over the limit"),
+        pytest.param([b"012345", b"6789x", b"more", b"\nb\n"], [None, b"b"], id="over the limit, in many chunks"),
+        pytest.param([b"012345", b"6789x"], [None], id="over the limit, without line feed"),
     ],
 )
 def test_lines_are_split_at_line_feeds(chunks: list[bytes], lines: list[bytes | None]) -> None:
@@ -48,7 +48,7 @@ def test_overlong_line_is_not_buffered() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(b"{", id="cut off"),
+        pytest.param(b"{", id="truncated"),
         pytest.param(b"hunter2", id="a bare word"),
         pytest.param(b'"\xff"', id="not UTF-8"),
         pytest.param(b"\xef\xbb\xbf{}", id="a byte order mark"),
@@ -57,7 +57,7 @@ def test_overlong_line_is_not_buffered() -> None:
         pytest.param(b'{"a":NaN}', id="NaN"),
         pytest.param(b'{"a":-Infinity}', id="an infinity"),
         pytest.param(b"1" * 5000, id="more digits than Python converts"),
-        pytest.param(b"[" * 1_000_000, id="nested without end"),
+        pytest.param(b"[" * 1_000_000, id="endless nesting"),
         pytest.param(b'{"a":1} {"b":2}', id="two messages on a line"),
     ],
 )
@@ -95,7 +95,7 @@ def test_nan_cannot_be_encoded() -> None:
         pytest.param({"id": 1, "method": "ping"}, jsonrpc.INVALID_REQUEST, 1, id="no version"),
         pytest.param({"jsonrpc": "1.0", "id": 1, "method": "ping"}, jsonrpc.INVALID_REQUEST, 1, id="version 1"),
         pytest.param({"jsonrpc": "2.0", "id": "a"}, jsonrpc.INVALID_REQUEST, "a", id="no method"),
-        pytest.param({"jsonrpc": "2.0", "id": 1, "method": 7}, jsonrpc.INVALID_REQUEST, 1, id="a method of a number"),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "method": 7}, jsonrpc.INVALID_REQUEST, 1, id="a number as the method"),
         pytest.param({"jsonrpc": "2.0", "id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id null"),
         pytest.param({"jsonrpc": "2.0", "id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id true"),
         pytest.param({"jsonrpc": "2.0", "id": [1], "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id a list"),

@@ -1,4 +1,4 @@
-"""A secret, put together here so that no file holds one, and calls to hold it."""
+"""Fixtures of the guard's tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from guard_gate import Gate
 
 @pytest.fixture
 def token() -> str:
-    """What looks like a key of a code host."""
+    """A string in the form of a code host's key."""
     return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 

@@ -1,4 +1,4 @@
-"""The proxy honours what a person allowed, both ways, and names what they can allow."""
+"""The proxy applies the allowlist to calls and results; refusals name the fingerprints to allow."""
 
 from __future__ import annotations
 

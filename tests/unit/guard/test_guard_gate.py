@@ -1,4 +1,4 @@
-"""The gate: what passes does so byte for byte, what holds a secret does not, however it is spelt."""
+"""The gate forwards harmless lines byte for byte and refuses calls with a secret, however they are encoded."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from keepmum.guard.verdict import LONGEST
         pytest.param(b"\n", id="an empty line"),
         pytest.param(b"\x00\xff\xfe binary\n", id="binary"),
         pytest.param(b'{"jsonrpc": "2.0", "id": 1,  "method": "ping"}\r\n', id="odd spacing"),
-        pytest.param(b'{"method": "pi', id="a part of a message"),
-        pytest.param(b'{"a":1,"a":2}\n', id="a name twice"),
+        pytest.param(b'{"method": "pi', id="an incomplete message"),
+        pytest.param(b'{"a":1,"a":2}\n', id="a duplicate name"),
         pytest.param('{"jsonrpc":"2.0","method":"x","params":{"t":"ä€😀\\u00e4"}}\n'.encode(), id="unicode"),
-        pytest.param(b'{"jsonrpc":"2.0","id":1,"result":{"about":"tools/call"}}\n', id="an answer that names calls"),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":1,"result":{"about":"tools/call"}}\n', id="a response that mentions calls"
+        ),
         pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}\n', id="no arguments"),
         pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"tools/call"} , {"id":2}]\n', id="a harmless batch"),
         pytest.param(b"{" + b" " * jsonrpc.MAX_LINE + b"\n", id="longer than the guard reads"),
@@ -40,11 +42,11 @@ def test_line_without_a_secret_in_a_call_passes_byte_for_byte(line: bytes) -> No
         pytest.param({"text": "TOKEN"}, id="a text"),
         pytest.param({"TOKEN": "x"}, id="a name"),
         pytest.param({"TOKEN": {"deep": []}}, id="the name of an object"),
-        pytest.param({"entities": [{"observations": ["fine", "TOKEN"]}]}, id="a list within"),
+        pytest.param({"entities": [{"observations": ["fine", "TOKEN"]}]}, id="a nested list"),
         pytest.param(["TOKEN"], id="arguments that are a list"),
         pytest.param("TOKEN", id="arguments that are a text"),
         pytest.param({"data": json.dumps({"deep": [json.dumps("TOKEN")]})}, id="JSON in JSON"),
-        pytest.param({"_meta": "TOKEN"}, id="an argument named as the protocol's own"),
+        pytest.param({"_meta": "TOKEN"}, id="an argument named _meta"),
     ],
 )
 def test_secret_is_found_anywhere_in_the_arguments(gate: Gate, token: str, arguments: object) -> None:
@@ -77,7 +79,7 @@ def test_protocol_metadata_is_not_scanned(gate: Gate, token: str) -> None:
     [
         pytest.param(b'"tools\\/call"', id="an escaped slash"),
         pytest.param(b'"\\u0074ools/call"', id="an escaped letter"),
-        pytest.param(b'"tool\\u0073\\u002Fcal\\u006C"', id="escapes in capitals"),
+        pytest.param(b'"tool\\u0073\\u002Fcal\\u006C"', id="upper-case escapes"),
     ],
 )
 def test_call_with_an_escaped_method_is_recognised(token: str, spelling: bytes) -> None:
@@ -88,11 +90,11 @@ def test_call_with_an_escaped_method_is_recognised(token: str, spelling: bytes) 
 @pytest.mark.parametrize(
     "members",
     [
-        pytest.param('"method":"tools/call","method":"ping","params":{"t":"TOKEN"}', id="a method given twice"),
-        pytest.param('"method":"ping","method":"tools/call","params":{"t":"TOKEN"}', id="the other way round"),
-        pytest.param('"Method":"tools/call","Params":{"t":"TOKEN"}', id="names in capitals"),
-        pytest.param('"method":"tools/call","params":{"t":"TOKEN"},"params":{}', id="parameters given twice"),
-        pytest.param('"method":"tools/call","params":{"t":"TOKEN","t":"fine"}', id="an argument given twice"),
+        pytest.param('"method":"tools/call","method":"ping","params":{"t":"TOKEN"}', id="a duplicate method"),
+        pytest.param('"method":"ping","method":"tools/call","params":{"t":"TOKEN"}', id="a duplicate method, reversed"),
+        pytest.param('"Method":"tools/call","Params":{"t":"TOKEN"}', id="capitalised names"),
+        pytest.param('"method":"tools/call","params":{"t":"TOKEN"},"params":{}', id="duplicate parameters"),
+        pytest.param('"method":"tools/call","params":{"t":"TOKEN","t":"fine"}', id="a duplicate argument"),
     ],
 )
 def test_call_that_only_some_parsers_recognise_is_refused(token: str, members: str) -> None:
@@ -104,10 +106,10 @@ def test_call_that_only_some_parsers_recognise_is_refused(token: str, members: s
     "line",
     [
         pytest.param(b'{"id":5,"method":"tools/call",', id="not JSON"),
-        pytest.param(b'{"id":5,"method":"tools/\xffcall"}', id="bytes that some readers drop"),
-        pytest.param(b'{"id":5,"params":\r{"method":"tools/call"}}', id="a line end that some servers know"),
+        pytest.param(b'{"id":5,"method":"tools/\xffcall"}', id="bytes that some parsers drop"),
+        pytest.param(b'{"id":5,"params":\r{"method":"tools/call"}}', id="a line end of some servers"),
         pytest.param(b'\xef\xbb\xbf{"id":5,"method":"tools/call"}', id="a byte-order mark"),
-        pytest.param(b'{"id":5,"method":"tools/call","a":' + b"[" * 100_000, id="nested without end"),
+        pytest.param(b'{"id":5,"method":"tools/call","a":' + b"[" * 100_000, id="endless nesting"),
         pytest.param(b'{"id":5,"method":"tools/call","a":"' + b"a" * jsonrpc.MAX_LINE + b'"}', id="too long to read"),
     ],
 )

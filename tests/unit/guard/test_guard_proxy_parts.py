@@ -1,4 +1,4 @@
-"""The small parts: lines, options, pending requests, masked results."""
+"""Parts of the proxy: line splitting, options, pending requests, result masking, output."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_response_settles_its_request() -> None:
     "line",
     [
         pytest.param(b'{"method":"notifications/initialized"}\n', id="a notification"),
-        pytest.param(b'{"id":4,"result":{}}\n', id="an answer of the client's own"),
+        pytest.param(b'{"id":4,"result":{}}\n', id="a response of the client"),
         pytest.param(b'{"id":4,"method":', id="no JSON"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Refusals: a model can act on them, and nobody can learn the secret from them."""
+"""Refusals name rule, field and line, and never the secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation of a client with the server, at the point where both have greeted."""
+"""A conversation after the handshake."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from unit.mcp.conversations import Conversation
 
 @pytest.fixture
 def conversation() -> Iterator[Conversation]:
-    """A conversation that has begun."""
+    """A conversation after the handshake; it must still answer a ping at the end of the test."""
     begun = Conversation()
     begun.greet()
     yield begun
-    assert begun.ask("ping")["result"] == {}  # whatever a test did, the conversation lives on
+    assert begun.ask("ping")["result"] == {}

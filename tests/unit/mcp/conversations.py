@@ -1,4 +1,4 @@
-"""One client's conversation, without a process: lines in, messages out, jobs done when a test says so."""
+"""A client's conversation with a session, without a process; jobs run when a test says so."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Callable
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.session import Session
 from keepmum.mcp.surface import Context, Surface
+from mcp_process import Json, request
 from mcp_sample import SURFACE, SampleHandlers
 
-__all__ = ["Conversation", "Json", "call", "cancel", "code_of", "request", "text_of"]
-
-Json = dict[str, object]
+__all__ = ["Conversation", "call", "cancel"]
 
 
 class Conversation:
-    """A session, what it sent, and the jobs that wait."""
+    """A session, the messages it sent, and its pending jobs."""
 
     def __init__(
         self, surface: Surface = SURFACE, open_handlers: Callable[[Context], SampleHandlers] | None = None
@@ -37,28 +36,28 @@ class Conversation:
         self.sent.append(json.loads(json.dumps(message)))
 
     def batches(self) -> list[list[Json]]:
-        """The answers that came together."""
+        """The batches among the sent messages."""
         sent: list[object] = [*self.sent]
         return [message for message in sent if isinstance(message, list)]
 
     def tell(self, message: object) -> None:
-        """Send one message, leaving jobs undone."""
+        """Send one message without running jobs."""
         self.session.receive(json.dumps(message).encode())
 
     def work(self) -> None:
-        """Do all jobs."""
+        """Run all pending jobs."""
         while self.jobs:
             self.jobs.pop(0)()
 
     def say(self, message: object) -> list[Json]:
-        """Send one message, do the jobs; returns what came back."""
+        """Send one message and run the jobs; returns the messages sent in response."""
         before = len(self.sent)
         self.tell(message)
         self.work()
         return self.sent[before:]
 
     def ask(self, method: str, params: object = None, request_id: object = 7) -> Json:
-        """The one answer to a request."""
+        """The only answer to a request."""
         answers = self.say(request(method, params, request_id))
         assert len(answers) == 1
         assert answers[0]["id"] == request_id
@@ -87,26 +86,9 @@ class Conversation:
         return result
 
 
-def request(method: str, params: object = None, request_id: object = 7) -> Json:
-    message: Json = {"jsonrpc": "2.0", "id": request_id, "method": method}
-    return message if params is None else {**message, "params": params}
-
-
 def call(tool: str, request_id: object = 7, **arguments: object) -> Json:
     return request("tools/call", {"name": tool, "arguments": arguments}, request_id)
 
 
 def cancel(request_id: object) -> Json:
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
-
-
-def text_of(answer: Json) -> object:
-    result = answer["result"]
-    assert isinstance(result, dict)
-    return result["content"][0]["text"]
-
-
-def code_of(answer: Json) -> object:
-    error = answer["error"]
-    assert isinstance(error, dict)
-    return error["code"]

@@ -1,4 +1,4 @@
-"""Tool arguments against their schema."""
+"""Validation of tool arguments against their schema."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def error_for(rule: dict[str, object], value: object) -> str:
     ("rule", "value"),
     [
         pytest.param({"type": "string"}, "text", id="text"),
-        pytest.param({"type": "string"}, "", id="empty text, where nothing forbids it"),
+        pytest.param({"type": "string"}, "", id="empty text without minLength"),
         pytest.param({"type": "string"}, '["not", "a list"]', id="text that looks like a list"),
         pytest.param({"type": "string", "minLength": 1, "maxLength": 3}, "äöü", id="length counts characters"),
-        pytest.param({"type": "string", "enum": ["a", "b"]}, "b", id="one of the words"),
-        pytest.param({"type": ["string", "null"]}, None, id="null, where it is a type"),
+        pytest.param({"type": "string", "enum": ["a", "b"]}, "b", id="an enum value"),
+        pytest.param({"type": ["string", "null"]}, None, id="null as a type"),
         pytest.param({"type": "integer", "minimum": 1, "maximum": 3}, 3, id="a number at the limit"),
         pytest.param({"type": "integer"}, -(2**62), id="a large integer"),
         pytest.param({"type": "number"}, 3, id="an integer is a number"),
@@ -42,7 +42,7 @@ def error_for(rule: dict[str, object], value: object) -> str:
         pytest.param({"type": "array", "items": {"type": "string"}, "maxItems": 2}, ["a", "b"], id="a list"),
         pytest.param({"type": "object"}, {"any": {"thing": [1, None, "x", True]}}, id="a free object"),
         pytest.param({"type": ["string", "array"], "items": {"type": "string"}}, ["a"], id="the second of two types"),
-        pytest.param({}, [1, "x"], id="no type admits anything"),
+        pytest.param({}, [1, "x"], id="no type accepts anything"),
     ],
 )
 def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: object) -> None:
@@ -54,8 +54,8 @@ def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: objec
     [
         pytest.param({"type": "string"}, 5, "field: must be text, not a whole number", id="a number for text"),
         pytest.param({"type": "string"}, ["a"], "field: must be text, not a list", id="a list for text"),
-        pytest.param({"type": "integer"}, True, "field: must be a whole number, not true or false", id="true is no 1"),
-        pytest.param({"type": "number"}, False, "field: must be a number, not true or false", id="false is no 0"),
+        pytest.param({"type": "integer"}, True, "field: must be a whole number, not true or false", id="true is not 1"),
+        pytest.param({"type": "number"}, False, "field: must be a number, not true or false", id="false is not 0"),
         pytest.param({"type": "integer"}, 1.5, "field: must be a whole number, not a number", id="a fraction"),
         pytest.param({"type": "integer"}, "5", "field: must be a whole number, not text", id="digits in text"),
         pytest.param({"type": "number"}, 1e999, "field: must be a finite number", id="an infinity"),
@@ -77,7 +77,7 @@ def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: objec
             {"type": "array", "items": {"type": "string"}},
             ["a", 2],
             "field[1]: must be text, not a whole number",
-            id="a wrong item is named by its place",
+            id="a wrong item is named by its index",
         ),
         pytest.param(
             schema(inner={"type": "string"}), {"inner": 1}, "field.inner: must be text, not a whole number", id="inner"
@@ -86,18 +86,20 @@ def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: objec
             {"type": "string", "enum": ["project", "global"]},
             "globl",
             "field: must be one of project, global (did you mean global?)",
-            id="a word misspelt",
+            id="a misspelt enum value",
         ),
         pytest.param(
             {"type": ["string", "null"], "enum": ["a", None]},
             "zzz",
             "field: must be one of a, null",
-            id="null is named",
+            id="null in an enum",
         ),
         pytest.param({"type": ["array", "object"]}, "text", "field: must be a list or an object, not text", id="union"),
         pytest.param({"type": "array"}, "[1, 2", "field: must be a list, not text", id="broken JSON in text"),
         pytest.param({"type": "array"}, '{"a": 1}', "field: must be a list, not text", id="an object for a list"),
-        pytest.param({"type": "array"}, "[" * 100_000, "field: must be a list, not text", id="a bomb in text"),
+        pytest.param(
+            {"type": "array"}, "[" * 100_000, "field: must be a list, not text", id="deeply nested JSON in text"
+        ),
         pytest.param(
             {"type": "array", "items": {"type": "number"}}, "[NaN]", "field[0]: must be a finite number", id="NaN"
         ),
@@ -106,7 +108,7 @@ def test_valid_value_is_returned_unchanged(rule: dict[str, object], value: objec
             {"type": "string"},
             "a\ud83d",
             "field: contains an unpaired surrogate; remove it",
-            id="half a pair",
+            id="an unpaired surrogate",
         ),
         pytest.param(
             {"type": "object"}, {"a": ["\0"]}, "field[0]: contains a NUL character; remove it", id="NUL inside"

@@ -1,4 +1,4 @@
-"""What a client called itself is noted where the doctor looks."""
+"""The name and version of a client are recorded for the doctor."""
 
 from __future__ import annotations
 

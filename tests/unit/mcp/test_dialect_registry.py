@@ -1,4 +1,4 @@
-"""The dialects as a whole: what a settings file may name is what is served, and only that is imported."""
+"""The registry of dialects: names, sizes, and which modules a served dialect imports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_tool_names_and_aliases_are_unique(name: str) -> None:
 @pytest.mark.parametrize("name", tuple(DIALECTS))
 def test_tool_list_stays_within_its_size_budget(name: str) -> None:
     offered = [tool.to_wire() for tool in DIALECTS[name][0].tools]
-    assert len(json.dumps(offered, separators=(",", ":"))) <= 8500  # bytes that every session's model reads
+    assert len(json.dumps(offered, separators=(",", ":"))) <= 8500  # bytes that the model of every session reads
 
 
 @pytest.mark.parametrize("name", tuple(DIALECTS))

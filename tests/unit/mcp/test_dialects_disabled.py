@@ -1,4 +1,4 @@
-"""Where Keepmum is switched off for the folder that a session works in, no dialect keeps, finds or shows anything."""
+"""No dialect stores, finds or shows anything in a project where Keepmum is switched off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ every_dialect = pytest.mark.parametrize("dialect", tuple(DIALECTS))
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that is switched off; the server was started elsewhere."""
+    """A disabled project; the server starts in its parent folder."""
     (tmp_path / "off" / ".git").mkdir(parents=True)
     (tmp_path / "off" / ".keepmum.toml").write_text("enabled = false\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What the dialects say of a team's server that cannot hold what they keep: a sentence, and nothing is stored."""
+"""Dialects over a team server: writes that the server cannot hold are refused, others round-trip."""
 
 from __future__ import annotations
 

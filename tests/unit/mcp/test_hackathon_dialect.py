@@ -1,10 +1,9 @@
-"""The `hackathon` dialect: eleven tools, four resources, one prompt, and what the originals got wrong."""
+"""The `hackathon` dialect: eleven tools, four resources, one prompt, and fixes of faults in the originals."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ DAY = 86_400_000
 
 
 @pytest.fixture
-def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
+def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - sets the working folder
     with opening("hackathon") as open_one:
         yield open_one
 
@@ -53,7 +52,7 @@ def listed_keys(tools: Caller, **arguments: object) -> list[str]:
     return [row["key"] for row in tools.json("list_memories", **arguments)["memories"]]
 
 
-# -- what is offered
+# -- tools
 
 
 def test_tools_and_parameters_match_the_original() -> None:
@@ -91,7 +90,7 @@ def test_both_spellings_of_a_tool_name_are_accepted(name: str) -> None:
     assert isinstance(plan(SURFACE, "tools/call", {"name": name}), ToolCall)
 
 
-# -- remembering
+# -- remember
 
 
 def test_new_memory_is_confirmed_with_type_value_tags_and_context(tools: Caller) -> None:
@@ -130,7 +129,7 @@ def test_invalid_key_is_refused(tools: Caller, key: str) -> None:
         {"value": "x", "tags": [str(number) for number in range(21)]}, {"value": "x", "tags": ["x" * 101]},
         {"value": "x", "type": "idea"},
     ],
-    ids=["bytes", "bytes of letters", "context", "tags", "tag", "type"],
+    ids=["bytes", "bytes of non-ASCII text", "context", "tags", "tag", "type"],
 )  # fmt: skip
 def test_value_beyond_a_limit_is_refused(tools: Caller, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
@@ -154,7 +153,7 @@ def test_no_answer_repeats_a_secret_from_a_call(tools: Caller) -> None:
     assert_hidden(TOKEN, "".join(answers))
 
 
-# -- recalling
+# -- recall
 
 
 def test_recall_matches_some_words_of_a_question(tools: Caller) -> None:
@@ -218,14 +217,14 @@ def test_rank_depends_on_relevance_age_access_and_type(preferred: Memory, second
     assert ranked(found, 100 * DAY) == [preferred, second]
 
 
-# -- forgetting
+# -- forget
 
 
 def test_forgotten_memory_is_gone_and_restorable(tools: Caller) -> None:
     remember(tools, "db", "PostgreSQL", type="decision")
     assert tools.text("forget", key="db") == "Forgotten: 'db' (was a [decision] stored by Claude Code)"
     assert listed_keys(tools) == []
-    tools.handlers._service.undo("db")  # type: ignore[attr-defined]
+    tools.service.undo("db")
     assert listed_keys(tools) == ["db"]
 
 
@@ -235,7 +234,7 @@ def test_forgetting_an_unknown_key_is_an_error_and_is_logged(tools: Caller) -> N
     assert "no memory has the key zebra" in read(tools, "agent-activity")
 
 
-# -- listing
+# -- list
 
 
 def test_list_is_newest_first_with_pages_and_a_total(tools: Caller) -> None:
@@ -270,7 +269,7 @@ def test_only_filtered_lists_are_logged(tools: Caller) -> None:
 
 
 def test_kinds_of_other_dialects_map_to_the_nearest_type(tools: Caller) -> None:
-    service = tools.handlers._service  # type: ignore[attr-defined]
+    service = tools.service
     service.remember("Answer in Spanish", key="lang", kind="instruction", scope="global")
     service.remember("Restart it", key="fix", kind="troubleshooting")
     assert listed_keys(tools, type="preference") == ["lang"]
@@ -342,12 +341,12 @@ def test_concurrent_pickups_give_the_handoff_to_one_agent(
     tools: Caller, other: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools.text("handoff", summary="half", next_steps="rest")
-    service = other.handlers._service  # type: ignore[attr-defined]
+    service = other.service
     revise = service.revise
 
     def pick_up_first(*arguments: Any, **fields: Any) -> Any:
         monkeypatch.undo()
-        tools.text("pickup", handoff_id=1)  # between the other's look and its write
+        tools.text("pickup", handoff_id=1)  # between the other agent's read and its write
         return revise(*arguments, **fields)
 
     monkeypatch.setattr(service, "revise", pick_up_first)
@@ -420,7 +419,7 @@ def test_memory_text_cannot_close_its_block(tools: Caller) -> None:
         assert text.count("</keepmum-memories>") == 1
 
 
-# -- files, figures, limits
+# -- export, stats, limits
 
 
 def test_import_restores_an_export_and_skips_existing_keys(tools: Caller) -> None:
@@ -468,13 +467,11 @@ def test_stats_count_types_agents_and_access(tools: Caller, other: Caller) -> No
         assert part in text
 
 
-def test_cleanup_reports_the_number_removed(tools: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cleanup_reports_the_number_removed(tools: Caller) -> None:
     remember(tools, "a", "x"), remember(tools, "b", "y")
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service.context.clock
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() - 40 * DAY))
+    tools.shift_clock(-40 * DAY)
     tools.text("forget", key="a")
-    monkeypatch.setattr(service, "context", replace(service.context, clock=clock))
+    tools.shift_clock(40 * DAY)
     assert "removed 1 expired memories" in tools.text("cleanup")
     assert "removed 0 expired memories" in tools.text("cleanup")
     assert listed_keys(tools) == ["b"]

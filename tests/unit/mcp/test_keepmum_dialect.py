@@ -1,4 +1,4 @@
-"""The default tools over a real store: what a model is told, and what it is not."""
+"""The tools, resources and prompts of the default dialect over a real store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANYONE = Context(agent="claude-code")
 
 @pytest.fixture
 def handlers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryHandlers]:
-    """Handlers over an empty store, in a folder of their own."""
+    """Handlers over an empty store, in a new folder."""
     monkeypatch.chdir(tmp_path)
     opened = open_handlers(Context(agent="claude-code", roots=(str(tmp_path),)))
     yield opened
@@ -47,7 +47,7 @@ def _write_note(home: Path, session: str, folder: str) -> None:
 
 
 def _project_root(handlers: MemoryHandlers, session: str, *roots: str) -> str | None:
-    """The folder of the project that the handlers work in after a client said so."""
+    """The root of the project that the handlers use after the client sent its roots."""
     handlers.roots_changed(Context(roots=roots, session=session))
     return handlers._service.place.root
 

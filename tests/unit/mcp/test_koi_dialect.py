@@ -1,4 +1,4 @@
-"""Koi's dialect: exactly two tools, over Markdown files, in the forms of its design."""
+"""The `koi` dialect: two tools over Markdown files, with the answer formats of its design."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Call = Callable[..., Any]
 
 
 class Log(Context):
-    """A context that keeps what the client's log would have."""
+    """A context that records log messages."""
 
     __slots__ = ("lines",)
 
@@ -41,14 +41,14 @@ def context() -> Log:
 
 
 @pytest.fixture
-def handlers(project: Path, context: Log) -> Iterator[KoiHandlers]:  # noqa: ARG001 - it is where the process stands
+def handlers(project: Path, context: Log) -> Iterator[KoiHandlers]:  # noqa: ARG001 - sets the working folder
     with contextlib.closing(open_handlers(context)) as opened:
         yield opened
 
 
 @pytest.fixture
 def call(handlers: KoiHandlers, context: Log) -> Call:
-    """Calls a tool as a client does; the answer as it parses."""
+    """Calls a tool as a client does; returns the parsed answer."""
     tools = {tool.name: tool.parameters for tool in DIALECTS["koi"][0].tools}
 
     def called(name: str, **arguments: Any) -> Any:
@@ -87,10 +87,10 @@ def test_remember_returns_id_and_path(call: Call, project: Path) -> None:
 
 
 def test_recall_returns_every_field_of_the_design(call: Call) -> None:
-    kept = call("remember", content="Chose OAuth2", tags=["auth"])
+    stored = call("remember", content="Chose OAuth2", tags=["auth"])
     (found,) = call("recall", query="oauth2")
     assert list(found) == ["id", "timestamp", "tags", "content", "git"]
-    assert (found["id"], found["tags"], found["content"]) == (kept["id"], ["auth"], "Chose OAuth2")
+    assert (found["id"], found["tags"], found["content"]) == (stored["id"], ["auth"], "Chose OAuth2")
     assert found["timestamp"] < 100_000_000_000
     assert found["git"] == {"branch": "unknown", "commit": "unknown", "dirty": False, "files_changed": []}
 
@@ -134,17 +134,17 @@ def test_recall_matches_any_tag(call: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given", "stored"),
     [("Data Base", "data-base"), ("a_b", "a-b"), ("C++!", "c"), (" x ", "x"), ("größe", "größe"), ("!!", "")],
 )
-def test_tags_are_normalised_as_koi_does(given: str, kept: str) -> None:
-    assert tag(given) == kept
+def test_tags_are_normalised_as_koi_does(given: str, stored: str) -> None:
+    assert tag(given) == stored
 
 
 def test_query_by_id_finds_the_memory(call: Call) -> None:
     call("remember", content="One")
-    kept = call("remember", content="Two")
-    assert [found["content"] for found in call("recall", query=kept["id"])] == ["Two"]
+    stored = call("remember", content="Two")
+    assert [found["content"] for found in call("recall", query=stored["id"])] == ["Two"]
 
 
 @pytest.mark.parametrize("since", ["1h", "1d", "1w", "today", "yesterday", "2020-01-31"])
@@ -190,9 +190,9 @@ def test_missing_projects_in_the_registry_are_skipped(call: Call, home: Path) ->
 
 
 def test_recall_does_not_count_as_access(call: Call, handlers: KoiHandlers) -> None:
-    kept = call("remember", content="One")
+    stored = call("remember", content="One")
     call("recall", query="one")
-    assert handlers._service.with_file_id(kept["id"])[0].access_count == 0
+    assert handlers._service.with_file_id(stored["id"])[0].access_count == 0
 
 
 def test_duplicate_memory_is_stored_once(call: Call, project: Path) -> None:
@@ -208,8 +208,8 @@ def test_secret_is_written_to_no_file(call: Call, project: Path) -> None:
 
 def test_secret_edited_into_a_file_is_masked_and_reported(call: Call, project: Path, context: Log) -> None:
     secret = "ghp_" + os.urandom(18).hex()
-    kept = call("remember", content="The deploy uses a zebra")
-    path = project / kept["path"]
+    stored = call("remember", content="The deploy uses a zebra")
+    path = project / stored["path"]
     path.write_text(path.read_text().replace("zebra", secret))
     (found,) = call("recall", query="deploy")
     assert_hidden(secret, json.dumps(found))

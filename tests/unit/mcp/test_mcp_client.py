@@ -1,4 +1,4 @@
-"""What a client tells about itself."""
+"""The client's name, version, roots and session, from its messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from keepmum.mcp.client import Client, root_paths, session_of_call
     [
         pytest.param({"name": "claude-code", "version": "2"}, "claude-code", id="its name"),
         pytest.param({"name": ""}, "unknown", id="an empty name"),
-        pytest.param({"name": 7}, "unknown", id="a name of a number"),
+        pytest.param({"name": 7}, "unknown", id="a number as the name"),
         pytest.param(None, "unknown", id="nothing"),
         pytest.param("claude", "unknown", id="not an object"),
-        pytest.param({"name": " a\n\0b\u202e\ud800 "}, "ab", id="what cannot be printed is left out"),
-        pytest.param({"name": "x" * 500}, "x" * 80, id="a long name is cut"),
+        pytest.param({"name": " a\n\0b\u202e\ud800 "}, "ab", id="unprintable characters are dropped"),
+        pytest.param({"name": "x" * 500}, "x" * 80, id="a long name is truncated"),
     ],
 )
 def test_agent_name_is_short_and_printable(info: object, agent: str) -> None:
@@ -24,7 +24,7 @@ def test_agent_name_is_short_and_printable(info: object, agent: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "batches"), [("2024-11-05", True), ("2025-03-26", True), ("2025-06-18", False)])
-def test_batches_are_accepted_in_the_first_two_versions(version: str, batches: bool) -> None:  # noqa: FBT001 - a table's column
+def test_batches_are_accepted_in_the_first_two_versions(version: str, batches: bool) -> None:  # noqa: FBT001 - a parametrised column
     assert Client({"protocolVersion": version}).batches is batches
 
 
@@ -32,13 +32,13 @@ def test_batches_are_accepted_in_the_first_two_versions(version: str, batches: b
     ("uri", "paths"),
     [
         pytest.param("file:///home/ada/shop", ("/home/ada/shop",), id="a folder"),
-        pytest.param("file://localhost/shop", ("/shop",), id="this machine by name"),
-        pytest.param("file:///my%20w%C3%B6rk", ("/my wörk",), id="percent signs"),
+        pytest.param("file://localhost/shop", ("/shop",), id="localhost"),
+        pytest.param("file:///my%20w%C3%B6rk", ("/my wörk",), id="percent encoding"),
         pytest.param("file://elsewhere/shop", (), id="another machine"),
-        pytest.param("https://example.com/shop", (), id="no file"),
+        pytest.param("https://example.com/shop", (), id="not a file URI"),
         pytest.param("file:///a%00b", (), id="NUL"),
-        pytest.param("file://[half", (), id="half an address"),
-        pytest.param("file://", (), id="nowhere"),
+        pytest.param("file://[half", (), id="malformed URI"),
+        pytest.param("file://", (), id="no path"),
     ],
 )
 def test_only_local_file_uris_become_roots(uri: str, paths: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What a server offers, as data."""
+"""The wire form of tools, resources, templates and prompts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Templ
         pytest.param(
             Tool("a", "d", {}, {}, meta={"m": 1}, title="A"),
             {"name": "a", "title": "A", "description": "d", "inputSchema": {}, "annotations": {}, "_meta": {"m": 1}},
-            id="a tool with all its parts",
+            id="a tool with every field",
         ),
         pytest.param(
             Resource("memory://a", "a", "d", "text/plain", "A"),

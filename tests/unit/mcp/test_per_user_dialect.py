@@ -1,9 +1,8 @@
-"""The `per-user` dialect: users strictly apart, categories, decay, a profile without a model, export and erasure."""
+"""The `per-user` dialect: isolated users, categories, decay, a profile without a model, export and erasure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,26 +24,19 @@ Advance = Callable[[float], None]
 
 
 @pytest.fixture
-def tools(project: Path) -> Iterator[Caller]:  # noqa: ARG001 - it is where the process stands
+def tools(project: Path) -> Iterator[Caller]:  # noqa: ARG001 - sets the working folder
     with opened("per-user") as opened_tools:
         yield opened_tools
 
 
 @pytest.fixture
-def advance(tools: Caller, monkeypatch: pytest.MonkeyPatch) -> Advance:
-    """Lets so many days pass."""
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock, elapsed = service.context.clock, [0.0]
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + int(elapsed[0] * DAY)))
-
-    def advance_clock(days: float) -> None:
-        elapsed[0] += days
-
-    return advance_clock
+def advance(tools: Caller) -> Advance:
+    """Advances the clock by a number of days."""
+    return lambda days: tools.shift_clock(int(days * DAY))
 
 
 def store(tools: Caller, content: str, category: str = "fact", user: str = "ada", **more: object) -> str:
-    """The id of a memory that is kept."""
+    """The id of a new memory."""
     return str(tools.json("MemoryStore", userId=user, content=content, category=category, **more)["memoryId"])
 
 
@@ -52,7 +44,7 @@ def recalled(tools: Caller, user: str = "ada", **wanted: object) -> list[str]:
     return [row["content"] for row in tools.json("MemoryRecall", userId=user, **wanted)["memories"]]
 
 
-# -- what is offered
+# -- tools
 
 
 def test_tools_and_parameters_match_the_specification() -> None:
@@ -82,7 +74,7 @@ def test_both_spellings_of_a_tool_name_are_accepted(name: str) -> None:
     assert isinstance(plan(SURFACE, "tools/call", {"name": name}), ToolCall)
 
 
-# -- storing
+# -- store
 
 
 def test_new_memory_is_confirmed_with_its_tier(tools: Caller) -> None:
@@ -167,7 +159,7 @@ def test_every_kind_belongs_to_one_category() -> None:
     assert sorted(kind for category in categories for kind in kinds_of(category)) == sorted(KINDS)
 
 
-# -- users apart
+# -- isolation of users
 
 
 def test_no_tool_shows_memories_of_another_user(tools: Caller) -> None:
@@ -202,7 +194,7 @@ def test_ambiguous_user_name_is_refused(tools: Caller, user: str) -> None:
 
 
 def test_memories_with_and_without_a_user_are_separate(tools: Caller) -> None:
-    service = tools.handlers._service  # type: ignore[attr-defined]
+    service = tools.service
     service.remember("Of nobody", scope="global")
     store(tools, "Of Ada")
     assert recalled(tools) == ["Of Ada"]
@@ -223,7 +215,7 @@ def test_server_restricted_to_one_user_refuses_others(tmp_path: Path, monkeypatc
             tools.json("MemoryRecall", userId="bob")
 
 
-# -- recalling
+# -- recall
 
 
 def test_recalled_memory_has_the_fields_of_the_specification(tools: Caller) -> None:
@@ -272,7 +264,7 @@ def test_recall_counts_as_access(tools: Caller) -> None:
     assert row["lastAccessedAt"]
 
 
-# -- fading
+# -- decay
 
 
 def memory(**more: Any) -> Memory:
@@ -310,7 +302,7 @@ def test_decayed_memory_is_archived_and_found_only_by_query(tools: Caller, advan
     assert (row["content"], row["archived"]) == ("Asked about Redis", True)
 
 
-# -- forgetting
+# -- forget
 
 
 def test_memory_forgotten_by_id_goes_to_the_trash(tools: Caller) -> None:
@@ -354,7 +346,7 @@ def test_forget_without_id_or_query_is_refused(tools: Caller) -> None:
         tools.json("MemoryForget", userId="ada", categories=["fact"])
 
 
-# -- reflecting
+# -- reflect
 
 
 @pytest.fixture
@@ -413,13 +405,13 @@ def test_profile_confidence_grows_with_the_number_of_memories() -> None:
     assert profiles.confidence([memory(confidence=0.8)] * 40) == 0.8
 
 
-# -- listing
+# -- list
 
 
 def test_list_has_pages_and_counts(tools: Caller, advance: Advance) -> None:
     for number in range(5):
         store(tools, f"Fact {number}")
-        advance(0.01)  # memories of one millisecond have no order
+        advance(0.01)  # memories of the same millisecond have no order
     store(tools, "API", "project")
     answer = tools.json("MemoryList", userId="ada", category="fact", page=2, pageSize=2, order="asc")
     assert [row["content"] for row in answer["memories"]] == ["Fact 2", "Fact 3"]
@@ -441,7 +433,7 @@ def test_list_is_sorted_by_the_given_field(tools: Caller, advance: Advance, sort
         assert "".join(row["content"] for row in rows) == names
 
 
-# -- all of it
+# -- export and erase
 
 
 def test_export_holds_only_memories_of_the_user(tools: Caller) -> None:
@@ -455,7 +447,7 @@ def test_export_holds_only_memories_of_the_user(tools: Caller) -> None:
 
 
 def test_erasure_removes_every_byte_of_one_user(tools: Caller, home: Path) -> None:
-    service = tools.handlers._service  # type: ignore[attr-defined]
+    service = tools.service
     store(tools, "Loves xylophones"), store(tools, "Uses macOS", user="bob")
     forgotten = store(tools, "Plays xylophones badly")
     tools.json("MemoryForget", userId="ada", memoryId=forgotten, reason="xylophones are a joke")

@@ -1,4 +1,4 @@
-"""How a conversation with a client begins, what it lists, and how it ends."""
+"""A session's handshake, lists and close."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from hidden import assert_hidden
 from keepmum.core.errors import KeepmumError
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.surface import Context, Surface, Tool
+from mcp_process import Json, code_of, request, text_of
 from mcp_sample import SECRET_WORDS, SURFACE, SampleHandlers
-from unit.mcp.conversations import Conversation, Json, call, code_of, request, text_of
+from unit.mcp.conversations import Conversation, call
 
-# --- the handshake ----------------------------------------------------------------------------------------------
+# --- handshake ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -93,7 +94,7 @@ def test_failed_opening_is_reported_and_retried() -> None:
         return SampleHandlers()
 
     conversation = Conversation(open_handlers=open_handlers)
-    conversation.greet()  # the first trouble
+    conversation.greet()  # the first failure
     assert conversation.say(call("echo", text="x"))[0]["result"] == {
         "content": [{"type": "text", "text": "the store is away"}],
         "isError": True,
@@ -161,7 +162,7 @@ def test_list_cursor_is_refused(conversation: Conversation) -> None:
     assert conversation.error("tools/list", {"cursor": "2"})[0] == -32602
 
 
-# --- the end ----------------------------------------------------------------------------------------------------
+# --- close ----------------------------------------------------------------------------------------------------
 
 
 def test_close_closes_the_handlers(conversation: Conversation) -> None:

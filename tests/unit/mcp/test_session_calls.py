@@ -1,4 +1,4 @@
-"""What a client asks of tools, resources and prompts, and what it is answered."""
+"""Tool calls, resource reads and prompts, and their errors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from hidden import assert_hidden
+from mcp_process import Json, code_of, text_of
 from mcp_sample import SECRET_WORDS
-from unit.mcp.conversations import Conversation, Json, call, code_of, text_of
+from unit.mcp.conversations import Conversation, call
 
 
 def test_tool_result_is_text(conversation: Conversation) -> None:
@@ -58,21 +59,21 @@ def test_exception_is_answered_when_stderr_is_closed(
     [
         pytest.param("tools/call", {"name": "nope"}, -32602, id="unknown tool"),
         pytest.param("tools/call", {}, -32602, id="no tool"),
-        pytest.param("tools/call", {"name": ["echo"]}, -32602, id="a tool of a list"),
-        pytest.param("tools/call", {"name": "echo", "arguments": "text"}, -32602, id="arguments of text"),
-        pytest.param("tools/call", {"name": "echo", "arguments": []}, -32602, id="arguments of a list"),
+        pytest.param("tools/call", {"name": ["echo"]}, -32602, id="a list as the tool"),
+        pytest.param("tools/call", {"name": "echo", "arguments": "text"}, -32602, id="text as the arguments"),
+        pytest.param("tools/call", {"name": "echo", "arguments": []}, -32602, id="a list as the arguments"),
         pytest.param("resources/read", {}, -32602, id="no URI"),
-        pytest.param("resources/read", {"uri": 1}, -32602, id="a URI of a number"),
+        pytest.param("resources/read", {"uri": 1}, -32602, id="a number as the URI"),
         pytest.param("resources/read", {"uri": "memory://\0"}, -32602, id="NUL in a URI"),
-        pytest.param("resources/read", {"uri": "memory://\ud800"}, -32602, id="half a pair in a URI"),
+        pytest.param("resources/read", {"uri": "memory://\ud800"}, -32602, id="an unpaired surrogate in a URI"),
         pytest.param("resources/read", {"uri": "memory://nope"}, -32002, id="unknown resource"),
-        pytest.param("resources/read", {"uri": "memory://broken"}, -32603, id="a resource that cannot be had"),
+        pytest.param("resources/read", {"uri": "memory://broken"}, -32603, id="unavailable resource"),
         pytest.param("prompts/get", {"name": "nope"}, -32602, id="unknown prompt"),
         pytest.param("prompts/get", {"name": "greet"}, -32602, id="a prompt without its argument"),
-        pytest.param("prompts/get", {"name": "greet", "arguments": {"name": 1}}, -32602, id="an argument of a number"),
+        pytest.param("prompts/get", {"name": "greet", "arguments": {"name": 1}}, -32602, id="a number as an argument"),
         pytest.param("prompts/get", {"name": "greet", "arguments": {"nam": "x"}}, -32602, id="an unknown argument"),
         pytest.param("logging/setLevel", {"level": "loud"}, -32602, id="unknown level"),
-        pytest.param("logging/setLevel", {"level": {}}, -32602, id="a level of an object"),
+        pytest.param("logging/setLevel", {"level": {}}, -32602, id="an object as the level"),
     ],
 )
 def test_invalid_parameters_have_their_error_code(

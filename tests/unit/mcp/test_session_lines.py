@@ -1,11 +1,12 @@
-"""Lines that are malformed, answered by nobody, or many messages in one."""
+"""Malformed lines, messages without an answer, ids and batches."""
 
 from __future__ import annotations
 
 import pytest
 
 from keepmum.core.jsonrpc import MAX_LINE
-from unit.mcp.conversations import Conversation, Json, call, cancel, code_of, request, text_of
+from mcp_process import Json, code_of, request, text_of
+from unit.mcp.conversations import Conversation, call, cancel
 
 # --- malformed input --------------------------------------------------------------------------------------------
 
@@ -15,12 +16,12 @@ from unit.mcp.conversations import Conversation, Json, call, cancel, code_of, re
     [
         pytest.param(b"{", -32700, id="not JSON"),
         pytest.param(b'"\xff"', -32700, id="not UTF-8"),
-        pytest.param(b"[" * 500_000, -32700, id="nested without end"),
+        pytest.param(b"[" * 500_000, -32700, id="endless nesting"),
         pytest.param(b'{"a":NaN}', -32700, id="NaN"),
         pytest.param(b"3", -32600, id="a number"),
         pytest.param(b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, id="id null"),
-        pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, id="a batch in a version without"),
-        pytest.param(None, -32600, id="a line too long to keep"),
+        pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, id="a batch in a version without batches"),
+        pytest.param(None, -32600, id="an overlong line"),
     ],
 )
 def test_malformed_line_is_answered_with_id_null(conversation: Conversation, line: bytes | None, code: int) -> None:
@@ -39,11 +40,11 @@ def test_error_for_an_overlong_line_states_the_limit(conversation: Conversation)
     [
         pytest.param({"jsonrpc": "2.0", "method": "x"}, id="unknown"),
         pytest.param({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "echo"}}, id="a call without id"),
-        pytest.param(cancel("nope"), id="cancelling nothing"),
+        pytest.param(cancel("nope"), id="cancelling an unknown request"),
         pytest.param(cancel({"a": 1}), id="cancelling an object"),
         pytest.param({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7}, id="wrong parameters"),
-        pytest.param({"jsonrpc": "2.0", "id": "roots-9", "result": {}}, id="an answer to no question"),
-        pytest.param({"jsonrpc": "2.0", "id": [], "error": {}}, id="an answer without a usable id"),
+        pytest.param({"jsonrpc": "2.0", "id": "roots-9", "result": {}}, id="a response to no request"),
+        pytest.param({"jsonrpc": "2.0", "id": [], "error": {}}, id="a response with an invalid id"),
     ],
 )
 def test_notifications_and_responses_get_no_answer(conversation: Conversation, message: Json) -> None:
@@ -86,7 +87,7 @@ def test_valid_id_is_returned_unchanged(conversation: Conversation, request_id: 
 
 @pytest.fixture
 def batching() -> Conversation:
-    """A conversation in a version that has batches."""
+    """A conversation in a protocol version with batches."""
     begun = Conversation()
     begun.greet("2025-03-26")
     return begun

@@ -1,4 +1,4 @@
-"""What comes between a request and its answer: an end to it, progress, the log, another place to work in."""
+"""Cancellation, progress, log messages, roots, and the working folder of a call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from keepmum.core.errors import KeepmumError
 from keepmum.mcp.client import VERSIONS
 from keepmum.mcp.surface import Context
+from mcp_process import Json, request, text_of
 from mcp_sample import SECRET_WORDS, SampleHandlers
-from unit.mcp.conversations import Conversation, Json, call, cancel, request, text_of
+from unit.mcp.conversations import Conversation, call, cancel
 
 
 def test_request_cancelled_while_pending_is_not_run(conversation: Conversation) -> None:
@@ -55,13 +56,13 @@ def test_no_progress_is_sent_without_a_token(conversation: Conversation, meta: o
 
 
 @pytest.mark.parametrize(
-    ("level", "told"), [("debug", ["debug", "error"]), ("info", ["error"]), ("error", ["error"]), ("alert", [])]
+    ("level", "expected"), [("debug", ["debug", "error"]), ("info", ["error"]), ("error", ["error"]), ("alert", [])]
 )
-def test_log_messages_below_the_level_are_not_sent(conversation: Conversation, level: str, told: list[str]) -> None:
+def test_log_messages_below_the_level_are_not_sent(conversation: Conversation, level: str, expected: list[str]) -> None:
     assert conversation.result("logging/setLevel", {"level": level}) == {}
     sent = conversation.say(call("report"))
     levels = [message["params"]["level"] for message in sent if message.get("method") == "notifications/message"]  # type: ignore[index]
-    assert levels == told
+    assert levels == expected
 
 
 def test_log_message_names_its_logger(conversation: Conversation) -> None:
@@ -74,7 +75,9 @@ def test_roots_are_requested_after_the_handshake_and_passed_to_the_handlers() ->
     conversation.greet(capabilities={"roots": {"listChanged": True}})
     roots_request = conversation.sent[-1]
     assert roots_request["method"] == "roots/list"
-    assert text_of(conversation.say(call("who"))[0]) == "tester | 2.0 | 2025-11-25"  # nothing waits for the answer
+    assert (
+        text_of(conversation.say(call("who"))[0]) == "tester | 2.0 | 2025-11-25"
+    )  # the call does not wait for the response
     conversation.say({"jsonrpc": "2.0", "id": roots_request["id"], "result": {"roots": [{"uri": "file:///my%20work"}]}})
     assert conversation.handlers.seen == ["who", "roots /my work"]
     assert text_of(conversation.say(call("who"))[0]) == "tester | 2.0 | 2025-11-25 | /my work"
@@ -107,15 +110,15 @@ def test_exception_in_roots_changed_does_not_end_the_session() -> None:
     assert conversation.ask("ping")["result"] == {}
 
 
-def told(session: str, *folders: str) -> Json:
-    """A call as Codex makes it."""
+def codex_call(session: str, *folders: str) -> Json:
+    """A call with the metadata that Codex sends."""
     turn: Json = {"session_id": session, "workspaces": {folder: {"has_changes": True} for folder in folders} or None}
     return request("tools/call", {"name": "who", "arguments": {}, "_meta": {"x-codex-turn-metadata": turn}})
 
 
 def folder_of_call(conversation: Conversation, session: str, *folders: str) -> str:
-    """The folder that a call finds the handlers in."""
-    return str(text_of(conversation.say(told(session, *folders))[0])).rpartition("| ")[2]
+    """The working folder of the handlers during a call."""
+    return str(text_of(conversation.say(codex_call(session, *folders))[0])).rpartition("| ")[2]
 
 
 def test_call_moves_the_handlers_to_its_folder(conversation: Conversation) -> None:
@@ -127,7 +130,7 @@ def test_call_moves_the_handlers_to_its_folder(conversation: Conversation) -> No
 
 
 def test_call_without_folders_uses_the_last_folder_of_its_session(conversation: Conversation) -> None:
-    conversation.say(told("one", "/a"))
+    conversation.say(codex_call("one", "/a"))
     assert folder_of_call(conversation, "one") == "/a"
     assert folder_of_call(conversation, "two") != "/a"
 
@@ -141,7 +144,7 @@ def test_first_call_opens_the_handlers_in_its_folder() -> None:
 
     conversation = Conversation(open_handlers=open_handlers)
     conversation.tell(request("initialize", {"protocolVersion": VERSIONS[0], "clientInfo": {"name": "x"}}, 1))
-    conversation.say(told("one", "/a"))
+    conversation.say(codex_call("one", "/a"))
     assert opened == [("one", ("/a",))]
 
 
@@ -156,5 +159,5 @@ def test_failed_move_is_refused_and_retried_by_the_next_call() -> None:
     conversation.greet()
     conversation.say(call("who"))
     for _ in range(2):
-        assert text_of(conversation.say(told("one", "/a"))[0]) == "that place has a broken settings file"
+        assert text_of(conversation.say(codex_call("one", "/a"))[0]) == "that place has a broken settings file"
     assert handlers.seen == ["who", "roots /a", "roots /a"]

@@ -1,4 +1,4 @@
-"""The seven tools of Shared Agent Memory: their parameters and the very forms of their answers, over every store."""
+"""The seven tools of the `shared` dialect: parameters and exact answer formats, over SQLite and a server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fake() -> FakeServer:
 def store(
     request: pytest.FixtureRequest, httpserver: HTTPServer, fake: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """The kind of store that the tools stand on."""
+    """The kind of store below the tools."""
     if request.param == "rest":
         monkeypatch.setenv("MEMORY_API_URL", behind(httpserver, fake))
         monkeypatch.setenv("MEMORY_API_KEY", KEY)
@@ -44,7 +44,7 @@ def store(
 
 @pytest.fixture
 def open_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Call]]:
-    """Opens the tools in a project called `alpha`, as a client's call reaches them."""
+    """Opens the tools in a project named `alpha`; arguments are checked as for a client."""
     work = tmp_path / "alpha"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -74,7 +74,7 @@ def store_memory(call: Call, **arguments: object) -> str:
     return found[1]
 
 
-# -- what is offered
+# -- tools
 
 
 def test_tools_and_parameters_match_the_original() -> None:
@@ -107,7 +107,7 @@ def test_schemas_use_only_enforced_keywords() -> None:
         assert all(set(field) <= KEYWORDS | {"description"} for field in properties.values())
 
 
-# -- the forms
+# -- answer formats
 
 
 def test_store_returns_a_uuid(call: Call) -> None:
@@ -181,7 +181,7 @@ def test_configuration_has_five_lines(call: Call, store: str, fake: FakeServer) 
         assert fake.asked("GET", "/api/v1/config")
 
 
-# -- the arguments
+# -- arguments
 
 
 def test_list_argument_may_be_json_text(call: Call) -> None:
@@ -245,7 +245,7 @@ def test_unknown_id_is_not_found(call: Call) -> None:
             call(tool, id=str(uuid.uuid4()), **more)
 
 
-# -- without the server
+# -- unavailable server
 
 
 @pytest.mark.parametrize("store", ["rest"], indirect=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 
 
 @pytest.fixture
-def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - it is where the process stands
+def open_tools(project: Path) -> Iterator[Open]:  # noqa: ARG001 - sets the working folder
     with opening("token-saver") as open_one:
         yield open_one
 
@@ -39,7 +38,7 @@ def keys(rows: list[dict[str, Any]]) -> list[str]:
     return [row["key"] for row in rows]
 
 
-# -- what is offered
+# -- tools
 
 
 def test_tools_and_parameters_match_the_design() -> None:
@@ -66,7 +65,7 @@ def test_each_tool_declares_its_effects_and_uses_only_enforced_keywords(tool: An
     assert all(set(field) <= KEYWORDS | {"description"} for field in tool.parameters["properties"].values())
 
 
-# -- values under keys
+# -- write and read
 
 
 @pytest.mark.parametrize(
@@ -158,14 +157,10 @@ def test_secret_is_refused_at_any_depth(tools: Caller, write: Callable[..., Any]
 # -- time to live
 
 
-def test_expired_memory_is_absent_from_every_read(
-    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expired_memory_is_absent_from_every_read(tools: Caller, write: Callable[..., Any]) -> None:
     write("temp.build", "green", ttl=60, importance=5)
     assert keys(tools.json("list_memories")) == ["temp.build"]
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service.context.clock
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 61_000))
+    tools.shift_clock(61_000)
     assert tools.json("read_memory", key="temp.build") is None
     assert tools.json("read_memory", pattern="temp.*") == []
     assert tools.json("list_memories") == []
@@ -179,7 +174,7 @@ def test_default_time_to_live_applies_when_none_is_given(tools: Caller, write: C
     assert write("temp.b", "x", ttl=0)["memory"]["metadata"]["ttl"] is None
 
 
-# -- reading many
+# -- read by pattern, tag and scope, and list
 
 
 @pytest.fixture
@@ -238,19 +233,17 @@ def test_list_filters_by_importance_and_verbosity(tools: Caller, write: Callable
     assert keys(tools.json("list_memories", minImportance=4, maxVerbosity=2)) == ["project.architecture"]
 
 
-def test_list_filters_by_age(tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service.context.clock
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() - 10 * 86_400_000))
+def test_list_filters_by_age(tools: Caller, write: Callable[..., Any]) -> None:
+    tools.shift_clock(-10 * 86_400_000)
     write("old", "x")
-    monkeypatch.setattr(service, "context", replace(service.context, clock=clock))
+    tools.shift_clock(10 * 86_400_000)
     write("new", "x")
     assert keys(tools.json("list_memories", daysAgo=3)) == ["new"]
     assert keys(tools.json("list_memories", since="3d")) == ["new"]
     assert keys(tools.json("list_memories", until="3d")) == ["old"]
 
 
-# -- deleting
+# -- delete
 
 
 @pytest.mark.usefixtures("several_memories")
@@ -273,7 +266,7 @@ def test_delete_takes_a_pattern_only_when_flagged(tools: Caller) -> None:
     assert set(keys(tools.json("list_memories"))) == {"projects", "current.task"}
 
 
-# -- searching
+# -- search
 
 
 @pytest.mark.parametrize(
@@ -308,7 +301,7 @@ def test_malformed_operators_are_searched_as_words(tools: Caller, write: Callabl
     assert keys(tools.json("search_memory", query='bus AND ( "')) == ["project.bus"]
 
 
-# -- resuming
+# -- resume
 
 
 def test_resume_has_briefing_context_and_token_count(tools: Caller, write: Callable[..., Any]) -> None:
@@ -406,7 +399,7 @@ def test_secret_in_a_file_name_is_refused(tools: Caller, project: Path) -> None:
     assert list(project.iterdir()) == []
 
 
-# -- files
+# -- export and import
 
 
 @pytest.mark.usefixtures("several_memories")
@@ -429,16 +422,14 @@ def test_export_is_importable_in_another_project(
         ({}, "here"), ({"mode": "replace"}, "file"), ({"mode": "skip"}, "here"), ({"onConflict": "older"}, "file"),
         ({"onConflict": "skip"}, "here"), ({"onConflict": "higher_importance"}, "file"),
     ],
-    ids=["newer", "replace", "skip", "older", "conflict skip", "importance"],
+    ids=["newer", "replace", "skip", "older", "skip on conflict", "importance"],
 )  # fmt: skip
 def test_import_resolves_conflicts_by_mode(
-    tools: Caller, write: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], value: str
+    tools: Caller, write: Callable[..., Any], options: dict[str, Any], value: str
 ) -> None:
     write("project.type", "file", importance=5)
     path = tools.json("export_memories")["path"]
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service.context.clock
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 60_000))
+    tools.shift_clock(60_000)
     write("project.type", "here", importance=2)
     tools.json("import_memories", file=path, **options)
     assert tools.json("read_memory", key="project.type")["value"] == value
@@ -470,9 +461,7 @@ def test_export_outside_its_folders_or_over_a_file_is_refused(tools: Caller, pro
     assert (project / "package.json").read_text(encoding="utf-8") == "{}"
 
 
-def test_automatic_export_runs_when_due(
-    tools: Caller, write: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_automatic_export_runs_when_due(tools: Caller, write: Callable[..., Any], home: Path) -> None:
     def exports() -> int:
         return len(list((home / ".keepmum" / "exports").glob("*.json")))
 
@@ -481,8 +470,6 @@ def test_automatic_export_runs_when_due(
     tools.json("configure_memory", action="set", setting="autoExportEnabled", value=True)
     write("b", 2), write("c", 3)
     assert exports() == 1
-    service = tools.handlers._service  # type: ignore[attr-defined]
-    clock = service.context.clock
-    monkeypatch.setattr(service, "context", replace(service.context, clock=lambda: clock() + 25 * 3_600_000))
+    tools.shift_clock(25 * 3_600_000)
     write("d", 4)
     assert exports() == 2
