@@ -45,7 +45,7 @@ def test_text_is_read_from_a_pipe(keepmum: Command) -> None:
     assert "Grüße aus dem Pool" in keepmum("recall").out
 
 
-def test_no_command_shows_the_help(keepmum: Command) -> None:
+def test_running_without_a_command_shows_the_help(keepmum: Command) -> None:
     assert keepmum() == keepmum("--help")
 
 
@@ -170,9 +170,9 @@ def test_clean_audit_of_files_is_reported(keepmum: Command) -> None:
     assert keepmum("audit", ".") == (0, "", "keepmum: 0 places with secrets\n")
 
 
-@pytest.mark.parametrize(("count", "message"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
-def test_count_and_noun_agree(count: int, message: str) -> None:
-    assert console.memory_count(count) == message
+@pytest.mark.parametrize(("count", "text"), [(0, "0 memories"), (1, "1 memory"), (2000, "2,000 memories")])
+def test_count_and_noun_agree(count: int, text: str) -> None:
+    assert console.memory_count(count) == text
 
 
 def test_small_token_budget_is_distinguished_from_an_empty_memory(keepmum: Command) -> None:

@@ -39,7 +39,7 @@ def test_header_option_names_a_variable() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param([], id="nothing"),
+        pytest.param([], id="no options"),
         pytest.param(["--"], id="no command"),
         pytest.param(["--url"], id="no address"),
         pytest.param(["--url", "http://x", "--", "y"], id="both"),
@@ -76,7 +76,7 @@ def test_response_settles_its_request() -> None:
     [
         pytest.param(b'{"method":"notifications/initialized"}\n', id="a notification"),
         pytest.param(b'{"id":4,"result":{}}\n', id="a response of the client"),
-        pytest.param(b'{"id":4,"method":', id="no JSON"),
+        pytest.param(b'{"id":4,"method":', id="not JSON"),
     ],
 )
 def test_only_requests_are_pending(line: bytes) -> None:
