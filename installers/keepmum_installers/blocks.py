@@ -32,8 +32,8 @@ class Block:
 
     @property
     def first(self) -> str:
-        """The comment before our lines."""
-        return self._comment("keepmum: begin; `keepmum uninstall` removes this block")
+        """The comment before our lines. It must not change: committed files hold blocks of other versions."""
+        return self._comment("keepmum: begin; `keepmum uninstall` takes this block out")
 
     @property
     def last(self) -> str:

@@ -26,6 +26,11 @@ def test_older_block_is_updated_in_place() -> None:
     assert newer == put("a = 1\n", BLOCK)[0] + "\n[theirs]\n"
 
 
+def test_block_of_another_version_is_updated_in_place() -> None:
+    committed = "a = 1\n\n# keepmum: begin; `keepmum uninstall` takes this block out\nold = 1\n# keepmum: end\n"
+    assert put(committed, BLOCK)[0] == put("a = 1\n", BLOCK)[0]
+
+
 def test_markdown_has_comments_of_its_own() -> None:
     text, _ = put("", Block("words", markdown=True))
     assert text.startswith("<!-- keepmum: begin")

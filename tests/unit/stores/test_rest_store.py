@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import time
@@ -21,7 +22,7 @@ from keepmum.core.memory import Change
 from keepmum.service import MemoryService
 from keepmum.stores import StaleWrite
 from rest_server import Answer, FakeServer, behind
-from unit.stores.rest_parts import Opener, put
+from unit.stores.rest_parts import Opener, open_at, put
 
 OpenService = Callable[..., MemoryService]
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -65,6 +66,11 @@ def test_a_secret_reaches_no_server(open_memory: OpenService, fake: FakeServer) 
     with pytest.raises(SecretFound):
         memory.remember(f"The job signs in with {TOKEN}.")
     assert fake.requests == []
+
+
+def test_servers_of_two_versions_share_the_lock_for_sending(tmp_path: Path) -> None:
+    with contextlib.closing(open_at("http://127.0.0.1:9", tmp_path)):
+        assert [path.suffix for path in tmp_path.glob("outbox-*")] == [".turn"]
 
 
 def test_a_write_under_the_same_key_updates_the_memory(open_memory: OpenService, fake: FakeServer) -> None:

@@ -25,7 +25,8 @@ def open_store(spec: RestSpec, mirror: LocalStore) -> RestStore:
     """
     outbox = Outbox(file_of(spec.home))
     name = hashlib.sha256(spec.server.origin.encode()).hexdigest()[:16]
-    lock = SendLock(os.path.join(spec.home, f"outbox-{name}.lock"))
+    # The file's name must not change: servers of two versions may run at the same time and must share the lock.
+    lock = SendLock(os.path.join(spec.home, f"outbox-{name}.turn"))
     return RestStore(spec, mirror, outbox, lock, connect=_connect)
 
 
