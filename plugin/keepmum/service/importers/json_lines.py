@@ -40,7 +40,7 @@ def open_lines(path: str) -> Iterator[bytes]:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
 
 
-def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None, str]]:
+def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None, str]]:  # Any: JSON
     """Place, object and problem of each line that is not blank.
 
     A byte-order mark, which Windows editors write, is accepted.

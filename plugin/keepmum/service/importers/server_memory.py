@@ -57,6 +57,7 @@ def read(path: str) -> Iterator[ImportItem]:
         yield ImportItem(place, _values(name, value, related.get(name, []), at))
 
 
+# Any: JSON of an entity, whose types are checked here and by the import.
 def _values(name: str, value: dict[str, Any], related: list[dict[str, str]], at: int) -> dict[str, Any]:
     listed = value.get("observations")
     observations = [str(one) for one in listed] if isinstance(listed, list) else []
