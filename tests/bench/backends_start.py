@@ -1,4 +1,4 @@
-"""The handshake, a first recall and a hook with every kind of store configured, beside the embedded one.
+"""The handshake, a first recall and a hook with every kind of store configured, relative to the embedded store.
 
 python tests/bench/backends_start.py [--quick]        10,000 Markdown memories; with --quick 1,000
 """
@@ -41,7 +41,7 @@ KINDS = {
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """Medians of interleaved rounds, each beside that of the embedded store."""
+    """Medians of interleaved rounds, each with the ratio to the embedded store."""
     with tempfile.TemporaryDirectory() as folder, HTTPServer(threaded=True) as listening:
         origin = behind(listening, FakeServer())
         homes = dict(zip(KINDS, _homes(Path(folder), origin), strict=True))
@@ -62,9 +62,12 @@ def rows(*, quick: bool) -> Iterator[Row]:
         for kind in KINDS:
             taken = statistics.median(times[kind])
             judged = what != "first recall"
-            told = f"{taken * 1e3:.1f} ms, {taken / usual:.2f} x"
+            measured = f"{taken * 1e3:.1f} ms, {taken / usual:.2f} x"
             yield Row(
-                f"{what}, {kind}", told, f"<= {MOST} x" if judged else "-", taken <= MOST * usual if judged else None
+                f"{what}, {kind}",
+                measured,
+                f"<= {MOST} x" if judged else "-",
+                taken <= MOST * usual if judged else None,
             )
 
 

@@ -1,4 +1,4 @@
-"""What the guard costs in front of a server, beside the same server bare, in one interleaved run.
+"""The cost of the guard: a server behind it and the same server alone, in one interleaved run.
 
 python tests/bench/guard_bench.py [--quick]
 """
@@ -93,9 +93,9 @@ def _starts(name: str, command: Sequence[str], rounds: int, home: Path) -> Itera
                     times.append(time.perf_counter() - started)
         empty.append(bare_start())
     bare, through, interpreter = (statistics.median(times) for times in (alone, guarded, empty))
-    reach = 1.3 * bare + interpreter
+    target = 1.3 * bare + interpreter
     measured = f"{through * 1e3:.1f} ms, bare {bare * 1e3:.1f} ms"
-    yield Row(f"{name}: start to handshake", measured, f"<= {reach * 1e3:.1f} ms", through <= reach)
+    yield Row(f"{name}: start to handshake", measured, f"<= {target * 1e3:.1f} ms", through <= target)
 
 
 def _messages(count: int, home: Path) -> Iterator[Row]:

@@ -1,9 +1,9 @@
-"""Every benchmark that is here, in one table: what | measured | reach | ok. It reports and judges nobody: exit 0.
+"""All benchmarks in one table: what | measured | target | ok. It only reports: the exit status is 0.
 
     python tests/bench/run.py [--quick]
 
-A benchmark is a module of this folder with `rows(quick=…)`; one line in `BENCHES` puts it into the table. The hooks'
-and the scanner's print tables of their own as well when they are run alone.
+A benchmark is a module of this folder with `rows(quick=…)` and a line in `BENCHES`. Those of the hooks and the scanner
+print more when run alone.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _HEAVY = "Stop, 50 MB transcript, 100,000 memories"
 _CODEX = "Stop of Codex, 50 MB transcript"
 _BRIEFED = "SessionStart with a briefing, 100,000 memories"
 HOOKS = (
-    ("Stop hook beside a bare interpreter", "Stop", hooks_bench.FLOOR, 1.35),
-    ("Stop hook with 50 MB transcript beside without", _HEAVY, "Stop", 1.1),
+    ("Stop hook / bare interpreter", "Stop", hooks_bench.FLOOR, 1.35),
+    ("Stop hook with 50 MB transcript / without", _HEAVY, "Stop", 1.1),
     (
         "Stop hook of Codex, which reads the transcript's end",
         "Stop of Codex, 50 MB transcript",
         hooks_bench.FLOOR,
         1.35,
     ),
-    ("SessionStart hook beside a bare interpreter", _BRIEFED, hooks_bench.FLOOR, 1.35),
+    ("SessionStart hook / bare interpreter", _BRIEFED, hooks_bench.FLOOR, 1.35),
     ("guard hook, 2 KiB of prose", "Guard, 2 KiB of prose for another memory", hooks_bench.FLOOR, 1.6),
     ("guard hook, 2 KiB of names and ids", "Guard, 2 KiB of names, paths and ids for one", hooks_bench.FLOOR, 1.6),
     ("guard hook, 2 KiB with a secret", "Guard, 2 KiB with a secret, refused", hooks_bench.FLOOR, 1.6),
@@ -51,7 +51,7 @@ HOOKS = (
 
 
 def hooks(*, quick: bool) -> Iterator[Row]:
-    """The hooks beside an empty interpreter, and beside themselves without what must not matter."""
+    """The hooks as ratios to a bare interpreter, and to themselves without a transcript and memories."""
     with hooks_bench.scene() as folder:
         variables = {
             "PATH": "", "HOME": str(folder), "KEEPMUM_HOME": str(folder / "home"),
@@ -62,9 +62,9 @@ def hooks(*, quick: bool) -> Iterator[Row]:
             for case in cases:
                 case.run(sys.executable, variables, turn)
     wall = {case.name: statistics.median(case.wall[hooks_bench.WARMING :]) for case in cases}
-    for what, one, beside, reach in HOOKS:
-        ratio = wall[one] / wall[beside]
-        yield Row(what, f"{ratio:.2f} x", f"<= {reach} x", ratio <= reach)
+    for what, one, reference, target in HOOKS:
+        ratio = wall[one] / wall[reference]
+        yield Row(what, f"{ratio:.2f} x", f"<= {target} x", ratio <= target)
 
 
 BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {

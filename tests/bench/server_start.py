@@ -44,7 +44,7 @@ class Visit(NamedTuple):
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """What a start costs beside an empty interpreter of the same run."""
+    """The cost of a start, as a ratio to a bare interpreter in the same run."""
     visits, bare = [], []
     with tempfile.TemporaryDirectory() as home:
         visit(Path(home))  # fills the caches
@@ -54,7 +54,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
     listed = statistics.median(one.listed for one in visits)
     ratio = listed / statistics.median(bare)
     yield Row("spawn -> tools/list answered", f"{listed * 1e3:.1f} ms", "<= 60 ms", listed <= 0.060)
-    yield Row("the same beside a bare interpreter", f"{ratio:.1f} x", "<= 6 x", ratio <= 6)
+    yield Row("the same / a bare interpreter", f"{ratio:.1f} x", "<= 6 x", ratio <= 6)
     memory = [one.listed_mib for one in visits if one.listed_mib is not None]
     if memory:
         yield Row("memory at tools/list", f"{max(memory):.1f} MiB", "<= 25 MiB", max(memory) <= 25)

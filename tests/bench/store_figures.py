@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
     what: str
     measured: str
-    reach: str
+    target: str
     ok: bool | None = None  # None when there is no target
 
 
@@ -57,7 +57,7 @@ def is_quick(description: str | None) -> bool:
 
 def print_table(rows: Iterable[Row]) -> None:
     """Print each row as soon as it is measured."""
-    print(f"{'what':58} {'measured':34} {'reach':28} ok")  # noqa: T201 - a report
-    for what, measured, reach, ok in rows:
+    print(f"{'what':58} {'measured':34} {'target':28} ok")  # noqa: T201 - a report
+    for what, measured, target, ok in rows:
         verdict = "" if ok is None else "yes" if ok else "NO"
-        print(f"{what:58} {measured:34} {reach:28} {verdict}", flush=True)  # noqa: T201 - a report
+        print(f"{what:58} {measured:34} {target:28} {verdict}", flush=True)  # noqa: T201 - a report
