@@ -42,9 +42,7 @@ def serve(surface: Surface, open_handlers: OpenHandlers, *, name: str, version: 
     jobs = _Jobs()
     output = _Output(sink, jobs.stop)
     session = Session(surface, open_handlers, name=name, version=version, send=output.send, submit=jobs.submit)
-    for signal_name in _SIGNALS:
-        if hasattr(signal, signal_name):
-            signal.signal(getattr(signal, signal_name), lambda *_: jobs.stop())
+    _stop_on_signals(jobs)
     before = _thread.stack_size(_STACK)
     _thread.start_new_thread(_read, (source, session, jobs))
     _thread.stack_size(before)
@@ -92,6 +90,7 @@ class _Jobs:
     def _force_exit(self) -> None:
         if not self._finished.acquire(timeout=GRACE):
             os._exit(1)
+        self._finished.release()  # two threads may have ended the jobs at once, and each waits here
 
 
 class _Output:
@@ -111,6 +110,27 @@ class _Output:
                     rest = rest[os.write(self._descriptor, rest) :]
             except OSError:
                 self._on_broken()
+
+
+def _stop_on_signals(jobs: _Jobs) -> None:
+    """Stop the jobs at a signal, also one that comes just before the main thread blocks in a system call.
+
+    Python runs handlers on the main thread, between two instructions: in that case not before the call returns. So a
+    second thread waits for the byte that Python's C handler writes.
+    """
+    reading, writing = os.pipe()
+    if os.name == "posix":
+        os.set_blocking(writing, False)  # required by set_wakeup_fd; Windows does not have it for pipes
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    for name in _SIGNALS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: jobs.stop())
+
+    def wait() -> None:
+        os.read(reading, 1)
+        jobs.stop()
+
+    _thread.start_new_thread(wait, ())
 
 
 def _read(source: int, session: Session, jobs: _Jobs) -> None:
