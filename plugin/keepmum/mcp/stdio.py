@@ -1,7 +1,7 @@
 """The process of a session: descriptors, threads, signals, and shutdown.
 
-The main thread owns the handlers and runs jobs; a second thread reads. A signal, which Python delivers on the main
-thread, therefore never interrupts a read, and a blocked read never delays shutdown.
+The main thread owns the handlers and runs jobs, a second thread reads, and a third waits for signals: a blocked read
+or a hanging job never delays shutdown.
 No `select` (Windows lacks it for pipes), no `threading`, no `queue`: importing them takes milliseconds.
 """
 
