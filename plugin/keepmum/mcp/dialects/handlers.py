@@ -105,7 +105,7 @@ class DialectHandlers:
         return self._content(uri, context)
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
-        raise NotFound(f"this server has no resource {uri}")
+        raise NotFound("this server has no such resource")
 
     def prompt(self, name: str, arguments: dict[str, str], context: Context) -> str:
         """The text of a prompt.
@@ -116,7 +116,7 @@ class DialectHandlers:
         return self._prompted(name, arguments)
 
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:
-        raise NotFound(f"this server has no prompt {name}")
+        raise NotFound("this server has no such prompt")
 
     def roots_changed(self, context: Context) -> None:
         """Move to the session and project of the client's folders, unless a setting names another project."""

@@ -184,7 +184,7 @@ class HttpClient:
             login = f"`keepmum login {self.origin}` stores another"
             raise KeyRefused(message(f"the server does not accept the key (401); {login}"))
         if status == 403:
-            raise KeyRefused(message("the key is not for this project (403); ask whoever issued it"))
+            raise KeyRefused(message("the key is not for this project (403); ask its issuer"))
         if status in _RETRYABLE:
             wait = _retry_after(response.headers.get("retry-after", ""))
             raise StoreUnavailable(message(f"the server cannot serve just now ({status})"), retry_after=wait)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepmum.core import ids, validation
-from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound, StoreError
+from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.core.memory import SCOPES, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
@@ -37,10 +37,10 @@ def open_handlers(context: Context) -> TokenSaverHandlers:
     Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
     own_session = f"process-{ids.new_id().removeprefix(ids.PREFIX)}"  # for clients without session ids
+    service = open_service(context, session=own_session)
     home = places.home(os.environ)
-    if home is None:
-        raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
-    return TokenSaverHandlers(open_service(context, session=own_session), context, home, own_session)
+    assert home is not None  # or the store would not have been opened
+    return TokenSaverHandlers(service, context, home, own_session)
 
 
 class TokenSaverHandlers(JsonHandlers):
