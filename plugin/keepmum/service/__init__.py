@@ -106,6 +106,7 @@ class MemoryService:
     elsewhere = _method_of(Reader, Reader.elsewhere)
     project_name = _method_of(Reader, Reader.project_name)
     project_names = _method_of(Reader, Reader.project_names)
+    known_roots = _method_of(Reader, Reader.known_roots)
 
     forget = _method_of(Forgetter, Forgetter.forget)
     erase = _method_of(Forgetter, Forgetter.erase)

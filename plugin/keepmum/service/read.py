@@ -146,6 +146,10 @@ class Reader:
         seen = {owner: name for _, owner, name in known_folders(self.context.store) if name}
         return seen.get(project) or project.rpartition("/")[2]
 
+    def known_roots(self) -> frozenset[str]:
+        """The folders of projects that this machine has seen."""
+        return frozenset(root for root, _, _ in known_folders(self.context.store))
+
     def project_names(self) -> dict[str, str]:
         """The names of the projects that this machine knows, by id; where two are the same, with the folder."""
         seen = {project: (name, root) for root, project, name in reversed(known_folders(self.context.store))}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from keepmum.system.folders import is_inside, real_folder
+from keepmum.system.folders import is_inside, real_folder, upward, user_home
 from keepmum.workspace import credentials, project, settings
+from keepmum.workspace.git.repository import find_repository
 from keepmum_hooks import places
 
-__all__ = ["Workspace", "backend_kind", "key_for", "resolve", "server_of"]
+__all__ = ["Workspace", "backend_kind", "key_for", "resolve", "resolve_folder", "server_of"]
 
+_NAMING_VARIABLES = frozenset(
+    {"KEEPMUM_PROJECT", "DEFAULT_PROJECT", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_AGENT_SESSION_ID"}
+)
 _DEFAULT_ORIGIN = "http://localhost:3100"  # where servers of the first API listen
 
 
@@ -38,6 +42,24 @@ def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, sess
     candidates = (start,) if roots is None else (*_noted_folder(environ, session, roots), *roots)
     chosen = settings.load(environ, project.working_folder(start, environ, candidates))
     return Workspace(chosen, project.find_project(start, environ, chosen, candidates))
+
+
+def resolve_folder(environ: Mapping[str, str], folder: str, known: Collection[str] = ()) -> Workspace:
+    """The settings and the project of a folder, wherever this process works; variables that name a project are ignored.
+
+    Sessions in a folder without a repository belong to that folder, and so does what is below it: of a folder in no
+    repository, the nearest of the `known` roots of projects above it decides.
+
+    Raises: SettingsError.
+    """
+    others = {name: value for name, value in environ.items() if name not in _NAMING_VARIABLES}
+    start = real_folder(folder)
+    if find_repository(start) is None and settings.find_project_file(start) is None:
+        home = real_folder(user_home(environ) or os.sep)
+        above = (each for each in upward(start) if each in known and each != home)
+        start = next(above, start)
+    chosen = settings.load(others, start)
+    return Workspace(chosen, project.find_project(start, others, chosen, (start,)))
 
 
 def backend_kind(chosen: settings.Settings) -> str:

@@ -49,7 +49,7 @@ def test_tools_and_parameters_match_the_design() -> None:
         "read_memory": {"key", "pattern", "scope", "tags"},
         "list_memories": {"scope", "pattern", "tags", "limit"} | ages | levels,
         "delete_memory": {"key", "scope", "pattern"},
-        "search_memory": {"query", "scope", "limit"} | levels,
+        "search_memories": {"query", "scope", "limit"} | levels,
         "smart_resume": {"project_path", "session_id", "verbose", "verbosity", "minImportance"} | ages,
         "configure_memory": {"action", "setting", "value", "profile"},
         "export_memories": {"output", "scope", "pattern", "pretty", "includeMetadata"} | ages | levels,
@@ -164,7 +164,7 @@ def test_expired_memory_is_absent_from_every_read(tools: Caller, write: Callable
     assert tools.json("read_memory", key="temp.build") is None
     assert tools.json("read_memory", pattern="temp.*") == []
     assert tools.json("list_memories") == []
-    assert tools.json("search_memory", query="green") == []
+    assert tools.json("search_memories", query="green") == []
     assert tools.json("smart_resume", verbose=True)["context"]["project"] == []
 
 
@@ -213,7 +213,7 @@ def test_read_without_arguments_is_refused(tools: Caller) -> None:
 
 @pytest.mark.usefixtures("several_memories")
 def test_reading_counts_as_access_and_listing_does_not(tools: Caller) -> None:
-    tools.json("list_memories"), tools.json("search_memory", query="bus"), tools.json("smart_resume")
+    tools.json("list_memories"), tools.json("search_memories", query="bus"), tools.json("smart_resume")
     assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 0
     assert tools.json("read_memory", key="project.type")["metadata"]["access_count"] == 1
 
@@ -287,18 +287,18 @@ def test_search_supports_phrases_and_operators(
     write("project.bus", "Events travel over the bus")
     write("project.deploy", "Deployed blue green")
     write("project.staging", "We deploy to staging by hand")
-    assert set(keys(tools.json("search_memory", query=query))) == expected
+    assert set(keys(tools.json("search_memories", query=query))) == expected
 
 
 def test_search_ranks_the_best_match_first(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.deploy", "Deployed blue green")
     write("project.bus", "Events travel over the bus")
-    assert keys(tools.json("search_memory", query="which bus do they travel over?"))[0] == "project.bus"
+    assert keys(tools.json("search_memories", query="which bus do they travel over?"))[0] == "project.bus"
 
 
 def test_malformed_operators_are_searched_as_words(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.bus", "Events travel over the bus")
-    assert keys(tools.json("search_memory", query='bus AND ( "')) == ["project.bus"]
+    assert keys(tools.json("search_memories", query='bus AND ( "')) == ["project.bus"]
 
 
 # -- resume

@@ -9,9 +9,21 @@ from keepmum.core import ids
 from keepmum.core.memory import JsonValue, Kind, Memory
 from keepmum.mcp.dialects.handlers import iso
 
-__all__ = ["SHORT", "core_importance", "data_of", "importance", "kind_of", "row", "text_of", "value", "verbosity"]
+__all__ = [
+    "SHORT",
+    "core_importance",
+    "data_of",
+    "importance",
+    "kind_of",
+    "row",
+    "shortened",
+    "text_of",
+    "value",
+    "verbosity",
+]
 
 SHORT = 100  # characters of a value in a list
+_SHORTEST_PART = 12  # characters of a member of a list or object that is cut
 _VERBOSITY = 2
 # The kind of memory that a key prefix implies, for other dialects and the briefing.
 _KINDS: Mapping[str, Kind] = {
@@ -61,16 +73,39 @@ def verbosity(memory: Memory) -> int:
     return level if isinstance(level, int) else _VERBOSITY
 
 
+def shortened(value: JsonValue, length: int) -> JsonValue:
+    """A value of the same type in about `length` characters: the start of a text, the first items of a list or object.
+
+    An object or list stays one, so that it can be told from the text that describes it.
+    """
+    if isinstance(value, str):
+        return value if len(value) <= length else f"{value[: max(0, length - 1)]}…"
+    if not isinstance(value, (Mapping, list)) or len(text_of(value)) <= length:
+        return value
+    left = length - 2
+    members: list[tuple[str, JsonValue]] = []
+    for name, item in value.items() if isinstance(value, Mapping) else (("", item) for item in value):
+        left -= len(json.dumps(name, ensure_ascii=False)) + 4 if name else 2
+        needed = len(json.dumps(item, ensure_ascii=False))
+        if needed > left:
+            if left >= _SHORTEST_PART and isinstance(item, (str, Mapping, list)):
+                members.append((name, shortened(item, left - 2)))
+            break
+        left -= needed
+        members.append((name, item))
+    return dict(members) if isinstance(value, Mapping) else [item for _, item in members]
+
+
 def row(memory: Memory, *, root: str | None = None, cut: bool = False) -> dict[str, JsonValue]:
-    """A memory as JSON; `root` is its project's folder, if known."""
-    shown = value(memory)
-    if cut and len(text_of(shown)) > SHORT:
-        shown = f"{text_of(shown)[: SHORT - 1]}…"
+    """A memory as JSON; `root` is its project's folder, if known. With `cut`, its value is shortened."""
+    whole = value(memory)
+    shown = shortened(whole, SHORT) if cut else whole
     ttl = None if memory.expires_at is None else round((memory.expires_at - memory.updated_at) / 1000)
     return {
         "id": ids.to_uuid(memory.id),
         "key": memory.key,
         "value": shown,
+        **({} if shown == whole else {"truncated": True}),
         "scope": memory.scope,
         "project_path": root,
         "session_id": memory.session if memory.scope == "session" else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterator, Mapping
@@ -17,9 +18,10 @@ from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted
+from keepmum.service import MemoryService, Wanted, opening
 from keepmum.workspace import allowlist
-from keepmum.workspace.resolve import resolve
+from keepmum.workspace.project import UNPLACED
+from keepmum.workspace.resolve import resolve_folder
 from keepmum_hooks import places
 
 __all__ = ["TokenSaverHandlers", "open_handlers"]
@@ -55,7 +57,7 @@ class TokenSaverHandlers(JsonHandlers):
                 "read_memory": self._read,
                 "list_memories": self._list,
                 "delete_memory": self._delete,
-                "search_memory": self._search,
+                "search_memories": self._search,
                 "smart_resume": self._smart_resume,
                 "configure_memory": self._configure,
                 "export_memories": self._export,
@@ -115,19 +117,43 @@ class TokenSaverHandlers(JsonHandlers):
         return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
 
     def _smart_resume(self, arguments: dict[str, Any]) -> JsonValue:
-        options, place = self._options.all(), self._service.place
-        if session := arguments.pop("session_id", None):
-            place = replace(place, session=session)
-        if path := arguments.pop("project_path", None):
-            found = resolve(os.environ, (_folder(path),))[1]
-            place = replace(place, project=found.id, name=found.name, root=found.root)
+        """The briefing. Levels that the call names are filters; those of the settings never empty a section."""
+        options, session = self._options.all(), arguments.pop("session_id", None)
+        path = arguments.pop("project_path", None)
         levels = {} if arguments.pop("verbose", False) else {
             "minImportance": options["smartResumeMinImportance"], "maxVerbosity": options["smartResumeMaxVerbosity"],
         }  # fmt: skip
         if "verbosity" in arguments:
-            levels["maxVerbosity"] = arguments.pop("verbosity")
-        with self._service.at(place):
-            return resume.resume(self._chosen(_MAX, **{**levels, **arguments}), options["smartResumeMaxTokens"])
+            arguments["maxVerbosity"] = arguments.pop("verbosity")
+        usual = {name: level for name, level in levels.items() if name not in arguments}
+        with contextlib.ExitStack() as stack:
+            service = self._service if path is None else stack.enter_context(self._in_project(path))
+            if session:
+                stack.enter_context(service.at(replace(service.place, session=session)))
+            found = self._chosen(_MAX, service, **arguments)
+            return resume.resume(found, options["smartResumeMaxTokens"], lambda memory: _passes(memory, **usual))
+
+    @contextlib.contextmanager
+    def _in_project(self, path: str) -> Iterator[MemoryService]:
+        """The memory of the project that a folder belongs to, as a session there has it.
+
+        Raises: InvalidInput when there is no such folder; KeepmumError when its memory cannot be opened.
+        """
+        place = self._service.place
+        folder = os.path.realpath(os.path.join(place.root or os.getcwd(), os.path.expanduser(path)))
+        if not os.path.isdir(folder):
+            problem = "is not a folder" if os.path.exists(folder) else "does not exist, or cannot be read"
+            raise InvalidInput("project_path", f"{problem}; give the path of a project's folder")
+        found = resolve_folder(os.environ, folder, self._service.known_roots())
+        if found.project.id == UNPLACED:
+            raise InvalidInput("project_path", "belongs to no project; give the path of a project's folder")
+        if found.project.id == place.project or found.project.root == place.root:
+            yield self._service
+            return
+        with opening.open_session(
+            os.environ, self._service.agent, (folder,), session=place.session or "", upkeep=False, resolved=found
+        ) as service:
+            yield service
 
     def _configure(self, arguments: dict[str, Any]) -> JsonValue:
         action = arguments["action"]
@@ -152,7 +178,7 @@ class TokenSaverHandlers(JsonHandlers):
         return self._write_export(output, self._chosen(_MAX, **arguments), pretty=pretty, with_metadata=with_metadata)
 
     def _import(self, arguments: dict[str, Any]) -> JsonValue:
-        path = os.path.join(self._service.place.root or os.getcwd(), arguments["file"])
+        path = os.path.join(self._service.place.root or os.getcwd(), os.path.expanduser(arguments["file"]))
         rows, dry = transfer.read(path), arguments.get("dryRun", False)
         counts: dict[str, int] = {"imported": 0, "updated": 0, "skipped": 0, "failed": 0}
         errors: list[JsonValue] = []
@@ -214,6 +240,7 @@ class TokenSaverHandlers(JsonHandlers):
     def _chosen(  # noqa: PLR0913 - the filters of the tools
         self,
         limit: int,
+        service: MemoryService | None = None,
         *,
         scope: str | None = None,
         pattern: str | None = None,
@@ -224,7 +251,7 @@ class TokenSaverHandlers(JsonHandlers):
         since: str | None = None,
         until: str | None = None,
     ) -> list[Memory]:
-        """Up to `limit` memories, most important first, then latest."""
+        """Up to `limit` memories of a service, by default this one, most important first, then latest."""
         now = self._service.now()
         wanted = self._wanted(pattern=pattern, scope=scope, tags=tags)
         if daysAgo is not None:
@@ -234,16 +261,16 @@ class TokenSaverHandlers(JsonHandlers):
         if until is not None:
             wanted["until"] = parse_when("until", until, now)
         chosen: list[Memory] = []
-        for memory in self._browse(wanted):
+        for memory in self._browse(wanted, service):
             if entry.importance(memory) < minImportance or len(chosen) == limit:
                 break  # sorted by importance
             if _passes(memory, maxVerbosity=maxVerbosity):
                 chosen.append(memory)
         return chosen
 
-    def _browse(self, wanted: Wanted) -> Iterator[Memory]:
+    def _browse(self, wanted: Wanted, service: MemoryService | None = None) -> Iterator[Memory]:
         """Memories that pass the filter, most important first, read lazily."""
-        return itertools.islice(browse(self._service, order="importance", **wanted), _MAX)
+        return itertools.islice(browse(service or self._service, order="importance", **wanted), _MAX)
 
     def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
         return {"scope": scope, "tags": tags or (), "keys": pattern}
@@ -319,12 +346,6 @@ def _searchable_text(memory: Memory) -> str:
 
 def _passes(memory: Memory, minImportance: int = 1, maxVerbosity: int = 4) -> bool:  # noqa: N803 - the tools' names
     return entry.importance(memory) >= minImportance and entry.verbosity(memory) <= maxVerbosity
-
-
-def _folder(path: str) -> str:
-    if not os.path.isdir(path):
-        raise InvalidInput("project_path", "is not a folder")
-    return os.path.realpath(path)
 
 
 def _levels(default: tuple[int, int]) -> tuple[tuple[str, int, int], tuple[str, int, int]]:

@@ -40,7 +40,7 @@ class Folders:
         if output == _AUTO:
             stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now / 1000))
             return os.path.join(self.exports, f"memories-{stamp}-{now % 1000:03}.json")
-        path = os.path.realpath(os.path.join(self._root or self.exports, output))
+        path = os.path.realpath(os.path.join(self._root or self.exports, os.path.expanduser(output)))
         if not any(
             os.path.commonpath((path, folder)) == folder for folder in self._allowed if _same_drive(path, folder)
         ):
