@@ -52,6 +52,7 @@ class FakeServer:
         self.requests: list[Request] = []
         self.fault: Fault = lambda _: None  # answers instead of the server, before the request has any effect
         self.late_fault: Fault = lambda _: None  # answers instead of the server, after the request has taken effect
+        self.change_list: Callable[[Request, list[Any]], list[Any]] = lambda _, listed: listed  # of `recent`
         self._lock = threading.Lock()
 
     def handle(self, request: Request) -> Response:
@@ -164,7 +165,7 @@ class FakeServer:
         found = sorted(self._seen(project), key=lambda one: str(one["created_at"]), reverse=True)
         limit = int(request.args.get("limit", 10))
         shown = [_shown(one, _LISTED) for one in found if one["created_at"] >= since]
-        return Answer(200, {"data": shown[:limit]})
+        return Answer(200, {"data": self.change_list(request, shown[:limit])})
 
     def _one(self, request: Request, name: str, *, full: bool) -> Answer:  # noqa: PLR0911 - as above
         try:

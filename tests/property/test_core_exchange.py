@@ -112,7 +112,7 @@ def test_reads_work_after_any_import(good: dict[str, Any], more: dict[str, Any])
         service.resume()
         service.sweep()
         service.sweep()
-        assert len(list(service.every(everywhere=True))) <= 1
+        assert len(list(service.every(scope="all"))) <= 1
 
 
 @unhurried

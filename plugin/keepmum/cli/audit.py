@@ -96,7 +96,9 @@ def _store(arguments: argparse.Namespace) -> int:
         console.err(f"{_secrets(len(report.places))}, among {console.memory_count(report.looked_at)}")
         if spots:
             console.err("a settings file contains a secret; remove it by hand and replace it where it is used")
-        left = _FOUND if spots or unread else _CLEAN
+        if report.incomplete:
+            console.err("not every memory was scanned, because the server did not list all; run the command again")
+        left = _FOUND if spots or unread or report.incomplete else _CLEAN
         if not report.places:
             return left
         if not (arguments.redact or arguments.purge):

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
-from keepmum.core.errors import ConfirmationNeeded, InvalidInput, SettingsError
-from keepmum.core.memory import LIMITS
+from keepmum.core.errors import ConfirmationNeeded, Incomplete, InvalidInput, SettingsError
+from keepmum.core.memory import LIMITS, Memory
 from keepmum.service import MemoryService, opening
 from keepmum.workspace.resolve import backend_kind, resolve
 from keepmum_hooks import places
 
 __all__ = [
+    "Listing",
     "Session",
     "Subparsers",
     "confirm",
@@ -62,6 +63,20 @@ class Session:
             if notice and (notice == caveat or notice not in caveat):  # the caveat may include the notice
                 err(notice)
         self._service.close()
+
+
+class Listing:
+    """All memories of a listing, and afterwards why there should be more of them."""
+
+    def __init__(self, found: Iterator[Memory]) -> None:
+        self._found = found
+        self.problem = ""
+
+    def __iter__(self) -> Iterator[Memory]:
+        try:
+            yield from self._found
+        except Incomplete as error:
+            self.problem = str(error)
 
 
 def positive(text: str) -> int:

@@ -51,9 +51,11 @@ def _run(arguments: argparse.Namespace) -> int:
         console.err(f"{done.past_refused} earlier versions look like they contain a secret and stay in {source}")
     if not arguments.dry_run and done.past and target in _WITHOUT_HISTORY:
         console.err(f"{_WITHOUT_HISTORY[target]} cannot store earlier versions; they stay on this machine")
+    if done.incomplete:
+        console.err(f"{done.incomplete} Run the command again to continue")
     if not arguments.dry_run and done.copied:
         console.err(f"{source} is unchanged; `keepmum backend use {target}` stores new memories in {target}")
-    return 1 if done.refused or done.differing else 0
+    return 1 if done.refused or done.differing or done.incomplete else 0
 
 
 def _print_progress(done: int, _total: int) -> None:

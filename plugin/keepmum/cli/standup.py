@@ -11,8 +11,6 @@ from keepmum.core.when import parse_when
 
 __all__ = ["register"]
 
-_MOST = 500
-
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
@@ -25,11 +23,12 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         since = parse_when("--since", arguments.since, memory.now())
-        found = [match.memory for match in memory.recall(scope="all", since=since, limit=_MOST, order="created")]
+        listing = console.Listing(memory.every(scope="all", since=since, statuses=("active",)))
+        found = list(listing)
         names = memory.project_names()
     if arguments.json:
         console.print_json([serialization.to_json(item) for item in found])
-        return 0 if found else 1
+        return 0 if found and not listing.problem else 1
     projects: dict[str | None, list[Memory]] = {}
     for item in found:
         projects.setdefault(item.project, []).append(item)
@@ -39,7 +38,9 @@ def _run(arguments: argparse.Namespace) -> int:
             console.out(briefing.index_line(item))
     if not found:
         console.err(f"no memories since {arguments.since}")
-    return 0 if found else 1
+    if listing.problem:
+        console.err("this list is not complete; the line above says why")
+    return 0 if found and not listing.problem else 1
 
 
 def _name(memory: Memory, names: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from keepmum.cli import console
 from keepmum.core import serialization
@@ -43,7 +43,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
-        found = memory.every(everywhere=arguments.all)
+        found = console.Listing(memory.every(scope="all" if arguments.all else None))
         if arguments.markdown is not None:
             count = _write_files(arguments.markdown, found)
         elif arguments.file is None:
@@ -52,14 +52,16 @@ def _export(arguments: argparse.Namespace) -> int:
             with console.create_file(arguments.file) as file:
                 count = console.write_lines(file, map(_line, found))
     console.err(f"{console.memory_count(count)} exported")
-    return 0
+    if found.problem:
+        console.err("this export is not complete; the lines above say why. What was written stays; export again later")
+    return 1 if found.problem else 0
 
 
 def _line(memory: Memory) -> str:
     return json.dumps(serialization.to_json(memory), ensure_ascii=False)
 
 
-def _write_files(folder: str, found: Iterator[Memory]) -> int:
+def _write_files(folder: str, found: Iterable[Memory]) -> int:
     """Write one file per memory into a new or empty folder; return their number."""
     if os.path.isdir(folder) and os.listdir(folder):
         raise InvalidInput("file", f"{folder} is not empty; choose another name")
@@ -112,5 +114,8 @@ def _import_from_server() -> int:
     with console.Session(origin="import", stores=["rest", "sqlite"]) as memory:
         done = memory.migrate("rest", "sqlite")
     console.print_refused(done.refused)
+    console.print_refused((name, "the copy differs") for name in done.differing)
+    if done.incomplete:
+        console.err(f"{done.incomplete} Run the command again to continue")
     console.out(f"{done.copied} imported, {done.known} unchanged, {len(done.refused)} refused")
-    return 1 if done.refused or done.differing else 0
+    return 1 if done.refused or done.differing or done.incomplete else 0

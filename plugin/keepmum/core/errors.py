@@ -12,6 +12,7 @@ KeepmumError                 the base class; the message is shown to the user
 ├── EmbeddingError           no vector could be computed; search is lexical
 │   └── ModelMissing         the local model is not installed
 └── StoreError               the store refused or failed
+    ├── Incomplete           not every memory could be listed; those that could were returned
     ├── StoreReadOnly        the store cannot be written
     ├── StoreUnavailable     a server cannot be reached; a retry may succeed
     ├── KeyRefused           a server refuses the key; a retry does not help
@@ -33,6 +34,7 @@ __all__ = [
     "Ambiguous",
     "ConfirmationNeeded",
     "EmbeddingError",
+    "Incomplete",
     "InvalidInput",
     "KeepmumError",
     "KeyRefused",
@@ -124,6 +126,10 @@ class ModelMissing(EmbeddingError):
 
 class StoreError(KeepmumError):
     """The store refused or failed; what was stored before is intact."""
+
+
+class Incomplete(StoreError):
+    """Not every memory could be listed. Raised after those that could."""
 
 
 class StoreReadOnly(StoreError):

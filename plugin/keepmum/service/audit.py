@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepmum.core import masking, serialization, validation
-from keepmum.core.errors import ScannerFailed, StoreError
+from keepmum.core.errors import Incomplete, ScannerFailed, StoreError
 from keepmum.core.memory import Action, Activity, Change, JsonValue, Memory
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.briefing_files import remove_all
 from keepmum.service.context import ServiceContext
+from keepmum.stores import Store
 from keepmum.stores.base import known_folders
 
 __all__ = [
@@ -58,6 +59,7 @@ class Report:
     memories: list[Memory] = field(default_factory=list, repr=False)  # with a secret in them or in their history
     secrets: dict[str | None, dict[str, str]] = field(default_factory=dict, repr=False)  # by memory: text and rule
     looked_at: int = 0  # memories
+    incomplete: str = ""  # why not every memory could be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def audit_store(context: ServiceContext, progress: Progress = ignore_progress) -
     store, scan, report = context.store, context.scan, Report()
     composite, known = store.features.composite, set[str]()
     parts = composite.parts.values() if composite else [store]  # each has its own copies
-    for memory in (memory for part in parts for page in lookup.pages(part) for memory in page):
+    for memory in (memory for part in parts for page in _pages(part, report) for memory in page):
         before = len(report.places)
         _scan_values(report, scan, "memory", memory.id, serialization.to_json(memory))
         for past in store.history(memory.id) if memory.id not in known else ():  # a copy has the same history
@@ -108,6 +110,14 @@ def audit_store(context: ServiceContext, progress: Progress = ignore_progress) -
     for root, project, name in known_folders(store):
         _scan_values(report, scan, "folder", None, {"root": root, "project": project, "name": name})
     return report
+
+
+def _pages(store: Store, report: Report) -> Iterator[list[Memory]]:
+    """All memories of a store, page by page; notes in `report` when there should be more."""
+    try:
+        yield from lookup.pages(store)
+    except Incomplete as error:
+        report.incomplete = str(error)
 
 
 def cleanse(context: ServiceContext, report: Report, *, purge: bool) -> list[str]:

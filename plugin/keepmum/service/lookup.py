@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from keepmum.core import ids, validation
-from keepmum.core.errors import Ambiguous, NotFound
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Scope, Status, Tier, space_of
+from keepmum.core.errors import Ambiguous, Incomplete, InvalidInput, KeepmumError, NotFound
+from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Order, Scope, Status, Tier, space_of
 from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
-from keepmum.stores.base import known_folders
+from keepmum.stores.base import LISTED, caveat, cut, known_folders
 
-__all__ = ["Wanted", "filter_of", "find", "find_all", "pages", "project_id"]
+__all__ = ["Found", "Wanted", "filter_of", "find", "find_all", "find_each", "listing", "pages", "project_id"]
 
 _SHORTEST_PREFIX = 4
 _PAGE = 200
+_LIST_PAGE = 1_000
+_PASSES = 10  # over a list that changes while it is read
 _LAST_ID = "\U0010ffff"
 _LISTED = 5  # memories that an error about an ambiguous id names
+_CHECKED = 50  # memories per read; a server takes a larger number for the read of a program
 
 
 class Wanted(TypedDict, total=False):
@@ -106,30 +109,112 @@ def find_all(context: ServiceContext, references: Sequence[str]) -> list[Memory]
     return list({memory.id: memory for memory in (find(context, each) for each in references)}.values())
 
 
+class Found(NamedTuple):
+    """The memories of several references, each once, and why others name none."""
+
+    memories: list[Memory]
+    missing: tuple[str, ...]  # `ids[1]: REASON`, by place: a reference may be any text that was pasted
+
+
+def find_each(context: ServiceContext, references: Sequence[str]) -> Found:
+    """The memories of those references that name one.
+
+    Raises: NotFound, Ambiguous, InvalidInput when none does.
+    """
+    found: dict[str, Memory] = {}
+    missing: dict[str, KeepmumError] = {}
+    for number, reference in enumerate(references):
+        try:
+            memory = find(context, reference)
+            found[memory.id] = memory
+        except (NotFound, Ambiguous, InvalidInput) as error:
+            missing[f"ids[{number}]"] = error
+    if missing and not found and len(missing) == 1:
+        raise next(iter(missing.values()))
+    reasons = tuple(f"{place}: {error}" for place, error in missing.items())
+    if missing and not found:
+        raise NotFound("; ".join(reasons))
+    return Found(list(found.values()), reasons)
+
+
 def pages(store: Store) -> Iterator[list[Memory]]:
-    """All memories of a store, page by page in the order of ids, of any status, project and user."""
-    after = ""
+    """All memories of a store, page by page in the order of ids, of any status, project and user.
+
+    Raises: Incomplete after the last page when a server did not list everything.
+    """
+    after, problem = "", ""
     while page := [memory for memory in store.between(after, _LAST_ID, _PAGE + 1) if memory.id != after]:
+        problem = problem or caveat(store)
         yield page
         after = page[-1].id
+    if problem := problem or caveat(store):
+        raise Incomplete(problem)
+
+
+def listing(
+    store: Store, wanted: Filter, *, order: Order = "created", only_current: bool = False
+) -> Iterator[list[Memory]]:
+    """All memories that pass the filter, page by page, each once and with its text.
+
+    A memory that is written or removed meanwhile shifts the pages. Each page overlaps with the one before, which shows
+    that; another pass then returns what was missed.
+
+    Raises: Incomplete after the last page when a server did not list everything; with `only_current`, before the first
+        page that is not the server's answer.
+    """
+    seen: set[str] = set()
+    problem = ""
+    for _ in range(_PASSES):
+        start, last, shifted = 0, "", False
+        while True:
+            page = store.browse(wanted, order=order, limit=_LIST_PAGE, offset=start)
+            reason = caveat(store)
+            problem = problem or reason
+            if only_current and reason != cut(store):
+                raise Incomplete(reason)
+            shifted = shifted or bool(last and [memory.id for memory in page[:1]] != [last])
+            if len(page) <= (1 if last else 0):
+                break
+            whole = [memory for memory in page if memory.origin != LISTED]
+            if fresh := [memory for memory in whole if memory.id not in seen]:
+                yield fresh
+            seen.update(memory.id for memory in whole)
+            start, last = start + len(page) - 1, page[-1].id
+        if not shifted:
+            break
+    else:
+        problem = problem or "memories were added and removed all the time; try again"
+    if problem:
+        raise Incomplete(problem)
 
 
 def _by_id(context: ServiceContext, word: str) -> Memory:
     store = context.store
     bounds = ids.id_range(word) if len(word.removeprefix(ids.PREFIX)) >= _SHORTEST_PREFIX else None
-    found = [] if bounds is None else store.between(*bounds, limit=_LISTED + 1)
+    found = [] if bounds is None else _of_user(store, *bounds, context.place.user)
     if not found and (files := store.features.files) is not None:
-        found = store.get(files.with_file_id(word))
-    found = [memory for memory in found if memory.user == context.place.user]
+        found = [memory for memory in store.get(files.with_file_id(word)) if memory.user == context.place.user]
     if len(found) > 1:
         some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
-        raise Ambiguous(f"that is the id, or a prefix of the id, of several memories: {some}")
+        more = " and more; give more characters of the id" if len(found) > _LISTED else ""
+        raise Ambiguous(f"that is the id, or a prefix of the id, of several memories: {some}{more}")
     if found:
         return found[0]
     if bounds is None:
         size = "1 character" if len(word) == 1 else f"{len(word)} characters"
         raise NotFound(f"no memory has this key of {size}; give a key, an id, or at least 4 characters of an id")
     raise NotFound("no memory has an id with this prefix; `recall` finds memories by their content")
+
+
+def _of_user(store: Store, first: str, last: str, user: str | None) -> list[Memory]:
+    """The first memories of a user with ids in [first, last]; one more than an error lists."""
+    found: list[Memory] = []
+    while page := store.between(first, last, _CHECKED):
+        found += [memory for memory in page if memory.user == user and memory.id not in {each.id for each in found}]
+        if len(found) > _LISTED or len(page) < _CHECKED or page[-1].id == last:
+            break
+        first = page[-1].id
+    return found[: _LISTED + 1]
 
 
 def _scopes(scope: str | None, project: str | None) -> tuple[Scope, ...]:

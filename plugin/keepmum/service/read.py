@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Unpack
 
 from keepmum.core import briefing, ranking, similarity, validation
@@ -131,13 +130,14 @@ class Reader:
         """A text that an answer repeats, without what looks like a secret."""
         return self.context.masker.text(text)
 
-    def every(self, *, everywhere: bool = False, page: int = 200) -> Iterator[Memory]:
-        """Every memory that is neither trashed nor superseded, for an export."""
-        wanted = lookup.filter_of(self.context, {"statuses": ("active", "archived", "tombstoned")})
-        wanted, offset = replace(wanted, everywhere=everywhere), 0
-        while found := self.context.store.browse(wanted, order="created", limit=page, offset=offset):
-            yield from self.context.show(found)
-            offset += len(found)
+    def every(self, **wanted: Unpack[Wanted]) -> Iterator[Memory]:
+        """Every memory that passes the filters, latest first; by default also archived and tombstoned ones.
+
+        Raises: InvalidInput; Incomplete after the last one when a server did not list everything.
+        """
+        accepted = lookup.filter_of(self.context, {"statuses": ("active", "archived", "tombstoned"), **wanted})
+        for page in lookup.listing(self.context.store, accepted):
+            yield from self.context.show(page)
 
     def project_name(self, project: str) -> str:
         """The name of a project: the one it has on this machine, or the last part of its id."""

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepmum.core import lifecycle, ranking, serialization, validation
-from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound, StoreError
+from keepmum.core.errors import Incomplete, InvalidInput, ScannerFailed, SecretFound, StoreError
 from keepmum.core.memory import STATUSES, Change, Filter, JsonValue, Memory, Revision, Scope
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
 from keepmum.stores import StaleWrite, Store
-from keepmum.stores.base import Composite, caveat, known_folders, local
+from keepmum.stores.base import Composite, known_folders, local
 from keepmum.system import private_files
 
 __all__ = ["AUDIENCES", "Migrated", "Move", "Transfer"]
@@ -30,10 +30,8 @@ _MISSING = {
     "markdown": "this is no project's folder; run this in one",
     "sqlite": "there is no database here",
 }
-_PAGE = 200
 _CANDIDATES = 20  # memories of a server that may be one whose answer was lost
 _BOOKKEEPING = ("revision", "accessed_at", "access_count", "origin", "git")
-_ADOPTED = 10_000  # memories
 _UNNAMED = "path:"  # prefix of the id of a project that has neither a remote nor a chosen name
 
 
@@ -60,6 +58,7 @@ class Migrated:
     queued: int = 0  # writes that wait for a server
     past: int = 0  # former revisions that were copied
     past_refused: int = 0  # former revisions that the scanner refused
+    incomplete: str = ""  # why not every memory of the store could be read
 
 
 class Transfer:
@@ -133,8 +132,9 @@ class Transfer:
         """
         done, ledger = Migrated(), _Ledger(self.context.options.home, source, target)
         here, there = self._part(source), self._part(target)
+        pages = lookup.pages(here) if source != "rest" else self._listed(here)
         seen = 0
-        for page in lookup.pages(here) if source != "rest" else self._listed(here):
+        while (page := _next_page(pages, done)) is not None:
             seen += len(page)
             wanted = [memory for memory in page if self._belongs(memory, target)]
             done.left += len(page) - len(wanted)
@@ -167,7 +167,7 @@ class Transfer:
         now, user = context.clock(), context.place.user
         wanted = Filter(now=now, project=former, user=user, scopes=("project", "shared"), statuses=STATUSES)
         changes = []
-        for memory in local(context.store).browse(wanted, limit=_ADOPTED):
+        for memory in [memory for page in lookup.listing(local(context.store), wanted) for memory in page]:
             moved = replace(lifecycle.next_revision(memory, now, context.agent), project=project)
             if moved.key and context.store.by_key(moved.space, moved.key) is not None:
                 moved = replace(moved, key=None)  # the key is taken; search still finds the memory
@@ -248,18 +248,15 @@ class Transfer:
     def _listed(self, server: Store) -> Iterator[list[Memory]]:
         """Pages of all memories of a server, which cannot be listed by our ids.
 
-        Raises: StoreError when the server does not answer: its mirror here may be incomplete.
+        Raises: Incomplete when the server does not answer or lists a part only: its mirror here may be incomplete.
         """
-        wanted, offset = replace(lookup.filter_of(self.context), everywhere=True), 0
-        while True:
-            found = server.browse(wanted, order="created", limit=_PAGE, offset=offset)
-            if reason := caveat(server):
-                why = server.capabilities.reason or reason
-                raise StoreError(f"the server could not list its memories, so not all of them were copied. {why}")
-            if not found:
-                return
-            offset += len(found)
-            yield server.get([memory.id for memory in found])
+        try:
+            yield from lookup.listing(
+                server, replace(lookup.filter_of(self.context), everywhere=True), only_current=True
+            )
+        except Incomplete as error:
+            why = server.capabilities.reason or error
+            raise Incomplete(f"the server could not list its memories, so not all of them were copied. {why}") from None
 
     def _belongs(self, memory: Memory, target: str) -> bool:
         """Whether a store is for a memory: files for their project's, a server for its active ones."""
@@ -313,6 +310,15 @@ class _Ledger:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with open(descriptor, "a", encoding="utf-8") as file:
             file.write(json.dumps({memory: name}) + "\n")
+
+
+def _next_page(pages: Iterator[list[Memory]], done: Migrated) -> list[Memory] | None:
+    """The next page, None after the last one; notes in `done` when there should be more."""
+    try:
+        return next(pages, None)
+    except Incomplete as error:
+        done.incomplete = str(error)
+        return None
 
 
 def _same_content(memory: Memory, copy: Memory | None, *, exact: bool) -> bool:

@@ -14,6 +14,7 @@ from keepmum.core.errors import StoreError
 from keepmum.core.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
 
 __all__ = [
+    "LISTED",
     "STORED",
     "Aging",
     "Capabilities",
@@ -33,9 +34,12 @@ __all__ = [
     "Store",
     "VectorSearch",
     "caveat",
+    "cut",
     "known_folders",
     "local",
 ]
+
+LISTED = "server:listed"  # the `origin` of a memory whose text was not loaded yet; its title is used as text
 
 # Returns the vector of a query, or None when only the words count. The vector may still be computed in another thread,
 # so callers ask for it as late as possible.
@@ -155,6 +159,10 @@ class Remote(Protocol):
     @property
     def caveat(self) -> str:
         """What must be said with the last answer, such as that it is not the server's; empty for nothing."""
+
+    @property
+    def cut(self) -> str:
+        """Why the server's last list lacks memories, such as a limit of the server; empty when it is complete."""
 
 
 class Aging(Protocol):
@@ -298,6 +306,12 @@ def caveat(store: Store) -> str:
     """What must be said with the last answer of a store; empty for nothing."""
     remote = store.features.remote
     return "" if remote is None else remote.caveat
+
+
+def cut(store: Store) -> str:
+    """Why the last list of a store lacks memories; empty when it is complete."""
+    remote = store.features.remote
+    return "" if remote is None else remote.cut
 
 
 def known_folders(store: Store, since: int = 0) -> list[tuple[str, str, str]]:

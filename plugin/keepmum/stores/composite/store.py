@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import SCOPES, Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
-from keepmum.stores.base import Capabilities, Features, Receipt, Redact, Store, caveat, local
+from keepmum.stores.base import Capabilities, Features, Receipt, Redact, Store, caveat, cut, local
 from keepmum.stores.composite import writing
 from keepmum.stores.composite.fusion import fused_score, has_own_scores
 from keepmum.stores.composite.members import Members, age, newest
@@ -101,6 +101,11 @@ class CompositeStore:
     def caveat(self) -> str:
         """What must be said with the last answer, by any of the stores."""
         return "; ".join(filter(None, map(caveat, self._members.parts.values())))
+
+    @property
+    def cut(self) -> str:
+        """Why the last list of any of the stores lacks memories."""
+        return "; ".join(filter(None, map(cut, self._members.parts.values())))
 
     @property
     def local(self) -> Store:

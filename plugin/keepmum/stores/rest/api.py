@@ -97,28 +97,37 @@ class Api:
         response = self._http.request("POST", self._memories_path, body=body, idempotency_key=idempotency_key)
         return self._uuid(self._fields(response).inner("data"))
 
-    def search(
-        self, query: str, *, limit: int, agent: str | None = None, project: str | None = None, tags: Sequence[str] = ()
+    def search(  # noqa: PLR0913 - the parameters of the API, all by keyword
+        self,
+        query: str,
+        *,
+        limit: int,
+        agent: str | None = None,
+        project: str | None = None,
+        tags: Sequence[str] = (),
+        bulk: bool = False,
     ) -> list[ListedMemory]:
         """The best matches, best first, that carry all of `tags`; without a project, of all that the key is for."""
         parameters = {"query": query, "limit": str(limit), "agent": agent, "project": project, "tags": ",".join(tags)}
-        response = self._http.request("GET", f"{self._memories_path}/search", query=_without_empty(parameters))
+        path = f"{self._memories_path}/search"
+        response = self._http.request("GET", path, query=_without_empty(parameters), bulk=bulk)
         return [self._listed(item) for item in records(response, self._http.origin)]
 
-    def load(self, ids: Sequence[str]) -> list[LoadedMemory]:
+    def load(self, ids: Sequence[str], *, bulk: bool = False) -> list[LoadedMemory]:
         """These memories with their texts, without unknown ones and those of other projects. Counts as use."""
         self._supports_v2()
         loaded: list[LoadedMemory] = []
         for start in range(0, len(ids), _IDS_PER_REQUEST):
             parameters = {"ids": ",".join(ids[start : start + _IDS_PER_REQUEST])}
-            response = self._http.request("GET", f"{self._memories_path}/load", query=parameters)
+            response = self._http.request("GET", f"{self._memories_path}/load", query=parameters, bulk=bulk)
             loaded += [self._loaded(item) for item in records(response, self._http.origin)]
         return loaded
 
-    def recent(self, *, limit: int, days: int, project: str | None = None) -> list[ListedMemory]:
-        """The memories created in the last days, latest first."""
+    def recent(self, *, limit: int, days: int, project: str | None = None, bulk: bool = False) -> list[ListedMemory]:
+        """Memories created in the last days, latest first. A server may return fewer than `limit` of more."""
         parameters = {"limit": str(limit), "days": str(days), "project": project}
-        response = self._http.request("GET", f"{self._memories_path}/recent", query=_without_empty(parameters))
+        path = f"{self._memories_path}/recent"
+        response = self._http.request("GET", path, query=_without_empty(parameters), bulk=bulk)
         return [self._listed(item) for item in records(response, self._http.origin)]
 
     def update(

@@ -33,6 +33,8 @@ __all__ = ["HttpClient", "RequestRefused"]
 
 _SECONDS = 2.0  # for a request with all its retries
 _MAX_BYTES = 4 * 1024 * 1024
+_BULK_SECONDS = 60.0  # for a request that lists everything
+_MAX_BULK_BYTES = 64 * 1024 * 1024
 _RETRIES = 3
 _FIRST_PAUSE = 0.1  # seconds; doubled for each retry, then a random part of it is waited
 _MAX_RETRY_AFTER = 60.0  # seconds
@@ -81,11 +83,13 @@ class HttpClient:
         body: Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
         base_revision: int | None = None,
+        bulk: bool = False,
     ) -> Any:  # JSON; `responses` checks it
         """The JSON that the server answers with. Requests that are safe to repeat are retried until the deadline.
 
         API version 2 makes a POST with `idempotency_key` safe to repeat, and refuses a change of any other revision
-        than `base_revision`. Version 1 ignores both.
+        than `base_revision`. Version 1 ignores both. With `bulk`, the answer may be larger and take longer: no agent
+        waits for it.
 
         Raises: StoreUnavailable, KeyRefused, RequestRefused, StoreError.
         """
@@ -96,7 +100,7 @@ class HttpClient:
             connection = self._idle.pop()
         except IndexError:
             connection = _Connection(self._new_client())
-        deadline = _Deadline(self._seconds, connection)
+        deadline = _Deadline(_BULK_SECONDS if bulk else self._seconds, connection, bulk=bulk)
         request = connection.client.build_request(method, path, params=query, json=body, headers=headers)
         result: Future[Any] = Future()
         connection.tasks.put(functools.partial(self._run, result, connection, request, deadline))
@@ -168,8 +172,8 @@ class HttpClient:
         chunks, size = [], 0
         for chunk in response.iter_raw():
             size += len(chunk)
-            if size > _MAX_BYTES:
-                raise StoreError(self._message(f"the server's answer is larger than {_MAX_BYTES >> 20} MiB"))
+            if size > deadline.max_bytes:
+                raise StoreError(self._message(f"the server's answer is larger than {deadline.max_bytes >> 20} MiB"))
             chunks.append(chunk)
             deadline.check()
         return b"".join(chunks)
@@ -234,13 +238,14 @@ class _Connection:
 
 
 class _Deadline:
-    """When one request with its retries has to end, and how far it has come.
+    """When one request with its retries has to end, how far it has come, and how long its answer may be.
 
     Timeouts of httpx apply to a single read. They would restart with each byte of a slow server, and do not limit a
     name lookup at all. So a request runs in the thread of its connection, and its caller stops waiting at the deadline.
     """
 
-    def __init__(self, seconds: float, connection: _Connection) -> None:
+    def __init__(self, seconds: float, connection: _Connection, *, bulk: bool = False) -> None:
+        self.max_bytes = _MAX_BULK_BYTES if bulk else _MAX_BYTES
         self._end = time.monotonic() + seconds
         self._connection = connection
         self._event = ""

@@ -15,10 +15,10 @@ from typing import Any
 from keepmum.core import ids, keys, serialization
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Filter, JsonValue, Memory
+from keepmum.stores.base import LISTED
 from keepmum.stores.rest.api import ListedMemory, LoadedMemory
 
 __all__ = [
-    "LISTED",
     "dropped_fields",
     "is_loaded",
     "is_same_text",
@@ -31,7 +31,6 @@ __all__ = [
     "wire_text",
 ]
 
-LISTED = "server:listed"  # the `origin` of a memory whose text was not loaded yet; its title is used as text
 _SERVER = "server"
 _TRAILER_FIELDS = (
     "kind",

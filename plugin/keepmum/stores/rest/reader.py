@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from keepmum.core import ids
+from keepmum.core import ids, ranking
+from keepmum.core.errors import KeyRefused, StoreError
 from keepmum.core.memory import Filter, Memory
 from keepmum.stores.base import LocalStore
 from keepmum.stores.outbox import Outbox
@@ -24,8 +27,15 @@ _Result = TypeVar("_Result")
 BULK_LIMIT = 100  # a read of this many memories is made by a program (export, audit) and needs the texts as well
 _LIST_TTL = 2.0  # seconds for which the list of a project is not requested again
 _LOAD_TTL = 0.3  # seconds for which a memory is not requested again: one call of a tool may read it twice
-_MAX_LISTED = 500
+_LIST_SIZES = (500, 5_000, 50_000, 500_000)  # limits of requests for a list: a full one is requested again
+_SMALL_LIST = 100  # the limit where a server accepts none of these
+_PROBED = 10  # memories: a list this long may have been cut, which a search shows
+_PROBE_WORDS = 24
 _ALL_DAYS = 36_500
+_BULK_LIST_TTL = 10.0  # the same for a program, which reads many pages of one list
+_CHECKED = 50  # memories: one request
+_BAD_REQUEST = frozenset({400, 413, 414, 416, 422})  # statuses of a server that does not accept such a limit
+_LEFT_OUT = "a search finds memories that its list lacks"
 _SETTLING_MS = 60_000  # a server may not list a memory as soon as it was written
 
 
@@ -48,35 +58,46 @@ class ServerReader:
         self._outbox = outbox
         self._projects = projects  # configured names by project id; they take precedence over names seen before
         self._clock = clock
-        self._listed_at: dict[str | None, float] = {}
+        self.cut = ""  # why the last list lacks memories; empty when it is complete
+        self._lists: dict[tuple[str | None, bool], tuple[float, str]] = {}  # when they were requested, and `cut`
         self._loaded_at: dict[str, float] = {}
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Matches at the server with its scores, followed by queued memories that match."""
+        self.cut = ""
         return self._call(
             lambda api: self._search_server(api, words, wanted, limit),
             lambda: self._mirror.search(words, mirror_filter(wanted), limit),
         )
 
-    def refresh(self, current: str | None, now: int, *, everywhere: bool) -> None:
-        """Update the mirror with the server's list of the current project or of all, unless that was just done."""
-        project = None if everywhere else self.project_name(current)
-        if self._clock() - self._listed_at.get(project, -_LIST_TTL) < _LIST_TTL:
-            return
-        self._listed_at[project] = self._clock()
+    def refresh(self, current: str | None, now: int, *, everywhere: bool, bulk: bool = False) -> None:
+        """Update the mirror with the server's list of the current project or of all, unless that was just done.
 
-        def request(api: Api) -> None:
-            listed = api.recent(limit=_MAX_LISTED, days=_ALL_DAYS, project=project)
+        With `bulk`, a longer list may take longer, and a search shows whether the server has shortened it.
+        """
+        project = None if everywhere else self.project_name(current)
+        ttl = _BULK_LIST_TTL if bulk else _LIST_TTL
+        listed_at, self.cut = self._lists.get((project, bulk), (-ttl, ""))
+        if self._clock() - listed_at < ttl:
+            return
+
+        def request(api: Api) -> str:
+            listed, problem = _list(api, project, bulk=bulk)
             known = self._known(listed)
             memories = self._listed_memories(listed, known, current, now)
             self._cache.add(memories, known)
             self._cache.flush()
-            if project is not None and len(listed) < _MAX_LISTED:
-                self._remove_unlisted(project, {memory.id for memory in memories}, now)
+            found = {memory.id for memory in memories}
+            if project is not None and not problem and not self._remove_unlisted(api, project, found, now):
+                problem = _LEFT_OUT
+            if not problem:
+                return ""
+            return f"{self._breaker.server.origin} listed {len(found):,} of its memories, and has more: {problem}."
 
-        self._call(request, lambda: None)
+        self.cut = self._call(request, lambda: "")
+        self._lists[project, bulk] = self._clock(), self.cut
 
-    def load(self, wanted: Sequence[str]) -> dict[str, Memory]:
+    def load(self, wanted: Sequence[str], *, bulk: bool = False) -> dict[str, Memory]:
         """These memories as the server has them now, by id. Those that it does not have are removed from the mirror."""
         waiting = self._waiting()
         local = [one for one in wanted if one in waiting or self._is_fresh(one)]
@@ -86,7 +107,7 @@ class ServerReader:
             return found
 
         def request(api: Api) -> list[Memory]:
-            loaded = api.load([ids.to_uuid(one) for one in remote])
+            loaded = api.load([ids.to_uuid(one) for one in remote], bulk=bulk)
             known = self._known(loaded)
             memories = self._loaded_memories(loaded, known)
             self._cache.add(memories, known)
@@ -101,7 +122,7 @@ class ServerReader:
     def with_texts(self, found: Sequence[Memory]) -> list[Memory]:
         """These memories with their texts, without those that the server no longer has."""
         without_text = {one.id for one in found if not mapping.is_loaded(one) and one.status == "active"}
-        loaded = self.load(sorted(without_text)) if without_text else {}
+        loaded = self.load(sorted(without_text), bulk=True) if without_text else {}
         return [loaded.get(one.id, one) for one in found if one.id not in without_text or one.id in loaded]
 
     def reload(self, memory: Memory | None) -> Memory | None:
@@ -133,7 +154,7 @@ class ServerReader:
     def _search_server(self, api: Api, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         project = None if wanted.everywhere else self.project_name(wanted.project)
         tags = wanted.tags if wanted.all_tags or len(wanted.tags) == 1 else ()  # the server supports "all of" only
-        listed = api.search(" ".join(words), limit=limit, agent=wanted.agent, project=project, tags=tags)
+        listed = _once(api.search(" ".join(words), limit=limit, agent=wanted.agent, project=project, tags=tags))
         known = self._known(listed)
         memories = self._listed_memories(listed, known, wanted.project, wanted.now)
         if _needs_all_fields(wanted) or limit >= BULK_LIMIT:
@@ -179,12 +200,23 @@ class ServerReader:
             memories.append(mapping.loaded_memory(item, before, project, now))
         return memories
 
-    def _remove_unlisted(self, project: str, listed: set[str], now: int) -> None:
-        """Remove from the mirror what the server no longer lists, except what was written a moment ago."""
+    def _remove_unlisted(self, api: Api, project: str, listed: set[str], now: int) -> bool:
+        """Remove from the mirror what the server no longer has, except what was written a moment ago.
+
+        False when the server still has a memory that it does not list: then it lists a part only.
+        """
+        unlisted: set[str] = set()
         for owner in {owner for owner, name in self._project_names().items() if name == project} | {project}:
             wanted = Filter(now=now, project=owner, scopes=("project", "shared"), until=now - _SETTLING_MS)
-            known = {memory.id for memory in self._mirror.browse(wanted, limit=2 * _MAX_LISTED)}
-            self._cache.remove(known - listed - self._waiting())
+            unlisted.update(memory.id for memory in self._mirror.browse(wanted, limit=_LIST_SIZES[-1]))
+        doubtful = sorted(unlisted - listed - self._waiting())
+        for start in range(0, len(doubtful), _CHECKED):
+            some = doubtful[start : start + _CHECKED]
+            left = {mapping.memory_id(item.id) for item in api.load([ids.to_uuid(one) for one in some])}
+            self._cache.remove(set(some) - left)
+            if left:
+                return False
+        return True
 
     def _waiting(self) -> frozenset[str]:
         """Ids of memories with a queued write."""
@@ -192,6 +224,58 @@ class ServerReader:
 
     def _is_fresh(self, memory: str) -> bool:
         return self._clock() - self._loaded_at.get(memory, -_LOAD_TTL) < _LOAD_TTL
+
+
+def _list(api: Api, project: str | None, *, bulk: bool) -> tuple[list[ListedMemory], str]:
+    """A server's list of a project or of all, each memory once, and why it lacks memories; empty when it is complete.
+
+    Raises: StoreError when the server lists nothing.
+    """
+    listed, problem = _longest_list(api, project, bulk=bulk)
+    if not problem and bulk and len(listed) >= _PROBED and _lacks(api, listed, project):
+        again, problem = _longest_list(api, project, bulk=bulk)  # it may have been written meanwhile
+        listed = _once([*listed, *again])
+        problem = problem or (_LEFT_OUT if _lacks(api, listed, project) else "")
+    return listed, problem
+
+
+def _longest_list(api: Api, project: str | None, *, bulk: bool) -> tuple[list[ListedMemory], str]:
+    """The longest list that the server returns, and why it may not be complete."""
+    listed: list[ListedMemory] = []
+    for limit in _LIST_SIZES:
+        try:
+            page = api.recent(limit=limit, days=_ALL_DAYS, project=project, bulk=bulk)
+        except KeyRefused:
+            raise
+        except StoreError as error:
+            if not listed:
+                if getattr(error, "status", 0) not in _BAD_REQUEST:
+                    raise
+                listed = api.recent(limit=_SMALL_LIST, days=_ALL_DAYS, project=project, bulk=bulk)
+                if len(listed) < _SMALL_LIST:
+                    return _once(listed), ""
+            return _once(listed), str(error)
+        listed = page
+        if len(listed) < limit:
+            return _once(listed), ""
+    return _once(listed), f"{_LIST_SIZES[-1]:,} are the most that are requested"
+
+
+def _lacks(api: Api, listed: Sequence[ListedMemory], project: str | None) -> bool:
+    """Whether searches find memories that a list lacks: a server may limit a list without saying so."""
+    known = {item.id for item in listed}
+    words = Counter(itertools.chain.from_iterable(set(ranking.terms(item.title)) for item in listed))
+    usual = [word for word, _ in words.most_common(_PROBE_WORDS)]
+    for query in (" ".join(usual), listed[-1].title, listed[0].title):
+        found = api.search(query, limit=len(listed) + 1, project=project, bulk=True) if query else []
+        if any(item.id not in known for item in found):
+            return True
+    return False
+
+
+def _once(items: Iterable[ListedMemory]) -> list[ListedMemory]:
+    """Each memory once, in order of first appearance."""
+    return list({item.id: item for item in items}.values())
 
 
 def can_ask_server(wanted: Filter) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
 from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import Capabilities, Features, LocalStore, Receipt, Redact, Store
+from keepmum.stores.base import LISTED, Capabilities, Features, LocalStore, Receipt, Redact, Store
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
@@ -83,8 +83,13 @@ class RestStore:
 
     @property
     def caveat(self) -> str:
-        """Says that the last result was not the server's, and why."""
-        return self._breaker.caveat
+        """Says that the last result was not the server's, or not all that it has, and why."""
+        return " ".join(filter(None, [self._breaker.caveat, self.cut]))
+
+    @property
+    def cut(self) -> str:
+        """Why the server's last list lacks memories; empty when it is complete."""
+        return self._reader.cut
 
     @property
     def local(self) -> Store:
@@ -133,10 +138,10 @@ class RestStore:
         """Memories of the mirror by the beginning of an id; by a complete id, also those of the server."""
         if first != last:
             if limit >= BULK_LIMIT:
-                self._reader.refresh(None, time.time_ns() // 1_000_000, everywhere=True)
+                self._reader.refresh(None, time.time_ns() // 1_000_000, everywhere=True, bulk=True)
             self._cache.flush()
-            found = self._mirror.between(first, last, limit)
-            return self._reader.with_texts(found) if limit >= BULK_LIMIT else found
+            return self._loaded(lambda: self._mirror.between(first, last, limit), limit)
+        self._reader.cut = ""
         current = self._outbox.current_id(first)
         known = self._mirror.get([current])
         if known and known[0].status != "active":
@@ -166,9 +171,11 @@ class RestStore:
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories of the mirror, after it was updated from the server."""
         if can_ask_server(wanted):
-            self._reader.refresh(wanted.project, wanted.now, everywhere=wanted.everywhere)
-        found = self._mirror.browse(mirror_filter(wanted), order=order, limit=limit, offset=offset)
-        return self._reader.with_texts(found) if limit >= BULK_LIMIT else found
+            bulk = limit >= BULK_LIMIT
+            self._reader.refresh(wanted.project, wanted.now, everywhere=wanted.everywhere, bulk=bulk)
+        return self._loaded(
+            lambda: self._mirror.browse(mirror_filter(wanted), order=order, limit=limit, offset=offset), limit
+        )
 
     def count(self, wanted: Filter) -> int:
         """Number of matching memories in the mirror."""
@@ -177,7 +184,7 @@ class RestStore:
     def history(self, memory: str) -> list[Revision]:
         """The earlier revisions that were replaced on this machine."""
         revisions = self._mirror.history(self._outbox.current_id(memory))
-        return [one for one in revisions if one.before.get("origin") != mapping.LISTED]  # had a title in place of text
+        return [one for one in revisions if one.before.get("origin") != LISTED]  # had a title in place of text
 
     def activity(self, limit: int, project: str | None = None) -> list[Activity]:
         """The latest activity of this machine."""
@@ -208,6 +215,16 @@ class RestStore:
         self._breaker.close()
         self._outbox.close()
         self._mirror.close()
+
+    def _loaded(self, read: Callable[[], list[Memory]], limit: int) -> list[Memory]:
+        """Memories of the mirror, in a read of many with their texts; those that are gone from the server give way."""
+        found, before = read(), None
+        while limit >= BULK_LIMIT and found != before:
+            loaded = self._reader.with_texts(found)
+            if len(loaded) == len(found):
+                return loaded
+            found, before = read(), found
+        return found
 
     def _apply(self, changes: Sequence[Change], save: SaveLocally, activity: Sequence[Activity]) -> Receipt:
         capabilities = self.capabilities

@@ -141,8 +141,7 @@ class SqliteStore:
     # -- reading
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        marks = ", ".join("?" * len(ids))
-        found = self._memories(f"WHERE m.id IN ({marks})", tuple(ids))
+        found = self._memories("WHERE m.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
         by_id = {memory.id: memory for memory in found}
         return [by_id[memory] for memory in ids if memory in by_id]
 
