@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from keepmum_installers.machine import NOT_FOUND, Outcome
 
@@ -21,13 +22,14 @@ class FakeClient:
     broken: dict[str, Outcome] = field(default_factory=dict, kw_only=True)
     """Outcomes that replace those of a command, by the first words of it."""
 
-    def run(self, argv: Sequence[str], seconds: float) -> Outcome:
-        """The client's outcome for a command."""
+    def run(self, argv: Sequence[str], seconds: float, environ: Mapping[str, str] = MappingProxyType({})) -> Outcome:
+        """The client's outcome for a command; `environ` are variables that are added to those of this process."""
         assert seconds > 0, "a command without a time limit"
         if argv[0] != self.program:
             return self.python if os.path.basename(argv[0]).startswith("python") else Outcome(NOT_FOUND)
         words = tuple(argv[1:])
         self.called.append(words)
+        self.environ = environ
         for start, outcome in self.broken.items():
             if " ".join(words).startswith(start):
                 return outcome

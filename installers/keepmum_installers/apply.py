@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepmum.system import private_files
 from keepmum_installers import files, formats
 from keepmum_installers.blocks import Mark, remove
+from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import FileChanged, InstallError, UneditableFile
-from keepmum_installers.journal import Called, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
+from keepmum_installers.journal import Called, Copied, Edited, Inserted, Journal, Kept, Linked, Made, Record, Wrote
 from keepmum_installers.json_edit import is_blank
-from keepmum_installers.machine import NOT_FOUND, Machine
+from keepmum_installers.machine import NOT_FOUND, Machine, Outcome
 from keepmum_installers.plan import Change, Command, Link, Step
 from keepmum_installers.restore import restored
 
@@ -42,8 +44,10 @@ def _change(change: Change, journal: Journal) -> None:
     for missing in private_files.missing_folders(folder):
         _make_folder(missing, journal)
     if change.undo is None:
+        foreign = change.before is not None and not journal.wrote(change.path)
+        backup = journal.back_up(change.path, files.read(change.path)) if foreign else None
         files.replace(change.path, change.before, change.after, change.mode)
-        journal.add(Wrote(change.path, files.digest(change.after) or ""))
+        journal.add(Wrote(change.path, files.digest(change.after) or "", backup))
         return
     backup = journal.back_up(change.path, files.read(change.path))
     files.replace(change.path, change.before, change.after, change.mode)
@@ -76,13 +80,18 @@ def _make_folder(folder: str, journal: Journal) -> None:
 
 def _run(command: Command, journal: Journal, machine: Machine) -> None:
     """Run a command of the client. It is recorded first: it takes seconds, and the user may interrupt it."""
-    journal.keep(command.settings, files.read(command.settings), command.client)
     for folder in command.leaves:
         if not os.path.isdir(folder):
             journal.add(Made(folder))
+    journal.keep(command.settings, files.read(command.settings), command.client)
+    for path in command.state:
+        journal.keep(path, files.read(path), command.client, state=True)
+    for folder in command.copies:
+        if not os.path.lexists(folder):
+            journal.add(Copied(folder, command.client))
     record = Called(command.client, command.what, command.undo)
     is_new = bool(command.undo) and journal.add(record)
-    done = machine.run((command.program, *command.arguments), _COMMAND_SECONDS)
+    done = CLIENTS[command.client].call(command.arguments, _COMMAND_SECONDS, machine) or Outcome(NOT_FOUND)
     if done.code == 0:
         return
     if is_new:
@@ -99,20 +108,18 @@ class UndoResult:
     problem: InstallError | None = None
 
 
-def undo(
-    journal: Journal, machine: Machine, program: Callable[[str], str | None], wanted: Callable[[Record], bool]
-) -> list[UndoResult]:
+def undo(journal: Journal, machine: Machine, wanted: Callable[[Record], bool]) -> list[UndoResult]:
     """Undo every wanted record, newest first; one that fails stays in the journal, and the others continue.
 
-    The settings of a client are restored only after all of its commands have been undone.
+    The settings of a client are restored, and its copies removed, only after all of its commands have been undone.
     """
     results: list[UndoResult] = []
     waiting: set[str] = set()
     for record in filter(wanted, journal.newest_first()):
-        if isinstance(record, Kept) and (record.client in waiting or (waiting and not record.client)):
+        if isinstance(record, (Kept, Copied)) and (record.client in waiting or (waiting and not record.client)):
             continue
         try:
-            results.append(UndoResult(_undo(record, machine, program)))
+            results.append(UndoResult(_undo(record, machine)))
         except InstallError as error:
             results.append(UndoResult(problem=error))
             waiting |= {record.client} if isinstance(record, Called) else set()
@@ -128,18 +135,19 @@ def describe(record: Record) -> str:
             return f"restore {path}"
         case Called(client, _, arguments):
             return f"run for {client}: {' '.join(arguments)}"
-        case Made(path) | Wrote(path) | Linked(path):
+        case Wrote(path, _, str()):
+            return f"restore {path}"
+        case Made(path) | Wrote(path) | Linked(path) | Copied(path):
             return f"remove {path}"
 
 
-def _undo(record: Record, machine: Machine, program: Callable[[str], str | None]) -> str:
+def _undo(record: Record, machine: Machine) -> str:
     match record:
-        case Made(path):
-            with contextlib.suppress(OSError):  # it has other files now, or was removed
-                os.rmdir(path)
+        case Made() | Copied():
+            _remove_folder(record)
             return ""
-        case Wrote(path, after):
-            return _remove_file(path, after)
+        case Wrote():
+            return _remove_file(record)
         case Linked(path, target):
             return _remove_link(path, target)
         case Edited() | Inserted():
@@ -147,17 +155,27 @@ def _undo(record: Record, machine: Machine, program: Callable[[str], str | None]
         case Kept():
             return _restore_settings(record)
         case Called(client, _, arguments):
-            return _run_undo(program(client), arguments, machine)
+            return _run_undo(client, arguments, machine)
 
 
-def _remove_file(path: str, after: str) -> str:
-    now = files.read(path)
+def _remove_folder(record: Made | Copied) -> None:
+    with contextlib.suppress(OSError):  # it was removed, or one that we made has other files now
+        if isinstance(record, Made):
+            os.rmdir(record.path)
+        else:
+            shutil.rmtree(record.path)
+
+
+def _remove_file(record: Wrote) -> str:
+    path, now = record.path, files.read(record.path)
     if now is None:
         return ""
-    if files.digest(now) != after:
+    if files.digest(now) != record.after:
         raise InstallError(f"{path} was changed since it was installed", "Remove it by hand if you do not need it.")
-    files.remove(path, after)
-    return f"removed {path}"
+    before = None if record.backup is None else files.read(record.backup)
+    _put(path, now, before)
+    _drop_backup(record.backup, before)
+    return f"removed {path}" if before is None else f"restored {path}"
 
 
 def _remove_link(path: str, target: str) -> str:
@@ -206,6 +224,8 @@ def _restore_settings(record: Kept) -> str:
     """Restore the client's settings file, bytes and mode, when its values are those from before our installation."""
     now = files.read(record.path)
     before = None if record.backup is None else files.read(record.backup)
+    if record.backup is not None and before is None:  # the user deleted the backup
+        return ""
     if now is not None and now != before:
         try:
             text, known = now.decode("utf-8"), None if before is None else before.decode("utf-8")
@@ -214,6 +234,9 @@ def _restore_settings(record: Kept) -> str:
         after = restored(record.path, text, known)
         if after != known:
             _put(record.path, now, (after or "").encode())
+            if record.state:  # the client wrote it since, as it does
+                _drop_backup(record.backup, before)
+                return ""
             backup = f", and {record.backup} is the file from before" if record.backup else ""
             return f"removed Keepmum from {record.path}; later changes there were kept{backup}"
         _put(record.path, now, before)
@@ -221,7 +244,7 @@ def _restore_settings(record: Kept) -> str:
     if before is not None and record.mode is not None:
         with contextlib.suppress(OSError):
             os.chmod(record.path, record.mode)
-    return "" if now is None or now == before else f"restored {record.path}"
+    return "" if now is None or now == before or record.state else f"restored {record.path}"
 
 
 def _put(path: str, now: bytes, after: bytes | None) -> None:
@@ -243,13 +266,14 @@ def _drop_backup(backup: str | None, restored: bytes | None) -> None:
 _ALREADY_REMOVED = ("not found", "is not configured or installed")  # messages of Claude Code and of Codex
 
 
-def _run_undo(program: str | None, arguments: Sequence[str], machine: Machine) -> str:
-    if program is None:
+def _run_undo(client: str, arguments: Sequence[str], machine: Machine) -> str:
+    program = CLIENTS[client].program(machine) if client in CLIENTS else None
+    done = None if program is None else CLIENTS[client].call(arguments, _COMMAND_SECONDS, machine)
+    if program is None or done is None:
         raise InstallError(
             f"the client is missing, so `{' '.join(arguments)}` was not run",
             "Install it, then run this again.",
         )
-    done = machine.run((program, *arguments), _COMMAND_SECONDS)
     # The user may have removed it already.
     if done.code not in {0, NOT_FOUND} and not any(text in done.sentence for text in _ALREADY_REMOVED):
         raise InstallError(

@@ -142,7 +142,7 @@ def _undo(record: Edited, found: _ServerEntry, journal: Journal, machine: Machin
     if not ours:
         return
     if not others:
-        for done in apply.undo(journal, machine, lambda _: None, lambda each: each == record):
+        for done in apply.undo(journal, machine, lambda each: each == record):
             if done.problem is not None:
                 raise done.problem
         return

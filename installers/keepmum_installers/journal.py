@@ -17,7 +17,7 @@ from keepmum_installers.blocks import Mark
 from keepmum_installers.errors import InstallError
 from keepmum_installers.json_edit import Undo
 
-__all__ = ["Called", "Edited", "Inserted", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
+__all__ = ["Called", "Copied", "Edited", "Inserted", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Wrote:
 
     path: str
     after: str
+    backup: str | None = None
+    """The file that was there before, which was not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ class Kept:
     """Its permissions, which a client's command may change too."""
     client: str = ""
     """The client whose command it was."""
+    state: bool = False
+    """Whether it is the client's own list of what is installed, and no settings of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A folder with copies of our plugin, which a client's command made."""
+
+    path: str
+    client: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +96,9 @@ class Called:
     undo: tuple[str, ...]
 
 
-Record = Made | Wrote | Linked | Edited | Inserted | Kept | Called
+Record = Made | Wrote | Linked | Edited | Inserted | Kept | Copied | Called
 _KINDS: dict[str, type[Record]] = {
-    kind.__name__.lower(): kind for kind in (Made, Wrote, Linked, Edited, Inserted, Kept, Called)
+    kind.__name__.lower(): kind for kind in (Made, Wrote, Linked, Edited, Inserted, Kept, Copied, Called)
 }
 
 
@@ -115,8 +127,8 @@ class Journal:
             self._records.append(record)
         elif isinstance(known, Edited) and isinstance(record, Edited):
             self._records[self._records.index(known)] = replace(known, undo=known.undo + record.undo)
-        elif isinstance(known, Wrote):
-            self._records[self._records.index(known)] = record
+        elif isinstance(known, Wrote) and isinstance(record, Wrote):
+            self._records[self._records.index(known)] = replace(record, backup=known.backup)
         self._save()
         return known is None
 
@@ -130,15 +142,20 @@ class Journal:
         if content is None:
             return None
         files.private_folder(self._backups)
-        backup = os.path.join(self._backups, f"{(files.digest(content) or '')[:12]}-{os.path.basename(path)}")
+        name = files.digest(os.fsencode(path) + b"\0" + content) or ""  # two files may have the same content
+        backup = os.path.join(self._backups, f"{name[:12]}-{os.path.basename(path)}")
         files.write(backup, content)
         return backup
 
-    def keep(self, path: str, content: bytes | None, client: str) -> None:
+    def wrote(self, path: str) -> bool:
+        """Whether the file at path is ours."""
+        return any(isinstance(record, Wrote) and record.path == path for record in self._records)
+
+    def keep(self, path: str, content: bytes | None, client: str, *, state: bool = False) -> None:
         """Back up a file before the first command of a client that writes it."""
         if not any(isinstance(record, Kept) and record.path == path for record in self._records):
             mode = None if content is None else stat.S_IMODE(os.stat(path).st_mode)
-            self.add(Kept(path, self.back_up(path, content), mode, client))
+            self.add(Kept(path, self.back_up(path, content), mode, client, state))
 
     def _save(self) -> None:
         if not self._records:

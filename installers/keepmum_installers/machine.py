@@ -6,13 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Protocol
 
 from keepmum_hooks import places
 from keepmum_installers.errors import InstallError
 
-__all__ = ["NOT_FOUND", "Machine", "Outcome", "Runner", "config_home", "run"]
+__all__ = ["NEUTRAL", "NOT_FOUND", "Machine", "Outcome", "Runner", "config_home", "run"]
 
 NOT_FOUND, TIMED_OUT = 127, 124  # as a shell and timeout(1) report these
 
@@ -33,14 +35,25 @@ class Outcome:
         return candidates[0][:200] if candidates else f"it ended with code {self.code} and no output"
 
 
-Runner = Callable[[Sequence[str], float], Outcome]
+NEUTRAL = os.path.abspath(os.sep)
+"""The folder that commands run in. Clients read settings of their working folder, or ask whether to trust it; the
+user's, which may be a cloned repository, is none of their business here."""
 
 
-def run(argv: Sequence[str], seconds: float) -> Outcome:
+class Runner(Protocol):
+    """Runs a command with a time limit in seconds, and with more variables than this process has."""
+
+    def __call__(self, argv: Sequence[str], seconds: float, environ: Mapping[str, str] = ..., /) -> Outcome:
+        """The outcome of the command."""
+
+
+def run(argv: Sequence[str], seconds: float, environ: Mapping[str, str] = MappingProxyType({})) -> Outcome:
     """The outcome of a command; never raises: a missing command gives code 127, a timeout 124."""
     try:
         done = subprocess.run(  # noqa: PLW1510 - the caller reads the code
             argv,
+            cwd=NEUTRAL,
+            env={**os.environ, "PWD": NEUTRAL, **environ},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=seconds,

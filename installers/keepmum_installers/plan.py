@@ -48,8 +48,12 @@ class Command:
     """The arguments of the command that undoes it; empty when there is nothing to undo."""
     settings: str
     """The settings file that the client writes; undoing restores its bytes."""
+    state: tuple[str, ...] = ()
+    """Files of the client's own that list what is installed; undoing restores them as well."""
     leaves: tuple[str, ...] = ()
     """Folders that the client creates and never removes, outermost first."""
+    copies: tuple[str, ...] = ()
+    """Folders with copies of the generated plugin, which no session reads and the client does not remove."""
 
     def __str__(self) -> str:
         return f"run `{os.path.basename(self.program)} {' '.join(self.arguments)}`: {self.why}"

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from keepmum_installers import files
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
-from keepmum_installers.machine import Machine, Outcome
+from keepmum_installers.machine import NEUTRAL, Machine, Outcome
 
 __all__ = ["CORE", "SEMANTIC", "Part", "Runtime", "build", "ensure_interpreter", "look", "needed"]
 
@@ -188,7 +188,7 @@ def _has(python: str, module: str, machine: Machine) -> bool:
 def _run_long(command: Sequence[str], log: int, console: Console) -> None:
     """Run a command that may take minutes, and print its progress."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        child = subprocess.Popen(command, cwd=NEUTRAL, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     except OSError as error:
         raise InstallError(f"{command[0]} could not be started: {error.strerror}", _AGAIN) from None
     with child:

@@ -11,7 +11,7 @@ from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
-from keepmum_installers.journal import Called, Journal, Kept, Linked, Record
+from keepmum_installers.journal import Called, Copied, Journal, Kept, Linked, Record
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
 
@@ -65,13 +65,13 @@ def _wanted(scope: Scope | None, machine: Machine) -> Callable[[Record], bool]:
     if scope == "user":
         own = (machine.home, *(client.folder(machine) for client in CLIENTS.values()))
         return lambda record: (
-            isinstance(record, (Called, Kept, Linked)) or any(_is_within(record.path, folder) for folder in own)
+            isinstance(record, (Called, Copied, Kept, Linked)) or any(_is_within(record.path, folder) for folder in own)
         )
     able = [client for client in CLIENTS.values() if scope in client.scopes]
     paths = {path for client in able for path in client.repository_files(scope, machine)}
     paths.update(team.common_files(machine) if scope == "project" else ())
     paths.update(folder for path in tuple(paths) for folder in _folders_of(path, machine.repository))
-    return lambda record: not isinstance(record, (Called, Kept, Linked)) and record.path in paths
+    return lambda record: not isinstance(record, (Called, Copied, Kept, Linked)) and record.path in paths
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -87,13 +87,9 @@ def _folders_of(path: str, top: str) -> Iterator[str]:
 
 def _undo(machine: Machine, wanted: Callable[[Record], bool], console: Console) -> bool:
     """Undo the wanted records; True when one could not be undone."""
-
-    def program(client: str) -> str | None:
-        return CLIENTS[client].program(machine) if client in CLIENTS else None
-
     files.private_folder(machine.state())
     with locked(machine.home):
-        done = apply.undo(Journal(machine.home), machine, program, wanted)
+        done = apply.undo(Journal(machine.home), machine, wanted)
     for each in done:
         if each.problem:
             console.problem(each.problem)

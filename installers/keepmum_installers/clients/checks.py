@@ -6,14 +6,14 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_hooks.places import heartbeat_file
 from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
-from keepmum_installers.machine import Machine
+from keepmum_installers.machine import Machine, Outcome
 
 __all__ = ["dotted", "interpreter", "json_list", "last_runs", "server"]
 
@@ -28,16 +28,14 @@ def dotted(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
-def json_list(argv: Sequence[str], machine: Machine, next_step: str, key: str = "") -> list[dict[str, object]]:
-    """The objects in the JSON list that a command of the client prints, or in the list at that key of an object.
+def json_list(command: str, done: Outcome, next_step: str, key: str = "") -> list[dict[str, object]]:
+    """The objects in the JSON list that a command of the client printed, or in the list at that key of an object.
 
-    Raises: InstallError when it prints no JSON.
+    Raises: InstallError when it printed no JSON.
     """
-    done = machine.run(argv, _SECONDS)
     try:
         value = json.loads(done.out)
     except ValueError:
-        command = " ".join((os.path.basename(argv[0]), *argv[1:]))
         raise InstallError(f"`{command}` gave no list: {done.sentence}", next_step) from None
     found = value.get(key) if isinstance(value, dict) else value
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from keepmum_installers.finding import Finding
-from keepmum_installers.machine import Machine
+from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import Product
 from keepmum_installers.source import Source, folder, parse_source
@@ -76,6 +76,11 @@ class Client(Protocol):
     def program(self, machine: Machine) -> str | None:
         """The full path of the client's command; None when it is not on this machine."""
         return next(filter(None, map(machine.find, self.commands)), None)
+
+    def call(self, arguments: Sequence[str], seconds: float, machine: Machine) -> Outcome | None:
+        """The outcome of the client's command with these arguments; None when there is no such command."""
+        program = self.program(machine)
+        return None if program is None else machine.run((program, *arguments), seconds)
 
     def is_here(self, machine: Machine) -> bool:
         """Whether the client has a settings folder or a command on this machine."""

@@ -122,10 +122,11 @@ def test_a_second_plan_is_empty(spec: InstallSpec, machine: Machine) -> None:
     assert registration.plan(spec, machine).steps == ()
 
 
-def test_uninstalling_removes_the_folder(spec: InstallSpec, machine: Machine, stub: FakeClaude) -> None:
+@pytest.mark.usefixtures("stub")
+def test_uninstalling_removes_the_folder(spec: InstallSpec, machine: Machine) -> None:
     carry_out(spec, machine)
     journal = Journal(machine.home)
-    done = apply.undo(journal, machine, lambda _: stub.program, lambda _: True)
+    done = apply.undo(journal, machine, lambda _: True)
     assert [each.problem for each in done if each.problem] == []
     assert not place(machine).exists()
 
@@ -138,7 +139,7 @@ def test_the_notes_name_the_python(spec: InstallSpec, machine: Machine) -> None:
 def test_the_doctor_checks_the_named_interpreter(spec: InstallSpec, machine: Machine, stub: FakeClaude) -> None:
     carry_out(spec, machine)
 
-    def run(argv: Sequence[str], seconds: float) -> Outcome:
+    def run(argv: Sequence[str], seconds: float, *_: object) -> Outcome:
         return Outcome(0, out="3.11\n") if argv[0] == PYTHON else stub.run(argv, seconds)
 
     findings = health.checks(dataclasses.replace(machine, run=run), spec.product)

@@ -289,6 +289,10 @@ def test_already_removed_plugin_is_no_error(
 
 def test_plugin_installed_by_hand_is_reported_after_removal(machine: Machine, codex: FakeCodex) -> None:
     codex.plugins = [{"pluginId": "keepmum@keepmum", "version": "0.1.0", "enabled": True}]
+    assert list(CLIENTS["codex"].remains(machine)) == []  # nothing in the settings: the client is not started
+    assert codex.called == []
+    Path(codex.config).parent.mkdir(exist_ok=True)
+    Path(codex.config).write_text('[plugins."keepmum@keepmum"]\nenabled = true\n', encoding="utf-8")
     assert any("codex plugin remove" in line for line in CLIENTS["codex"].remains(machine))
 
 
@@ -303,7 +307,7 @@ def test_a_failure_in_one_client_does_not_stop_the_others(
     both = dataclasses.replace(
         machine,
         environ={"PATH": path},
-        run=lambda argv, seconds: (claude if argv[0] == claude.program else codex).run(argv, seconds),
+        run=lambda argv, seconds, *_: (claude if argv[0] == claude.program else codex).run(argv, seconds),
     )
     quiet = Console(io.StringIO(), io.StringIO())
     options = installing.Options(source=spec.root, clients=("claude-code",))

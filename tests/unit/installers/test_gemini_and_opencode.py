@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from keepmum_installers import apply
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.gemini import GeminiCli, manifests
 from keepmum_installers.clients.opencode import OpenCode
 from keepmum_installers.finding import Finding
+from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Change, Command
+from keepmum_installers.plan import Change
 from keepmum_installers.product import SKILL, read
 
 
@@ -45,12 +47,14 @@ def found(client: GeminiCli | OpenCode, machine: Machine, spec: InstallSpec, abo
 # -- Gemini CLI ------------------------------------------------------------------------------------------------------
 
 
-def test_the_extension_is_linked_by_the_clients_own_command(spec: InstallSpec, machine: Machine, gemini: Path) -> None:
+def test_the_extension_is_linked_by_one_file_and_no_command(
+    spec: InstallSpec, machine: Machine, gemini: Path, home: Path
+) -> None:
+    assert gemini.exists()
     (step,) = GeminiCli().plan(spec, machine).steps
-    assert isinstance(step, Command)
-    assert step.program == str(gemini)
-    assert step.arguments == ("extensions", "link", f"{spec.root}/plugin/gemini", "--consent")
-    assert step.undo == ("extensions", "uninstall", "keepmum")
+    assert isinstance(step, Change)
+    assert step.path == str(home / ".gemini" / "extensions" / "keepmum" / ".gemini-extension-install.json")
+    assert json.loads(step.after) == {"source": f"{spec.root}/plugin/gemini", "type": "link"}
 
 
 def test_a_linked_extension_is_not_linked_again(spec: InstallSpec, machine: Machine, gemini: Path, home: Path) -> None:
@@ -178,3 +182,18 @@ def test_a_file_of_others_is_reported_after_removal(machine: Machine, file: Path
     assert str(file) in "\n".join(OpenCode().remains(machine))
     file.unlink()
     assert list(OpenCode().remains(machine)) == []
+
+
+def test_a_file_of_the_user_in_our_place_comes_back(spec: InstallSpec, machine: Machine) -> None:
+    file = Path(OpenCode().folder(machine)) / "plugins" / "keepmum.js"
+    file.parent.mkdir(parents=True)
+    file.write_text("export const mine = 1\n", encoding="utf-8")
+    Path(machine.home).mkdir()
+    for _ in range(2):  # the second installation replaces a file of ours
+        apply.carry_out(OpenCode().plan(spec, machine).steps, Journal(machine.home), machine)
+        spec = dataclasses.replace(spec, source=str(Path(str(spec.root)).resolve()))
+        file.write_bytes(file.read_bytes())
+    assert "mine" not in file.read_text(encoding="utf-8")
+    done = apply.undo(Journal(machine.home), machine, lambda _: True)
+    assert [each.done for each in done] == [f"restored {file}"]
+    assert file.read_text(encoding="utf-8") == "export const mine = 1\n"

@@ -84,7 +84,7 @@ def test_uninstalling_removes_the_guard(machine: Machine, own_file: Path) -> Non
     before = own_file.read_bytes()
     add(machine)
     add(machine, "remote")
-    apply.undo(Journal(machine.home), machine, lambda _: None, lambda _: True)
+    apply.undo(Journal(machine.home), machine, lambda _: True)
     assert own_file.read_bytes() == before
 
 

@@ -118,7 +118,7 @@ def test_uninstalling_removes_the_guard(client: str, file: Path, machine: Machin
     before = file.read_bytes()
     guarding.add(Target(client, "memory"), machine, Console())
     journal = Journal(machine.home)
-    assert [done for done in apply.undo(journal, machine, lambda _: None, lambda _: True) if done.problem] == []
+    assert [done for done in apply.undo(journal, machine, lambda _: True) if done.problem] == []
     assert file.read_bytes() == before
 
 

@@ -403,7 +403,7 @@ def test_interrupted_command_is_undone(
 ) -> None:
     run = claude.run
 
-    def interrupted(argv: Sequence[str], seconds: float) -> Outcome:
+    def interrupted(argv: Sequence[str], seconds: float, *_: object) -> Outcome:
         done = run(argv, seconds)
         if "install" in argv:
             raise KeyboardInterrupt

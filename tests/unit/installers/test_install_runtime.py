@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ import pytest
 from keepmum_installers import files, runtime
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
-from keepmum_installers.machine import Machine, Outcome, run
+from keepmum_installers.machine import Machine, Outcome, Runner, run
 
 NAMES = ["anyio", "detect-secrets", "gitpython", "httpx", "httpx2", "mcp", "platformdirs", "pyyaml", "tomli-w"]
 
@@ -96,8 +96,8 @@ def test_packages_without_a_lock_are_named(clone: Path, program: Callable[[str, 
     assert said.read_text() == f"pip install --python {_python(machine)} {' '.join(NAMES)}\n"
 
 
-def _answers(have: dict[str, str]) -> Callable[[Sequence[str], float], Outcome]:
-    return lambda argv, seconds: Outcome(
+def _answers(have: dict[str, str]) -> Runner:
+    return lambda argv, seconds, *_: Outcome(
         0, out=json.dumps({"version": [3, 12, 1], "have": have}) if seconds else argv[0]
     )
 

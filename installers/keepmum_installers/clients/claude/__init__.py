@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from keepmum_installers.clients.claude import command_line, health, manifests, registration, repository, settings
 from keepmum_installers.clients.client import Client, InstallSpec, Scope
-from keepmum_installers.machine import Machine
+from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.plan import Plan
 
 __all__ = ["ClaudeCode"]
@@ -21,6 +23,11 @@ class ClaudeCode(Client):
     server_lists = staticmethod(settings.server_lists)
     remains = staticmethod(registration.remains)
     checks = staticmethod(health.checks)
+
+    def call(self, arguments: Sequence[str], seconds: float, machine: Machine) -> Outcome | None:
+        """As every client; without a trace in the client's own state."""
+        claude = self.program(machine)
+        return None if claude is None else command_line.call(claude, arguments, seconds, machine)
 
     def is_here(self, machine: Machine) -> bool:
         """Whether there is a `claude`; its folder may be left from before."""

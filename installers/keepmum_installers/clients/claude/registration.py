@@ -62,15 +62,21 @@ def remains(machine: Machine) -> Iterator[str]:
     Raises: InstallError when the client does not answer.
     """
     claude = command_line.program(machine)
-    if claude is not None and _own_entry(claude, machine) is not None:
+    if claude is not None and _is_mentioned(machine) and _own_entry(claude, machine) is not None:
         yield "Claude Code still has the plugin: it was there before this installer, or was installed by hand."
         yield f"  To remove it: claude plugin uninstall {PLUGIN}"
+
+
+def _is_mentioned(machine: Machine) -> bool:
+    """Whether a file of the client names the plugin; without one there is no reason to start the client."""
+    paths = (settings.settings_file("user", machine), *settings.plugin_lists(machine))
+    return any(PLUGIN.encode() in (files.read(path) or b"") for path in paths)
 
 
 def _marketplace_calls(claude: str, source: Source, machine: Machine) -> Iterator[Command]:
     known = command_line.known_source(claude, machine)
     if known != source:
-        yield _command(claude, machine)(
+        yield _command(claude, source, machine)(
             what="marketplace",
             arguments=_add(source),
             why="make the plugin known",
@@ -79,7 +85,7 @@ def _marketplace_calls(claude: str, source: Source, machine: Machine) -> Iterato
 
 
 def _plugin_calls(claude: str, source: Source, spec: InstallSpec, machine: Machine) -> Iterator[Command]:
-    command, entry = _command(claude, machine), _own_entry(claude, machine)
+    command, entry = _command(claude, source, machine), _own_entry(claude, machine)
     if entry is None or not entry.get("enabled"):
         yield command(
             what="plugin",
@@ -94,8 +100,20 @@ def _plugin_calls(claude: str, source: Source, spec: InstallSpec, machine: Machi
         yield command(what="update", arguments=update, why="install it", undo=())
 
 
-def _command(claude: str, machine: Machine) -> partial[Command]:
-    return partial(Command, client=settings.NAME, program=claude, settings=settings.settings_file("user", machine))
+def _command(claude: str, source: Source, machine: Machine) -> partial[Command]:
+    folder = settings.settings_folder(machine)
+    plugins = os.path.join(folder, "plugins")
+    caches = os.path.join(plugins, "cache")
+    return partial(
+        Command,
+        client=settings.NAME,
+        program=claude,
+        settings=settings.settings_file("user", machine),
+        state=settings.plugin_lists(machine),
+        leaves=(folder, plugins, caches, os.path.join(plugins, "marketplaces")),
+        # A generated plugin has no code, and is read in its own folder: open sessions do not use the copy.
+        copies=(os.path.join(caches, MARKETPLACE),) if source.kind == "directory" else (),
+    )
 
 
 def _add(source: Source) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from keepmum_installers.clients.client import Scope, ServerList
 from keepmum_installers.machine import Machine
 
-__all__ = ["EVENTS", "NAME", "PYTHON", "server_lists", "settings_file", "settings_folder"]
+__all__ = ["EVENTS", "NAME", "PYTHON", "plugin_lists", "server_lists", "settings_file", "settings_folder"]
 
 NAME = "claude-code"
 """The client's name in our commands, files and settings."""
@@ -36,6 +36,12 @@ def settings_file(scope: Scope, machine: Machine) -> str:
 def settings_folder(machine: Machine) -> str:
     """The folder of everything that the client keeps for this user."""
     return machine.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.user_home, ".claude")
+
+
+def plugin_lists(machine: Machine) -> tuple[str, ...]:
+    """The files in which the client itself lists plugins and marketplaces."""
+    folder = os.path.join(settings_folder(machine), "plugins")
+    return tuple(os.path.join(folder, name) for name in ("installed_plugins.json", "known_marketplaces.json"))
 
 
 def server_lists(machine: Machine) -> Iterator[ServerList]:

@@ -5,10 +5,16 @@ It is only read: trusting a hook is the user's decision.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
-from keepmum_installers.machine import Machine
+from keepmum_installers import files
+from keepmum_installers.clients.codex import settings
+from keepmum_installers.machine import NEUTRAL, Machine
 from keepmum_installers.product import PLUGIN
 from keepmum_installers.rpc_process import RpcProcess
 
@@ -38,12 +44,23 @@ def hooks(codex: str, machine: Machine) -> list[Hook]:
 
     Raises: InstallError when the client does not answer.
     """
-    environ = {**machine.environ, **_NO_NETWORK}
-    with RpcProcess("`codex app-server`", (codex, "app-server"), machine.cwd, environ, _NEXT) as server:
-        server.call("initialize", {"clientInfo": {"name": "keepmum-doctor", "version": "1"}})
-        data = server.call("hooks/list", {"cwds": [machine.cwd]}).get("data")
+    with tempfile.TemporaryDirectory(prefix="keepmum-codex-", ignore_cleanup_errors=True) as folder:
+        _copy(machine, folder)
+        environ = {**machine.environ, **_NO_NETWORK, "CODEX_HOME": folder}
+        with RpcProcess("`codex app-server`", (codex, "app-server"), NEUTRAL, environ, _NEXT) as server:
+            server.call("initialize", {"clientInfo": {"name": "keepmum-doctor", "version": "1"}})
+            data = server.call("hooks/list", {"cwds": [machine.cwd]}).get("data")
     listed = data[0].get("hooks", []) if isinstance(data, list) and data and isinstance(data[0], dict) else []
     return [_hook(each) for each in listed if isinstance(each, dict) and each.get("pluginId") == PLUGIN]
+
+
+def _copy(machine: Machine, folder: str) -> None:
+    """Copy the settings and our plugin: the server fills its settings folder with databases and skills."""
+    config, plugin = settings.config_file(machine), os.path.dirname(settings.copy_of_plugin(machine, ""))
+    files.write(os.path.join(folder, "config.toml"), files.read(config) or b"")
+    target = os.path.join(folder, os.path.relpath(plugin, settings.folder(machine)))
+    with contextlib.suppress(OSError):
+        shutil.copytree(plugin, target)
 
 
 def _hook(value: dict[str, Any]) -> Hook:

@@ -66,7 +66,10 @@ def remains(machine: Machine) -> Iterator[str]:
     Raises: InstallError when the client does not answer.
     """
     codex = command_line.program(machine)
-    if codex is not None and command_line.entry(codex, machine) is not None:
+    # Without a mention in its settings there is no reason to start the client.
+    if codex is None or PLUGIN.encode() not in (files.read(settings.config_file(machine)) or b""):
+        return
+    if command_line.entry(codex, machine) is not None:
         yield "Codex still has the plugin: it was there before this installer, or was installed by hand."
         yield f"  To remove it: codex plugin remove {PLUGIN}"
 

@@ -69,7 +69,8 @@ def copy_of_plugin(machine: Machine, version: str) -> str:
 
 def folders_left_behind(machine: Machine) -> tuple[str, ...]:
     """The folders that the client creates for a plugin and never removes, outermost first."""
-    names = (
+    names: tuple[tuple[str, ...], ...] = (
+        (),
         ("plugins",),
         ("plugins", "cache"),
         ("plugins", "cache", MARKETPLACE),

@@ -1,28 +1,29 @@
 """Gemini CLI, where Keepmum is an extension that is linked to the bundle.
 
 Source, for its MCP servers: https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md, read
-2026-11-21.
+2026-11-21; for the link, what `gemini extensions link` of 0.61.0 writes and needs, run 2026-11-22.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
 from keepmum_installers.clients.client import Client, InstallSpec, ServerList
 from keepmum_installers.clients.gemini import manifests
 from keepmum_installers.finding import Finding, absent, note, ok, problem
-from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Command, Plan
+from keepmum_installers.machine import Machine, Outcome
+from keepmum_installers.plan import Plan, own_file
 from keepmum_installers.product import Product
 
 __all__ = ["GeminiCli"]
 
 _NAME = "gemini-cli"
 _EXTENSION = "keepmum"
+_TRUST_NOTHING = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # for this process only, so nothing is written
 _EVENTS = {"SessionStart": "session-start", "AfterAgent": "stop", "BeforeTool": "guard"}
 _IF_UNUSED = "If you use Gemini CLI daily, check what /hooks panel shows in it."
 
@@ -50,14 +51,20 @@ class GeminiCli(Client):
         yield ServerList("project", os.path.join(machine.repository, ".gemini", "settings.json"), ("mcpServers",))
         yield ServerList("user", os.path.join(self.folder(machine), "settings.json"), ("mcpServers",))
 
+    def call(self, arguments: Sequence[str], seconds: float, machine: Machine) -> Outcome | None:
+        """As every client; without the variable the client's commands may mark their working folder as trusted."""
+        gemini = self.program(machine)
+        return None if gemini is None else machine.run((gemini, *arguments), seconds, _TRUST_NOTHING)
+
     def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
-        """The client's command that links the extension.
+        """The file that links the extension.
+
+        The client's own command for it would also trust the working folder, and leave keys and lists behind.
 
         Raises: InstallError when the named source is not valid.
         """
         bundle = spec.bundle(machine.cwd)
-        gemini = self.program(machine)
-        if bundle is None or gemini is None:
+        if bundle is None or self.program(machine) is None:
             return Plan(notes=_by_hand())
         extension = os.path.join(bundle, manifests.FOLDER)
         notes = (
@@ -66,16 +73,9 @@ class GeminiCli(Client):
         )
         if _linked(self.folder(machine)) == extension:
             return Plan(notes=notes)
-        link = Command(
-            client=_NAME,
-            what="extension",
-            program=gemini,
-            arguments=("extensions", "link", extension, "--consent"),
-            why="enable the extension for you",
-            undo=("extensions", "uninstall", _EXTENSION),
-            settings=os.path.join(self.folder(machine), "extensions", "extension-enablement.json"),
-        )
-        return Plan((link,), notes)
+        text = json.dumps({"source": extension, "type": "link"}, indent=2, ensure_ascii=False)
+        link = own_file(_link(self.folder(machine)), text, "link the extension", 0o644)
+        return Plan((link,) if link else (), notes)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove an extension that was linked by hand."""
@@ -108,7 +108,7 @@ def _checks(gemini: str, folder: str, machine: Machine) -> Iterator[Finding]:
 
 def _linked(folder: str) -> str | None:
     """The folder that our extension is linked to; None when there is none, or a copy."""
-    content = files.read(os.path.join(folder, "extensions", _EXTENSION, ".gemini-extension-install.json"))
+    content = files.read(_link(folder))
     try:
         info = json.loads(content or b"null")
         return str(info["source"]) if info["type"] == "link" else None
@@ -116,8 +116,12 @@ def _linked(folder: str) -> str | None:
         return None
 
 
+def _link(folder: str) -> str:
+    return os.path.join(folder, "extensions", _EXTENSION, ".gemini-extension-install.json")
+
+
 def _by_hand() -> tuple[str, ...]:
     return (
         "Gemini CLI links an extension from a folder. In a clone of Keepmum, type:",
-        f"  gemini extensions link {manifests.FOLDER}",
+        f"  GEMINI_CLI_TRUST_WORKSPACE=true gemini extensions link {manifests.FOLDER}",
     )

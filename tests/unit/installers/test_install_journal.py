@@ -1,0 +1,51 @@
+"""Backups of other programs' files, and what uninstalling does without them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepmum_installers import apply
+from keepmum_installers.journal import Journal, Kept
+from keepmum_installers.machine import Machine
+
+
+def test_two_files_of_the_same_content_have_two_backups(machine: Machine, home: Path) -> None:
+    files = [home / name / "settings.json" for name in ("a", "b")]
+    journal = Journal(machine.home)
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("{}", encoding="utf-8")
+        journal.keep(str(file), b"{}", "claude-code")
+        file.write_text('{"enabledPlugins": {}}', encoding="utf-8")
+    assert [each.problem for each in apply.undo(journal, machine, lambda _: True) if each.problem] == []
+    assert [file.read_text(encoding="utf-8") for file in files] == ["{}", "{}"]
+
+
+def test_a_file_whose_backup_was_deleted_stays(machine: Machine, home: Path) -> None:
+    file = home / "settings.json"
+    file.write_text("{}", encoding="utf-8")
+    journal = Journal(machine.home)
+    journal.keep(str(file), b"{}", "claude-code")
+    (record,) = journal
+    assert isinstance(record, Kept)
+    Path(str(record.backup)).unlink()
+    apply.undo(journal, machine, lambda _: True)
+    assert file.read_text(encoding="utf-8") == "{}"
+
+
+def test_a_list_of_the_clients_that_others_use_now_stays_without_a_word(machine: Machine, home: Path) -> None:
+    file = home / "installed_plugins.json"
+    journal = Journal(machine.home)
+    journal.keep(str(file), None, "claude-code", state=True)
+    file.write_text('{"version": 2, "plugins": {"theirs@x": []}}', encoding="utf-8")
+    assert apply.undo(journal, machine, lambda _: True) == []
+    assert "theirs@x" in file.read_text(encoding="utf-8")
+
+
+def test_a_list_of_the_clients_that_is_empty_again_is_removed(machine: Machine, home: Path) -> None:
+    file = home / "installed_plugins.json"
+    journal = Journal(machine.home)
+    journal.keep(str(file), None, "claude-code", state=True)
+    file.write_text('{"version": 2, "plugins": {}}', encoding="utf-8")
+    apply.undo(journal, machine, lambda _: True)
+    assert not file.exists()
