@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from keepmum.cli import console
 from keepmum.core import briefing, serialization
-from keepmum.core.errors import InvalidInput
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.memory import KINDS, SCOPES
 from keepmum.core.when import parse_when
+from keepmum.service import MemoryService, Wanted
 
 __all__ = ["register"]
 
 _NOTHING_YET = "there are no memories for this project yet"
+_NO_MATCH = "no memory has every word of the query; `keepmum recall` finds similar ones, to be removed by id"
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -111,16 +114,15 @@ def _remember(arguments: argparse.Namespace) -> int:
 def _recall(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         memory.warm(wait=True)
-        found = memory.recall(
-            " ".join(arguments.query),
-            kinds=arguments.kinds,
-            tags=arguments.tags,
-            scope=arguments.scope,
-            since=None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
-            limit=arguments.limit,
-            tokens=arguments.tokens,
-            statuses=("trashed",) if arguments.trash else ("active",),
-        )
+        wanted: Wanted = {
+            "kinds": arguments.kinds,
+            "tags": arguments.tags,
+            "scope": arguments.scope,
+            "since": None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
+            "statuses": ("trashed",) if arguments.trash else ("active",),
+        }
+        found = memory.recall(" ".join(arguments.query), limit=arguments.limit, tokens=arguments.tokens, **wanted)
+        total = 0 if arguments.query else memory.count(**wanted)
         empty = not found and not memory.count()
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)
@@ -136,6 +138,8 @@ def _recall(arguments: argparse.Namespace) -> int:
         console.out(line if arguments.query else briefing.index_line(match.memory, project=project))
     if lexical_only and not empty:
         console.err(f"lexical only: {lexical_only}")
+    if found and total > len(found):
+        console.err(f"the latest {len(found)} of {total:,}; --limit shows more")
     if not found:
         console.err(_NOTHING_YET if empty else "no memories match")
     return 0 if found else 1
@@ -143,18 +147,24 @@ def _recall(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
-        loaded = memory.load(arguments.ids)
+        loaded, missing = memory.load_each(arguments.ids)
         elsewhere = memory.elsewhere(loaded)
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
     if arguments.json:
         console.print_json([serialization.to_json(item) for item in loaded])
-        return 0
-    for item in loaded:
+    for item in () if arguments.json else loaded:
         console.out(briefing.full(item, elsewhere.get(item.id, "")))
         for revision in past.get(item.id, ()):
             before = serialization.parse(revision.before)
             console.out(f"  before {briefing.day(revision.at)} ({revision.action} by {revision.agent}): {before.text}")
-    return 0
+    return _print_missing(missing)
+
+
+def _print_missing(reasons: Sequence[str]) -> int:
+    """Print why ids name no memory; return the exit status."""
+    for reason in reasons:
+        console.err(reason)
+    return 1 if reasons else 0
 
 
 def _forget(arguments: argparse.Namespace) -> int:
@@ -162,10 +172,7 @@ def _forget(arguments: argparse.Namespace) -> int:
         if arguments.undo:
             if not arguments.ids:
                 raise InvalidInput("ID", "is missing; --undo needs the ids of the memories to restore")
-            for reference in arguments.ids:
-                answer = memory.undo(reference)
-                console.out(f"{answer.action}: {briefing.index_line(answer.memory)[2:]}")
-            return 0
+            return _undo(memory, arguments.ids)
         older = arguments.older_than
         wanted = {
             "query": arguments.query,
@@ -176,20 +183,39 @@ def _forget(arguments: argparse.Namespace) -> int:
         listed = memory.forget(arguments.ids, **wanted, dry_run=True)
         for item in listed.memories:
             console.out(briefing.index_line(item))
+        if listed.already:
+            console.err(f"{listed.action} already: {console.memory_count(listed.already)}")
         if not listed.memories:
-            console.err("no memories match")
-            return 0
+            if not listed.already:
+                console.err(f"nothing was removed: {_NO_MATCH if arguments.query else 'no memories match'}")
+            return 0 if listed.already else 1
+        count = console.memory_count(len(listed.memories))
         if arguments.dry_run:
-            console.err(f"{len(listed.memories)} would be {listed.action}")
+            console.err(f"{count} would be {listed.action}")
             return 0
         if (not arguments.ids or arguments.mode == "purge") and not arguments.yes:
-            console.confirm(f"{len(listed.memories)} will be {listed.action}. Continue?")
+            console.confirm(f"{count} will be {listed.action}. Continue?")
         done = memory.forget(arguments.ids, **wanted, confirmation=listed.confirmation)
     waiting = f"; queued, {done.queued} in the queue" if done.queued else ""
-    console.out(f"{len(done.memories)} {done.action}{waiting}")
+    console.out(f"{console.memory_count(len(done.memories))} {done.action}{waiting}")
     if arguments.mode != "purge":
         console.err("`keepmum forget --undo ID` restores one")
     return 0
+
+
+def _undo(memory: MemoryService, references: Sequence[str]) -> int:
+    """Undo the last change of each memory; one that cannot be undone does not stop the others."""
+    failed = 0
+    for number, reference in enumerate(references):
+        try:
+            answer = memory.undo(reference)
+        except (NotFound, Ambiguous, InvalidInput) as error:
+            if len(references) == 1:
+                raise
+            failed = _print_missing([f"ids[{number}]: {error}"])
+        else:
+            console.out(f"{answer.action}: {briefing.index_line(answer.memory)[2:]}")
+    return failed
 
 
 def _resume(arguments: argparse.Namespace) -> int:

@@ -34,12 +34,13 @@ def _review(arguments: argparse.Namespace) -> int:
         review = memory.review()
         lexical_only = memory.lexical_only
     most = None if arguments.all else _LISTED
+    found = len(review.repeated) + len(review.never_loaded) + len(review.stale)
     repeated = [
         line
         for new, old in review.repeated[:most]
         for line in (briefing.index_line(new), f"  {briefing.similar_line(old)}")
     ]
-    _list("Near duplicates of an older memory", repeated, len(review.repeated))
+    _list("Near duplicates of an older memory", repeated, len(review.repeated), most)
     _list_memories("Stored over a month ago and never loaded", review.never_loaded, most)
     _list_memories("Neither loaded nor changed for six months", review.stale, most)
     if lexical_only:
@@ -47,21 +48,25 @@ def _review(arguments: argparse.Namespace) -> int:
     if not review.looked_at:
         console.err("there are no memories here yet")
         return 0
-    console.err(
-        f"checked the latest {console.memory_count(review.looked_at)}; `keepmum forget ID` removes one, with undo"
-    )
+    checked = console.memory_count(review.looked_at)
+    if review.total > review.looked_at:
+        checked = f"only the latest {checked} of {review.total:,}"
+    advice = "`keepmum forget ID` removes one, with undo" if found else "nothing needs attention"
+    console.err(f"checked {checked}; {advice}")
     return 0
 
 
 def _list_memories(heading: str, memories: Sequence[Memory], most: int | None) -> None:
-    _list(heading, [briefing.index_line(memory) for memory in memories[:most]], len(memories))
+    _list(heading, [briefing.index_line(memory) for memory in memories[:most]], len(memories), most)
 
 
-def _list(heading: str, lines: Sequence[str], count: int) -> None:
+def _list(heading: str, lines: Sequence[str], count: int, most: int | None) -> None:
     if lines:
-        console.out(f"{heading} ({count}):")
+        console.out(f"{heading} ({count:,}):")
         for line in lines:
             console.out(line)
+    if most is not None and count > most:
+        console.out(f"  and {count - most:,} more; --all lists them")
 
 
 def _reembed(_: argparse.Namespace) -> int:

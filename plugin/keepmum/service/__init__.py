@@ -92,6 +92,7 @@ class MemoryService:
 
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)
+    load_each = _method_of(Reader, Reader.load_each)
     find = _method_of(Reader, Reader.find)
     file_of = _method_of(Reader, Reader.file_of)
     with_file_id = _method_of(Reader, Reader.with_file_id)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.core import lifecycle, ranking, retention, validation
-from keepmum.core.errors import ConfirmationNeeded, InvalidInput, StoreError
-from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Status
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreError
+from keepmum.core.memory import LIMITS, Action, Activity, Change, Filter, JsonValue, Memory, Status
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
 from keepmum.stores import Receipt, StaleWrite
 
 __all__ = ["Forgetter", "Forgotten"]
 
-_PER_SWEEP = 500  # memories
+_PER_SWEEP = 500  # memories; the next sweep takes the next ones
+_MATCHES = 1_000  # of a first search
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Forgotten:
     done: bool
     confirmation: str = ""  # to send back in order to remove exactly these
     queued: int = 0  # writes that wait for a server, including these; 0 when it is done
+    already: int = 0  # memories that had been removed in this way before
 
 
 class Forgetter:
@@ -49,8 +51,10 @@ class Forgetter:
         """Remove memories: those named at once, those searched for only after they were listed and confirmed.
 
         `mode` is `archive` (found only when asked for), `trash` (removed after 30 days) or `purge` (removed now).
+        When nothing matches, nothing is done.
 
-        Raises: NotFound, Ambiguous, InvalidInput; ConfirmationNeeded when the confirmation is of another list.
+        Raises: NotFound, Ambiguous naming the place of the reference: nothing is removed then; InvalidInput;
+            ConfirmationNeeded when the confirmation is of another list.
         """
         context = self.context
         validation.one_of("mode", mode, tuple(lifecycle.FORGET_MODES))
@@ -58,19 +62,20 @@ class Forgetter:
         if not (named or query or tags or older_than is not None):
             raise InvalidInput("id", "is missing; name a memory, or give a query, tags or an age")
         status, action = lifecycle.FORGET_MODES[mode]
-        found = lookup.find_all(context, references) if named else self._search(query, tags, older_than)
+        found = self._named(references) if named else self._search(query, tags, older_than)
         victims = [memory for memory in found if memory.status != status]
+        already = len(found) - len(victims)
         token = hashlib.blake2b("".join(sorted(memory.id for memory in victims)).encode(), digest_size=4).hexdigest()
         if confirmation is not None and confirmation != token:
             raise ConfirmationNeeded(
                 "confirm: the list of memories has changed since it was shown; nothing was removed. List it again."
             )
         if dry_run or not victims or not (named or confirmation):
-            return Forgotten(context.show(victims), action, done=False, confirmation=token)
+            return Forgotten(context.show(victims), action, done=False, confirmation=token, already=already)
         receipt = context.retry(
             lambda: self._remove([lookup.find(context, memory.id) for memory in victims], status, action)
         )
-        return Forgotten(context.show(victims), action, done=True, queued=receipt.queued)
+        return Forgotten(context.show(victims), action, done=True, queued=receipt.queued, already=already)
 
     def erase(self, references: Sequence[str]) -> int:
         """Purge memories without leaving a byte, including in backups; returns how many.
@@ -118,19 +123,35 @@ class Forgetter:
             return 0  # another process is changing these; the next sweep decides again
         return len(steps)
 
+    def _named(self, references: Sequence[str]) -> list[Memory]:
+        found = lookup.find_each(self.context, references)
+        if found.missing:
+            raise NotFound(f"{'; '.join(found.missing)}; nothing was removed")
+        return found.memories
+
     def _search(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
         """All memories that a bulk removal means, not the best few: a query must match in every word.
 
-        Raises: InvalidInput when the query has no word.
+        Raises: InvalidInput when the query has no word; Incomplete when a server does not list everything.
         """
         wanted = lookup.filter_of(self.context, {"tags": tags, "all_tags": True, "until": older_than})
         if not query:
-            return self.context.store.browse(wanted, limit=1000)
-        sought = set(ranking.terms(validation.clean("query", query, LIMITS.query)))
+            return self._all(wanted)
+        sought = set(ranking.terms(validation.clean("query", query, LIMITS.query), limit=None))
         if not sought:
             raise InvalidInput("query", "contains no word; say what the memories are about")
-        found = self.context.store.search(sorted(sought), wanted, 1000)
-        return [m for m, _ in found if sought <= set(ranking.index_terms(f"{m.title}\n{m.text}\n{m.key or ''}"))]
+        found = self._all(wanted) if self.context.store.features.remote is None else self._ranked(sought, wanted)
+        return [m for m in found if sought <= set(ranking.index_terms(f"{m.title}\n{m.text}\n{m.key or ''}"))]
+
+    def _all(self, wanted: Filter) -> list[Memory]:
+        return [memory for page in lookup.listing(self.context.store, wanted) for memory in page]
+
+    def _ranked(self, sought: Iterable[str], wanted: Filter) -> list[Memory]:
+        """Every match of a search at a server: reading all of its memories would count as use of each."""
+        limit = _MATCHES
+        while len(found := self.context.store.search(sorted(sought), wanted, limit)) >= limit:
+            limit *= 10
+        return [memory for memory, _ in found]
 
     def _remove(self, victims: Sequence[Memory], status: Status | None, action: Action) -> Receipt:
         now = self.context.clock()

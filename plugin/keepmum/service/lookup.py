@@ -116,19 +116,25 @@ class Found(NamedTuple):
     missing: tuple[str, ...]  # `ids[1]: REASON`, by place: a reference may be any text that was pasted
 
 
-def find_each(context: ServiceContext, references: Sequence[str]) -> Found:
-    """The memories of those references that name one.
+def find_each(context: ServiceContext, references: Sequence[str], *, unexpired: bool = False) -> Found:
+    """The memories of those references that name one; with `unexpired`, only of those that have not expired.
 
     Raises: NotFound, Ambiguous, InvalidInput when none does.
     """
+    now = context.clock()
     found: dict[str, Memory] = {}
     missing: dict[str, KeepmumError] = {}
     for number, reference in enumerate(references):
         try:
             memory = find(context, reference)
-            found[memory.id] = memory
         except (NotFound, Ambiguous, InvalidInput) as error:
             missing[f"ids[{number}]"] = error
+            continue
+        if unexpired and memory.status == "active" and not memory.is_visible(now):
+            expired = f"{memory.id} has expired; `forget` with `undo` brings it back"
+            missing[f"ids[{number}]"] = NotFound(expired)
+        else:
+            found[memory.id] = memory
     if missing and not found and len(missing) == 1:
         raise next(iter(missing.values()))
     reasons = tuple(f"{place}: {error}" for place, error in missing.items())

@@ -12,7 +12,7 @@ from keepmum.core.memory import LIMITS, Action, Activity, Candidate, Filter, Mat
 from keepmum.service import lookup
 from keepmum.service.briefing_files import briefed
 from keepmum.service.context import ServiceContext
-from keepmum.service.lookup import Wanted
+from keepmum.service.lookup import Found, Wanted
 from keepmum.stores.base import QueryVector, known_folders
 
 __all__ = ["Reader"]
@@ -63,13 +63,24 @@ class Reader:
     def load(self, references: Sequence[str]) -> list[Memory]:
         """These memories in full. The only read that reinforces a memory.
 
-        Raises: NotFound, Ambiguous naming the reference.
+        Raises: NotFound, Ambiguous naming the place of the reference.
         """
-        context = self.context
-        memories, now = lookup.find_all(context, references), context.clock()
-        for memory in memories:
-            if memory.status == "active" and not memory.is_visible(now):
-                raise NotFound(f"{memory.id} has expired; `forget` with `undo` brings it back")
+        found = lookup.find_each(self.context, references, unexpired=True)
+        if found.missing:
+            raise NotFound("; ".join(found.missing))
+        return self._loaded(found.memories)
+
+    def load_each(self, references: Sequence[str]) -> Found:
+        """Those of these memories that exist, as `load` returns them, and why the others could not be loaded.
+
+        Raises: NotFound, Ambiguous when none could.
+        """
+        found = lookup.find_each(self.context, references, unexpired=True)
+        return found._replace(memories=self._loaded(found.memories))
+
+    def _loaded(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Memories as they may be shown; notes that they were used."""
+        context, now = self.context, self.context.clock()
         if context.store.capabilities.writable:
             with contextlib.suppress(StoreError):  # a full disk must not prevent reading
                 context.store.reinforce([memory.id for memory in memories], now)

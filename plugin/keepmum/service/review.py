@@ -23,6 +23,7 @@ class Review:
     """Memories that a person may want to merge, correct or forget; each is in one list at most."""
 
     looked_at: int
+    total: int  # memories of the place; only the latest are looked at when there are more
     repeated: tuple[tuple[Memory, Similar], ...]  # a memory, and an earlier one that it nearly repeats
     never_loaded: tuple[Memory, ...]
     stale: tuple[Memory, ...]  # loaded once, and neither loaded nor changed for half a year
@@ -42,7 +43,8 @@ class Reviewer:
         Raises: StoreError.
         """
         context, now = self.context, self.context.clock()
-        found = context.store.browse(lookup.filter_of(context), limit=_REVIEWED)
+        accepted = lookup.filter_of(context)
+        found = context.store.browse(accepted, limit=_REVIEWED)
         by_id = {memory.id: memory for memory in found}
         vectors = context.store.features.vector_search if context.embeddings.usable else None
         repeats = vectors.duplicates([memory.id for memory in found], similarity.NEAR) if vectors else {}
@@ -50,6 +52,7 @@ class Reviewer:
         mask = context.masker.memory
         return Review(
             looked_at=len(found),
+            total=max(len(found), context.store.count(accepted)),
             repeated=tuple(
                 (new := mask(by_id[later]), similarity.compare(new, mask(by_id[older]), cosine))
                 for older, (later, cosine) in repeats.items()

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from contract.stores import a_memory
 from keepmum.core.errors import ConfirmationNeeded, InvalidInput, NotFound
+from keepmum.core.memory import Change
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 
@@ -56,6 +58,31 @@ def test_search_results_are_listed_first_and_forgotten_when_confirmed(service: M
     done = service.forget(query="zebra", confirmation=listed.confirmation)
     assert (done.done, forgotten(done)) == (True, ["zebra one", "zebra two"])
     assert left(service) == ["gnu"]
+
+
+@pytest.mark.parametrize("query", ["zebra", None])
+def test_a_bulk_removal_concerns_every_match(service: MemoryService, query: str | None) -> None:
+    many = [a_memory(f"zebra {number} in herd", at=service.now(), tags=("x",)) for number in range(1_100)]
+    other = [a_memory(f"gnu {number} in herd", at=service.now(), tags=("y",)) for number in range(1_100)]
+    service.store.commit([Change(None, memory) for memory in (*other, *many)])
+    sought: dict[str, Any] = {"query": "zebra herd"} if query else {"tags": ["x"]}
+    listed = service.forget(**sought)
+    assert len(listed.memories) == 1_100
+    assert service.forget(**sought, confirmation=listed.confirmation).done
+    assert service.count() == 1_100
+
+
+def test_a_memory_that_was_removed_before_is_counted(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    service.forget([memory.id])
+    again = service.forget([memory.id])
+    assert (again.done, again.memories, again.already) == (False, (), 1)
+
+
+def test_forgetting_what_matches_nothing_is_not_done(service: MemoryService) -> None:
+    service.remember("The user is located in Hamburg")
+    answer = service.forget(query="my location", confirmation=service.forget(query="my location").confirmation)
+    assert (answer.done, answer.memories, answer.already) == (False, (), 0)
 
 
 def test_a_list_that_has_changed_is_not_forgotten(open_memory: OpenService) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from contract.stores import a_memory
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
-from keepmum.core.memory import Memory
+from keepmum.core.memory import Change, Memory
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 
@@ -248,3 +249,80 @@ def test_a_named_project_is_the_only_one_searched(open_memory: OpenService) -> N
     here.remember("zebra of everywhere", scope="global")
     assert texts(here, "zebra", project="beta") == ["zebra of beta"]
     assert texts(here, "zebra", project="Alpha") == ["zebra of alpha"]
+
+
+# -- several references
+
+
+def test_load_each_returns_what_exists_and_names_the_others_by_place(service: MemoryService) -> None:
+    one, two = (service.remember(text).memory for text in ("zebra", "gnu"))
+    found = service.load_each([one.id, "no such key", two.id, "mem_" + "z" * 26, ""])
+    assert [memory.text for memory in found.memories] == ["zebra", "gnu"]
+    assert [reason.partition(":")[0] for reason in found.missing] == ["ids[1]", "ids[3]", "ids[4]"]
+    assert "no such key" not in " ".join(found.missing)
+
+
+def test_load_each_counts_the_use_of_what_it_returns(service: MemoryService) -> None:
+    memory = service.remember("zebra").memory
+    service.load_each([memory.id, "unknown"])
+    assert service.find(memory.id).access_count == 1
+
+
+def test_load_each_reports_an_expired_memory(service: MemoryService, clock: Clock) -> None:
+    kept = service.remember("gnu").memory
+    gone = service.remember("zebra", ttl_seconds=60).memory
+    clock.advance(seconds=61)
+    (reason,) = service.load_each([gone.id, kept.id]).missing
+    assert reason == f"ids[0]: {gone.id} has expired; `forget` with `undo` brings it back"
+
+
+def test_load_each_of_nothing_that_exists_is_an_error(service: MemoryService) -> None:
+    with pytest.raises(NotFound, match=r"ids\[0\]: .*; ids\[1\]: "):
+        service.load_each(["unknown", "unknown too"])
+
+
+def test_an_ambiguous_id_prefix_says_that_there_are_more_than_it_lists(service: MemoryService) -> None:
+    ids = [service.remember(f"zebra {number}").memory.id for number in range(7)]
+    with pytest.raises(Ambiguous, match="and more; give more characters of the id"):
+        service.find(ids[0][:8])
+
+
+def test_a_review_says_that_it_looked_at_a_part_only(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keepmum.service.review._REVIEWED", 3)
+    for number in range(5):
+        service.remember(f"zebra {number}")
+    review = service.review()
+    assert (review.looked_at, review.total) == (3, 5)
+
+
+# -- listings that are long, or change meanwhile
+
+
+def test_every_lists_more_than_ten_thousand(service: MemoryService) -> None:
+    many = [a_memory(f"zebra {number}", at=1_700_000_000_000 + number) for number in range(10_500)]
+    service.store.commit([Change(None, memory) for memory in many])
+    assert [memory.id for memory in service.every()] == [memory.id for memory in reversed(many)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 9])
+def test_every_lists_each_memory_once(service: MemoryService, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr("keepmum.service.lookup._LIST_PAGE", 4)
+    kept = [service.remember(f"zebra {number}").memory.id for number in range(count)]
+    assert sorted(memory.id for memory in service.every()) == sorted(kept)
+
+
+@pytest.mark.parametrize("step", range(1, 10))
+def test_every_lists_what_stays_while_others_are_removed_and_added(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    monkeypatch.setattr("keepmum.service.lookup._LIST_PAGE", 4)
+    kept = [service.remember(f"zebra {number}").memory.id for number in range(30)]
+    removed, listed = set(), []
+    for number, memory in enumerate(service.every()):
+        listed.append(memory.id)
+        if number == step:
+            service.remember("a new one")
+            removed = set(kept[-step * 3 :])  # the latest, which are listed first
+            service.forget(sorted(removed))
+    assert len(listed) == len(set(listed))
+    assert set(listed) >= set(kept) - removed

@@ -26,6 +26,7 @@ class OtherProjects:
         self._project_of = project_of
         self._stores: dict[str, MarkdownStore] = {}
         self._failed: dict[str, str] = {}
+        self._left_out = 0  # projects
 
     @property
     def opened(self) -> Sequence[MarkdownStore]:
@@ -35,7 +36,9 @@ class OtherProjects:
     def stores(self) -> Sequence[MarkdownStore]:
         """The stores of all projects that still exist."""
         self._failed.clear()
-        for root, name in self._registry.projects()[:_MAX_PROJECTS]:
+        projects = self._registry.projects()
+        self._left_out = max(0, len(projects) - _MAX_PROJECTS)
+        for root, name in projects[:_MAX_PROJECTS]:
             if root in self._stores or os.path.realpath(root) == self._current:
                 continue
             try:
@@ -48,6 +51,8 @@ class OtherProjects:
     def notice(self) -> str:
         """Why some projects cannot be read, and the problems of their files."""
         notices = [self._registry.problem, *self._failed.values(), *(store.notice for store in self._stores.values())]
+        if self._left_out:
+            notices.append(f"only the {_MAX_PROJECTS} latest projects were read; {self._left_out:,} more were not")
         return "; ".join(filter(None, notices))
 
     def close(self) -> None:

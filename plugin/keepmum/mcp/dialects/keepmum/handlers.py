@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from keepmum.core import briefing
-from keepmum.core.errors import InvalidInput, NotFound
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.memory import Memory
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.handlers import DialectHandlers, open_service
 from keepmum.mcp.dialects.keepmum import prompts, resources
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Remembered
+from keepmum.service import Forgotten, MemoryService, Remembered
 
 __all__ = ["MemoryHandlers", "open_handlers"]
 
 _RESUME_TOKENS = 1500
 _ACTIVITY = 50
+_MOST_LISTED = 100  # memories that are about to be removed, line by line
 _SECONDS_PER_DAY = 86_400
 _EMPTY = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
 _OUTCOMES = {
@@ -89,7 +91,9 @@ class MemoryHandlers(DialectHandlers):
         found = self._service.recall(**arguments)
         if found:
             elsewhere = self._service.elsewhere([match.memory for match in found])
-            return "\n".join([briefing.matches(found, elsewhere, explain=explain), *self._lexical_only()])
+            total = 0 if arguments.get("query") else self._service.count(**_filters(arguments))
+            more = [f"The latest {len(found)} of {total:,}."] if total > len(found) else []
+            return "\n".join([briefing.matches(found, elsewhere, explain=explain), *more, *self._lexical_only()])
         if not self._service.count():
             return _EMPTY
         no_match = "No memories match. Try other words, fewer filters, or scope `all`."
@@ -106,16 +110,17 @@ class MemoryHandlers(DialectHandlers):
     def _load(self, arguments: dict[str, Any]) -> str:
         if not arguments["ids"]:
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
-        loaded = self._service.load(arguments["ids"])
+        loaded, missing = self._service.load_each(arguments["ids"])
         elsewhere = self._service.elsewhere(loaded)
-        return briefing.block(briefing.full(memory, elsewhere.get(memory.id, "")) for memory in loaded)
+        shown = briefing.block(briefing.full(memory, elsewhere.get(memory.id, "")) for memory in loaded)
+        return "\n".join([shown, *_not_done("Not loaded", missing)])
 
     def _forget(self, arguments: dict[str, Any]) -> str:
         references = arguments.get("ids", [])
         if arguments.get("undo"):
             if not references:
                 raise InvalidInput("ids", "is missing; undo needs the ids or keys to restore")
-            return "\n".join(_outcome(self._service.undo(reference)) for reference in references)
+            return self._undo(references)
         older_than = arguments.get("older_than")
         forgotten = self._service.forget(
             references,
@@ -127,9 +132,12 @@ class MemoryHandlers(DialectHandlers):
             confirmation=arguments.get("confirm"),
         )
         if not forgotten.memories:
-            return "No memories match, nothing was removed."
+            return _nothing_removed(forgotten, arguments.get("query"))
         count = len(forgotten.memories)
-        listed = briefing.block(briefing.index_line(memory) for memory in forgotten.memories)
+        lines = [briefing.index_line(memory) for memory in forgotten.memories[:_MOST_LISTED]]
+        if count > _MOST_LISTED:
+            lines.append(f"and {count - _MOST_LISTED:,} more")
+        listed = briefing.block(lines)
         if forgotten.queued:
             return f"{_queued(forgotten.queued)}: {count} will be removed there.\n{listed}"
         if forgotten.done:
@@ -138,6 +146,19 @@ class MemoryHandlers(DialectHandlers):
             f"{count} would be {forgotten.action}, nothing was removed yet. "
             f'Call again with the same arguments and confirm "{forgotten.confirmation}".\n{listed}'
         )
+
+    def _undo(self, references: Sequence[str]) -> str:
+        """Undo the last change of each memory; one that cannot be undone does not stop the others."""
+        done: list[str] = []
+        failed: list[str] = []
+        for number, reference in enumerate(references):
+            try:
+                done.append(_outcome(self._service.undo(reference)))
+            except (NotFound, Ambiguous, InvalidInput) as error:
+                if len(references) == 1:
+                    raise
+                failed.append(f"ids[{number}]: {error}")
+        return "\n".join([*done, *_not_done("Not brought back", failed)])
 
     def _resume(self, arguments: dict[str, Any]) -> str:
         tokens = arguments.get("tokens", _RESUME_TOKENS)
@@ -155,6 +176,23 @@ def _outcome(answer: Remembered) -> str:
     if answer.similar:
         lines.append(briefing.block(map(briefing.similar_line, answer.similar)))
     return "\n".join(lines)
+
+
+def _filters(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Of the arguments of a recall, those that choose memories."""
+    return {name: value for name, value in arguments.items() if name not in {"query", "limit", "tokens"}}
+
+
+def _not_done(what: str, reasons: Sequence[str]) -> list[str]:
+    """A line for each reference that names no memory."""
+    return [briefing.as_data(f"{what}: {reason}") for reason in reasons]
+
+
+def _nothing_removed(forgotten: Forgotten, query: str | None) -> str:
+    if forgotten.already:
+        return f"Nothing was removed: {forgotten.action} already."
+    advice = " A memory must have every word of the query; `recall` finds similar ones, to be removed by id."
+    return f"No memories match, nothing was removed.{advice if query else ''}"
 
 
 def _queued(count: int) -> str:
