@@ -60,15 +60,15 @@ def staged() -> Iterator[Input]:
     from keepmum_scanner import git_files  # starts programs, unlike everything else here
 
     try:
-        top = git_files.top()
-        for name, blob in git_files.staged(top):
-            try:
-                text = to_text(git_files.content(blob, top), name)
-            except (Unreadable, git_files.GitFailed) as reason:
-                if str(reason) != BINARY:
-                    yield Input(name, problem=str(reason))
-                continue
-            yield Input(name, text, lines=git_files.new_lines(name, top))
+        with git_files.staged() as repository:
+            for name, blob in repository.files():
+                try:
+                    text = to_text(repository.content(blob), name)
+                except (Unreadable, git_files.GitFailed) as reason:
+                    if str(reason) != BINARY:
+                        yield Input(name, problem=str(reason))
+                    continue
+                yield Input(name, text, lines=repository.new_lines(name))
     except git_files.GitFailed as reason:
         raise Unreadable(str(reason)) from None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("plugin", "scanner", "hooks", "installers")
-IMPORT_NAMES = {"gitpython": "git", "pyyaml": "yaml"}  # where it differs from the name of the package
+IMPORT_NAMES = {"pyyaml": "yaml"}  # where it differs from the name of the package
 BUILT_IN = {"_sha2"}  # a module of Python 3.12, imported under a condition
 
 # Violations that are still to be fixed. Remove a line once its import is gone or declared.

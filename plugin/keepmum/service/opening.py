@@ -19,7 +19,7 @@ from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, op
 from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
-from keepmum.workspace.git import process, repository
+from keepmum.workspace.git import repository
 from keepmum.workspace.resolve import Workspace, backend_kind, resolve, server_of
 from keepmum_hooks import places
 
@@ -233,7 +233,7 @@ class _CheckedOut:
             return None
         branch = found.branch if found.branch and self._is_plain(found.branch) else None
         context: dict[str, JsonValue] = {"branch": branch, "commit": found.commit}
-        changed = process.changed_files(root) if self._with_changes else None
+        changed = repository.changed_files(root, self._environ) if self._with_changes else None
         if changed is None:
             return context
         return {**context, "dirty": bool(changed), "files_changed": [name for name in changed if self._is_plain(name)]}

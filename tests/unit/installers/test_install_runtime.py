@@ -20,7 +20,7 @@ from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine, Outcome, Runner, run
 
-NAMES = ["anyio", "detect-secrets", "gitpython", "httpx", "httpx2", "mcp", "platformdirs", "pyyaml", "tomli-w"]
+NAMES = ["anyio", "detect-secrets", "httpx", "httpx2", "mcp", "platformdirs", "pyyaml", "tomli-w"]
 
 
 @pytest.fixture

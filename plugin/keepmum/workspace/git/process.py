@@ -1,15 +1,6 @@
-"""Runs the `git` program safely, for what cannot be read from the repository's files.
-
-The commands run no code of the repository: the program is taken from an absolute entry of PATH outside the repository,
-and hooks, pagers, editors and file-system monitors are not started.
-"""
+"""Runs `git` for what cannot be read from the files of a repository or its working tree."""
 
 from __future__ import annotations
-
-import os
-import sys
-
-from keepmum.system.folders import is_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,99 +9,43 @@ if TYPE_CHECKING:
 __all__ = ["changed_files", "run_git"]
 
 _TIMEOUT = 2.0  # seconds; git usually answers in 2 ms
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 _MAX_CHANGES = 100  # files; a memory needs its subject, not an inventory
 _STATUS_TIMEOUT = 3.0  # seconds, for huge working trees
-_STATUS = (
-    "git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false "
-    "status --porcelain=v1 -z --no-renames --untracked-files=all --ignore-submodules=all"
-).split()
+_STATUS = "status --porcelain=v1 -z --no-renames --untracked-files=all --ignore-submodules=all".split()
 _MEMORIES = ".memories/"  # Keepmum's own files are no changes worth recording
 
 
-def run_git(arguments: list[str], git_dir: str, outside: str, environ: Mapping[str, str]) -> str | None:
+def run_git(arguments: list[str], git_dir: str, root: str, environ: Mapping[str, str]) -> str | None:
     """The output of `git`; None when there is no git, it takes longer than two seconds, or it fails.
 
     Args:
-        arguments: a plumbing command that only reads, such as `config` or `rev-parse`.
+        arguments: a command that only reports names or settings, such as `config` or `rev-parse`.
         git_dir: the repository; git neither searches for it nor checks its owner.
-        outside: a folder from which no program is run: the working tree.
+        root: the top of its working tree; no program in it is run.
         environ: PATH and git's own configuration variables are taken from here.
     """
-    program = _program(outside, environ)
-    if program is None:
-        return None
-    import subprocess
+    from keepmum_scanner import git_process  # imports subprocess, which is slow
 
+    variables = {name: value for name, value in environ.items() if name.startswith("GIT_CONFIG")}
     try:
-        with subprocess.Popen(
-            [program, "--no-pager", *arguments],
-            stdin=subprocess.DEVNULL,  # the server's own standard input carries its protocol
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=git_dir,
-            env=_environment(git_dir, environ),
-            start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window on Windows
-        ) as child:
-            try:
-                output = child.communicate(timeout=_TIMEOUT)[0]
-            except subprocess.TimeoutExpired:
-                _kill(child.pid)
-                child.kill()
-                return None
-    except OSError:
+        output = git_process.run(arguments, root, environ, {**variables, "GIT_DIR": git_dir}, _TIMEOUT)
+    except git_process.GitFailed:
         return None
-    return output.decode("utf-8", "surrogateescape") if child.returncode == 0 else None
+    return output.decode("utf-8", "surrogateescape")
 
 
-def changed_files(root: str) -> list[str] | None:
-    """The paths that differ from the commit or are new, sorted, relative to the top of the working tree.
+def changed_files(git_dir: str, root: str, environ: Mapping[str, str]) -> list[str] | None:
+    """The paths that differ from the commit or are new, sorted, relative to `root`, the top of the working tree.
 
-    None when git needs too long, or git or GitPython is missing.
+    None when git is missing, fails, or needs too long.
     """
-    import logging  # both imports are slow, and only stores of files need this function
+    from keepmum_scanner import git_process
 
+    variables = {"GIT_DIR": git_dir, "GIT_WORK_TREE": root}
     try:
-        import git  # 75 ms, for the first memory stored in a repository
-    except ImportError:  # also raised when the program is missing
+        with git_process.view(root, environ, variables, _STATUS_TIMEOUT) as (_, run):
+            output = run(*_STATUS).decode("utf-8", "surrogateescape")
+    except git_process.GitFailed:
         return None
-    logging.getLogger("git").setLevel(logging.CRITICAL)  # keeps its messages out of the server's standard error
-    try:
-        with git.Repo(root, search_parent_directories=True) as repository:
-            output = repository.git.execute(
-                _STATUS,
-                kill_after_timeout=_STATUS_TIMEOUT,
-                strip_newline_in_stdout=False,
-                env={"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            )
-    except (git.exc.GitError, OSError, ValueError):
-        return None
-    names = [entry[3:] for entry in str(output).split("\0") if len(entry) > 3]
+    names = [entry[3:] for entry in output.split("\0") if len(entry) > 3]
     return sorted(name for name in names if not name.startswith(_MEMORIES))[:_MAX_CHANGES]
-
-
-def _program(outside: str, environ: Mapping[str, str]) -> str | None:
-    name = "git.exe" if sys.platform == "win32" else "git"
-    for entry in environ.get("PATH", os.defpath).split(os.pathsep):
-        path = os.path.join(entry, name)
-        is_usable = os.path.isabs(entry) and os.access(path, os.X_OK)
-        if is_usable and not is_inside(os.path.realpath(path), os.path.realpath(outside)):
-            return path
-    return None
-
-
-def _environment(git_dir: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those that select another repository, write traces or run a program."""
-    kept = {
-        name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith("GIT_CONFIG")
-    }
-    return kept | _QUIET | {"GIT_DIR": git_dir}
-
-
-def _kill(group: int) -> None:
-    """Kill the process group, since `git` may be a wrapper script with a child of its own."""
-    if sys.platform != "win32":
-        import signal
-
-        os.killpg(group, signal.SIGKILL)

@@ -1,7 +1,7 @@
 """Facts about a folder's git repository: its location, remote, branch and commit.
 
 They are read from `.git`, `commondir`, `config`, `HEAD` and the refs; no code of the repository is run. `git` is run,
-once, only when the configuration includes other files or the refs are in a reftable.
+once, only when the configuration includes other files, the refs are in a reftable, or changed files are wanted.
 Source: https://git-scm.com/docs/gitrepository-layout, read 2026-11-21.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from keepmum.system.folders import real_folder, upward, user_home
 from keepmum.workspace.git import config, process
 
-__all__ = ["GitContext", "Remote", "Repository", "find_repository", "git_context", "remote_of"]
+__all__ = ["GitContext", "Remote", "Repository", "changed_files", "find_repository", "git_context", "remote_of"]
 
 _MAX_BYTES = 16 << 20  # read from one file; enough for the packed refs of the largest repositories
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
@@ -96,6 +96,14 @@ def git_context(root: str, environ: Mapping[str, str] = os.environ) -> GitContex
         return GitContext(None, _short(head))
     ref = head.removeprefix("ref:").strip()
     return GitContext(ref.removeprefix("refs/heads/"), _short(_commit_of(ref, repository)))
+
+
+def changed_files(root: str, environ: Mapping[str, str] = os.environ) -> list[str] | None:
+    """As `process.changed_files`; None also where there is no working tree."""
+    repository = find_repository(root)
+    if repository is None or repository.root == repository.git_dir:
+        return None
+    return process.changed_files(repository.git_dir, repository.root, environ)
 
 
 def _git_dir_of(folder: str) -> str | None:
