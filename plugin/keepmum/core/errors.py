@@ -28,7 +28,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imported before the handshake, so `typing` is not
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Ambiguous",
@@ -67,6 +67,10 @@ class InvalidInput(KeepmumError):
         self.field = field
         self.problem = problem
 
+    def renamed(self, names: Mapping[str, str]) -> InvalidInput:
+        """The error with the name that the caller's tool has for the field."""
+        return InvalidInput(_renamed(self.field, names), self.problem)
+
 
 class NotFound(KeepmumError):
     """No memory has that id, id prefix or key."""
@@ -92,6 +96,11 @@ class SecretFound(KeepmumError):
             f"refused, nothing stored: {where}. Say where the secret is kept (a vault path, a variable's name) "
             f"instead of what it is, and try again.{known}"
         )
+
+    def renamed(self, names: Mapping[str, str]) -> SecretFound:
+        """The error with the names that the caller's tool has for the fields."""
+        places = [(_renamed(field, names), rule, line) for field, rule, line in self.places]
+        return SecretFound(places, self.fingerprints)
 
 
 class ScannerFailed(KeepmumError):
@@ -158,6 +167,12 @@ class Unsupported(StoreError):
 
 class StoreBusy(StoreError):
     """Another process locked the store for too long; a retry is safe."""
+
+
+def _renamed(field: str, names: Mapping[str, str]) -> str:
+    """`field`, which may be a path such as `data.name`, with its first name replaced."""
+    name, dot, rest = field.partition(".")
+    return f"{names.get(name, name)}{dot}{rest}"
 
 
 def report_unexpected(subject: str, error: BaseException) -> None:

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from keepmum.core import validation
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import JsonValue
+from keepmum.core.memory import JsonValue, Scope
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
@@ -23,7 +23,7 @@ from keepmum.service.review import Review, Reviewer
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import Store, StoreSpec, open_store
-from keepmum.stores.base import caveat
+from keepmum.stores.base import caveat, holds_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -247,6 +247,14 @@ class MemoryService:
     def model_missing(self) -> bool:
         """Whether search is lexical because no model is installed, which may be what the user wants."""
         return self.context.embeddings.model_missing
+
+    def open_model(self) -> None:
+        """Open a model of this machine now, so that the next write reports similar memories."""
+        self.context.embeddings.open_local()
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether new memories of this scope can be stored; a team server has those of projects only."""
+        return holds_scope(self.context.store, scope)
 
     def now(self) -> int:
         """The time by this service's clock."""

@@ -130,18 +130,19 @@ class Forgetter:
         return found.memories
 
     def _search(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
-        """All memories that a bulk removal means, not the best few: a query must match in every word.
+        """All memories that a bulk removal means, not the best few: a query must match in every word, in any form.
 
         Raises: InvalidInput when the query has no word; Incomplete when a server does not list everything.
         """
         wanted = lookup.filter_of(self.context, {"tags": tags, "all_tags": True, "until": older_than})
         if not query:
             return self._all(wanted)
-        sought = set(ranking.terms(validation.clean("query", query, LIMITS.query), limit=None))
-        if not sought:
+        terms = ranking.terms(validation.clean("query", query, LIMITS.query), limit=None)
+        if not terms:
             raise InvalidInput("query", "contains no word; say what the memories are about")
-        found = self._all(wanted) if self.context.store.features.remote is None else self._ranked(sought, wanted)
-        return [m for m in found if sought <= set(ranking.index_terms(f"{m.title}\n{m.text}\n{m.key or ''}"))]
+        sought = set(map(ranking.stem, terms))
+        found = self._all(wanted) if self.context.store.features.remote is None else self._ranked(terms, wanted)
+        return [m for m in found if sought <= _stems(f"{m.title}\n{m.text}\n{m.key or ''}")]
 
     def _all(self, wanted: Filter) -> list[Memory]:
         return [memory for page in lookup.listing(self.context.store, wanted) for memory in page]
@@ -165,6 +166,10 @@ class Forgetter:
             return None
         status, action = ("tombstoned", "tombstoned") if due == "tombstone" else lifecycle.FORGET_MODES[due]
         return self.context.status_change(memory, status, now), self.context.entry(action, memory)
+
+
+def _stems(text: str) -> set[str]:
+    return set(map(ranking.stem, ranking.index_terms(text)))
 
 
 def _without_queries(memory: str | None, values: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:

@@ -209,7 +209,7 @@ def _by_id(context: ServiceContext, word: str) -> Memory:
     if bounds is None:
         size = "1 character" if len(word) == 1 else f"{len(word)} characters"
         raise NotFound(f"no memory has this key of {size}; give a key, an id, or at least 4 characters of an id")
-    raise NotFound("no memory has an id with this prefix; `recall` finds memories by their content")
+    raise NotFound("no memory has this key, or an id that begins so; search for it by its content")
 
 
 def _of_user(store: Store, first: str, last: str, user: str | None) -> list[Memory]:

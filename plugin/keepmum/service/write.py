@@ -84,8 +84,8 @@ class Writer:
                 raise InvalidInput("id", f"{present.id} was changed meanwhile; read it again")
             now = self.context.clock()
             if not present.is_visible(now):
-                raise InvalidInput("id", f"{present.id} was removed; `forget` with `undo` brings it back")
-            after = draft.revised(lifecycle.next_revision(present, now, self.context.agent))
+                raise InvalidInput("id", f"{present.id} was removed; undo that first (`keepmum forget --undo`)")
+            after = self._revised(draft, present, now)
             if lifecycle.same_content(after, present):
                 return Remembered(present, None)
             return self._commit(after, present, None, now)
@@ -168,10 +168,16 @@ class Writer:
         present = self._holder(draft.memory, draft.now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit(draft.memory, None, old, draft.now)
-        after = draft.revised(lifecycle.next_revision(present, draft.now, self.context.agent))
+        after = self._revised(draft, present, draft.now)
         if lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
         return self._commit(after, present, old, draft.now)
+
+    def _revised(self, draft: _Draft, present: Memory, now: int) -> Memory:
+        """The next revision of a memory; the reason for a value that another agent replaces is not one for the new."""
+        after = draft.revised(lifecycle.next_revision(present, now, self.context.agent))
+        is_foreign = present.updated_by != self.context.agent and present.text != after.text
+        return replace(after, why=None) if is_foreign and "why" not in draft.fields else after
 
     def _holder(self, new: Memory, now: int) -> Memory | None:
         """The memory that a write is a new value of: the one under its key, or one with the same text."""

@@ -11,7 +11,18 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import Activity, Candidate, Change, Embedding, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.memory import (
+    Activity,
+    Candidate,
+    Change,
+    Embedding,
+    Filter,
+    JsonValue,
+    Memory,
+    Order,
+    Revision,
+    Scope,
+)
 
 __all__ = [
     "LISTED",
@@ -35,6 +46,7 @@ __all__ = [
     "VectorSearch",
     "caveat",
     "cut",
+    "holds_scope",
     "known_folders",
     "local",
 ]
@@ -137,6 +149,9 @@ class Composite(Protocol):
 
     def home_of(self, memory: Memory) -> str | None:
         """The name of the store that holds a memory; with two copies, the store of the newer one."""
+
+    def route(self, scope: Scope) -> Store:
+        """The store for new memories of a scope."""
 
 
 class FollowsFolder(Protocol):
@@ -312,6 +327,13 @@ def cut(store: Store) -> str:
     """Why the last list of a store lacks memories; empty when it is complete."""
     remote = store.features.remote
     return "" if remote is None else remote.cut
+
+
+def holds_scope(store: Store, scope: Scope) -> bool:
+    """Whether a new memory of this scope can be stored; a team server has those of projects only."""
+    composite = store.features.composite
+    routed = store if composite is None else composite.route(scope)
+    return scope in {"project", "shared"} or "scopes" not in routed.capabilities.cannot
 
 
 def known_folders(store: Store, since: int = 0) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.memory import Candidate, Memory
-from keepmum.core.ranking import Ranked, embedding_text, estimate_tokens, rank, subwords, terms
+from keepmum.core.ranking import Ranked, embedding_text, estimate_tokens, rank, stem, subwords, terms
 from keepmum.core.retention import DAY_MS
 
 
@@ -196,3 +196,20 @@ def test_memories_without_a_term_or_a_similar_vector_are_dropped() -> None:
 
 def test_equal_scores_share_a_rank() -> None:
     assert sorted(place.ranks[0] for place in lexical_only(3.0, 2.0, 2.0, 1.0)) == [1, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "forms",
+    ["location locations located locate locates locating", "deploy deploys deployed deploying", "cache caches cached",
+     "preference preferences", "class classes", "process processes", "move moved moves moving"],
+)  # fmt: skip
+def test_forms_of_a_word_have_one_stem(forms: str) -> None:
+    assert len(set(map(stem, forms.split()))) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("mission", "missed"), ("station", "stated"), ("pass", "pas"), ("red", "r"), ("is", "i"), ("ring", "r")],
+)
+def test_different_words_have_different_stems(one: str, other: str) -> None:
+    assert stem(one) != stem(other)

@@ -12,9 +12,6 @@ from keepmum.core.errors import Unsupported
 from rest_server import KEY, FakeServer, behind
 
 WRITES = [
-    ("hackathon", "remember", {"key": "db", "value": "PostgreSQL"}),
-    ("hackathon", "handoff", {"summary": "half", "next_steps": "rest"}),
-    ("per-user", "MemoryStore", {"userId": "ada", "content": "Uses macOS", "category": "fact"}),
     ("token-saver", "write_memory", {"key": "editor", "value": "vim", "scope": "global"}),
     ("token-saver", "write_memory", {"key": "step", "value": 3, "scope": "session"}),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ def test_recall_matches_some_words_of_a_question(tools: Caller) -> None:
     assert tools.text("recall", query="What database does the project use?") == (
         'Found 1 memory matching "What database does the project use?":\n\n'
         "1. [decision] project-db\n   PostgreSQL 16 is the database\n"
-        "   Tags: infra | Stored by: Claude Code | just now"
+        "   Tags: infra | Stored by: Claude Code | just now | Relevance: 0.90"
     )
 
 
@@ -214,7 +215,7 @@ def memory(name: str, **more: Any) -> Memory:
 def test_rank_depends_on_relevance_age_access_and_type(preferred: Memory, second: Memory) -> None:
     scores = (1.0, 0.5) if preferred.id == "fits" else (1.0, 1.0)
     found = [(second, scores[1]), (preferred, scores[0])]
-    assert ranked(found, 100 * DAY) == [preferred, second]
+    assert [memory for memory, _ in ranked(found, 100 * DAY)] == [preferred, second]
 
 
 # -- forget
@@ -503,3 +504,73 @@ def test_tools_are_rate_limited(tools: Caller) -> None:
 )  # fmt: skip
 def test_age_is_formatted_in_words(elapsed: int, text: str) -> None:
     assert ago(1_000_000_000_000 - elapsed, 1_000_000_000_000) == text
+
+
+# -- reasons, times, imports
+
+
+def test_reason_of_a_value_that_another_agent_replaces_is_removed_and_said(tools: Caller, other: Caller) -> None:
+    remember(tools, "db", "PostgreSQL", type="decision", context="we chose it over MySQL for JSONB")
+    text = remember(other, "db", "MySQL 8")
+    assert "Its reason was removed with it: we chose it over MySQL for JSONB." in text
+    assert "JSONB" not in read(tools, "current-context")
+    assert "we chose it" not in other.text("recall", query="which db, MySQL?")
+    remember(other, "db", "MySQL 9", context="the host has it")
+    assert "the host has it" in read(tools, "current-context")
+
+
+def test_undoing_the_replacement_restores_value_and_reason(tools: Caller, other: Caller) -> None:
+    remember(tools, "db", "PostgreSQL", context="JSONB")
+    remember(other, "db", "MySQL 8")
+    tools.service.undo("db")
+    assert (tools.service.find("db").text, tools.service.find("db").why) == ("PostgreSQL", "JSONB")
+
+
+def test_reason_stays_when_another_agent_stores_the_same_value_or_only_tags(tools: Caller, other: Caller) -> None:
+    remember(tools, "db", "PostgreSQL", context="JSONB")
+    remember(other, "db", "PostgreSQL", tags=["infra"])
+    assert tools.service.find("db").why == "JSONB"
+
+
+def test_activity_and_changelog_have_the_time_of_day(tools: Caller) -> None:
+    remember(tools, "db", "PostgreSQL"), remember(tools, "db", "MySQL")
+    moment = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
+    assert re.search(rf"- {moment} Claude Code remember \"db\"", read(tools, "agent-activity"))
+    assert re.search(moment, read(tools, "current-context"))
+    assert re.search(moment, read(tools, "changelog"))
+
+
+def test_recall_shows_relevance_in_order(tools: Caller) -> None:
+    remember(tools, "db", "PostgreSQL runs on port 5433"), remember(tools, "port", "The port is guarded")
+    figures = [
+        float(found) for found in re.findall(r"Relevance: (\d\.\d\d)", tools.text("recall", query="PostgreSQL port"))
+    ]
+    assert len(figures) == 2
+    assert figures == sorted(figures, reverse=True)
+    assert 0 < figures[-1] <= figures[0] <= 1
+
+
+def test_import_says_what_it_does_not_keep(tools: Caller) -> None:
+    rows = [
+        {"key": f"k{number}", "value": "v", "agent_id": "cursor", "created_at": "2026-01-01", "access_count": number,
+         "color": "red"}
+        for number in range(3)
+    ]  # fmt: skip
+    text = tools.text("import-memories", data={"memories": rows})
+    assert "Imported: 3" in text
+    assert "agent_id (3), created_at (3), other fields (3), access_count (2)" in text
+    assert "Not kept" not in tools.text("import-memories", data=rows)  # skipped, so nothing was dropped
+
+
+def test_import_reads_the_text_that_the_original_puts_before_an_export(tools: Caller) -> None:
+    data = 'Exported 1 memory.\nType filter: note\n\n{"version": 1, "memories": [{"key": "a", "value": "b"}]}'
+    assert "Imported: 1" in tools.text("import-memories", data=data)
+
+
+@pytest.mark.parametrize(
+    "row", [{"context": 7}, {"tags": "a"}, {"tags": [1]}, {"type": "idea"}, {"type": []}, {"value": 7}]
+)
+def test_import_drops_no_field_of_a_wrong_type_silently(tools: Caller, row: dict[str, object]) -> None:
+    text = tools.text("import-memories", data=[{"key": "a", "value": "b", **row}])
+    assert "Errors: 1" in text
+    assert next(iter(row)) in text

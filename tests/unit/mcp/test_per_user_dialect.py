@@ -465,3 +465,44 @@ def test_erasure_requires_the_user_name_as_confirmation(tools: Caller) -> None:
     with pytest.raises(InvalidInput, match="nothing was erased"):
         tools.json("MemoryErase", userId="ada", confirm="yes")
     assert recalled(tools) == ["One"]
+
+
+# -- forgetting by a query
+
+
+@pytest.mark.parametrize("query", ["my location", "location", "where the user is located", "LOCATIONS"])
+def test_query_matches_other_forms_of_a_word(tools: Caller, query: str) -> None:
+    memory = store(tools, "The user is located in Hamburg")
+    answer = tools.json("MemoryForget", userId="ada", query=query)
+    assert (answer["status"], [row["id"] for row in answer["affectedMemories"]]) == ("success", [memory])
+    assert recalled(tools) == []
+
+
+@pytest.mark.parametrize("mode", ["delete", "decay", "archive"])
+def test_query_that_matches_nothing_is_no_success_and_lists_the_closest(tools: Caller, mode: str) -> None:
+    memory = store(tools, "The user lives in Hamburg")
+    store(tools, "Lives in Hamburg", user="bob")
+    answer = tools.json("MemoryForget", userId="ada", query="Hamburg office address", mode=mode)
+    assert (answer["status"], answer["action"], answer["affectedCount"]) == ("not_found", "none", 0)
+    assert "Nothing was forgotten: no memory contains every word of the query" in answer["message"]
+    assert [row["id"] for row in answer["closestMemories"]] == [memory]
+    assert recalled(tools) == ["The user lives in Hamburg"]
+
+
+def test_filter_that_excludes_the_memory_is_named(tools: Caller) -> None:
+    memory = store(tools, "Uses vim")
+    answer = tools.json("MemoryForget", userId="ada", memoryId=memory, categories=["skill"], olderThan="2020-01-01")
+    assert answer["status"] == "not_found"
+    assert "passes categories and olderThan" in answer["message"]
+
+
+@pytest.mark.parametrize("mode", ["delete", "archive"])
+def test_memory_that_is_gone_is_not_forgotten_twice(tools: Caller, mode: str) -> None:
+    memory = store(tools, "Uses vim")
+    assert tools.json("MemoryForget", userId="ada", memoryId=memory, mode=mode)["status"] == "success"
+    assert tools.json("MemoryForget", userId="ada", memoryId=memory, mode=mode)["status"] == "not_found"
+
+
+def test_words_of_the_context_are_not_matched(tools: Caller) -> None:
+    store(tools, "Uses vim", context="said in the meeting")
+    assert tools.json("MemoryForget", userId="ada", query="meeting")["status"] == "not_found"

@@ -473,3 +473,70 @@ def test_automatic_export_runs_when_due(tools: Caller, write: Callable[..., Any]
     tools.shift_clock(25 * 3_600_000)
     write("d", 4)
     assert exports() == 2
+
+
+FLAT = {
+    "key": "project.type", "value": {"kind": "web"}, "scope": "project", "importance": 5, "verbosity": 4,
+    "created_at": "2026-01-01 10:00:00", "updated_at": "2026-01-02 10:00:00", "accessed_at": "2026-01-02 10:00:00",
+    "access_count": 7, "tags": ["a", "b"], "ttl": 86_400, "created_by": "claude",
+}  # fmt: skip
+
+
+def imported(tools: Caller, project: Path, *rows: object, **options: object) -> Any:
+    content = {"version": "1.0", "exported_at": "2026-01-03", "source": {"project_path": "/x"}, "memories": rows}
+    (project / "old.json").write_text(json.dumps(content), encoding="utf-8")
+    return tools.json("import_memories", file="old.json", **options)
+
+
+def test_export_of_the_original_keeps_levels_tags_and_ttl_and_says_what_it_does_not(
+    tools: Caller, project: Path
+) -> None:
+    answer = imported(tools, project, FLAT)
+    assert answer["imported"] == 1
+    dropped = ("created_at", "updated_at", "accessed_at", "access_count", "created_by")
+    assert answer["not_kept"] == dict.fromkeys(dropped, 1)
+    row = tools.json("read_memory", key="project.type")
+    meta = row["metadata"]
+    assert row["value"] == {"kind": "web"}
+    assert (meta["importance"], meta["verbosity"], meta["tags"], meta["ttl"]) == (5, 4, ["a", "b"], 86_400)
+
+
+def test_date_of_a_flat_row_decides_a_conflict(tools: Caller, project: Path, write: Callable[..., Any]) -> None:
+    write("project.type", "mine")
+    assert imported(tools, project, FLAT)["skipped"] == 1
+    assert imported(tools, project, {**FLAT, "updated_at": "2999-01-01T00:00:00Z"})["updated"] == 1
+
+
+@pytest.mark.parametrize("tags", ['["a", "b"]', "a, b", ["a", "b"]])
+def test_tags_of_the_original_are_read_in_every_form(tools: Caller, project: Path, tags: object) -> None:
+    imported(tools, project, {**FLAT, "tags": tags})
+    assert tools.json("read_memory", key="project.type")["metadata"]["tags"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("importance", 9), ("importance", "high"), ("verbosity", 2.5), ("verbosity", True), ("tags", [1]), ("tags", {}),
+     ("tags", "[1"), ("ttl", "soon"), ("ttl", -1), ("scope", "universe"), ("scope", 7), ("key", 7), ("key", ""),
+     ("metadata", [1])],
+)  # fmt: skip
+def test_field_of_a_wrong_type_is_an_error_and_not_dropped(
+    tools: Caller, project: Path, field: str, value: object
+) -> None:
+    answer = imported(tools, project, {**FLAT, field: value})
+    assert answer["failed"] == 1
+    assert answer["errors"][0].startswith(f"memory 1: {field}: ")
+
+
+def test_unknown_fields_are_counted_without_their_names(tools: Caller, project: Path) -> None:
+    assert imported(tools, project, {**FLAT, TOKEN: "x", "emotion": "joy"})["not_kept"]["other fields"] == 2
+
+
+def test_long_list_of_errors_says_how_many_more_there_are(tools: Caller, project: Path) -> None:
+    answer = imported(tools, project, *({"key": ""} for _ in range(15)))
+    assert answer["failed"] == 15
+    assert answer["errors"][-1] == "and 5 more"
+
+
+def test_import_accepts_a_path_in_the_home(tools: Caller, home: Path) -> None:
+    (home / "old.json").write_text(json.dumps([FLAT]), encoding="utf-8")
+    assert tools.json("import_memories", file="~/old.json")["imported"] == 1

@@ -8,10 +8,11 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Unpack
 
 from keepmum.core import validation
-from keepmum.core.errors import NotFound, ScannerFailed, SwitchedOff
+from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff
 from keepmum.core.memory import JsonValue, Memory, Order
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted, opening
@@ -56,8 +57,11 @@ class DialectHandlers:
     """What all dialects share: one service, notices for the user, the switch, and moves to another folder.
 
     Subclasses implement `_answer` or set `_tools`, and `_content` and `_prompted` if they have resources and prompts.
+    `_names` maps fields of the core to the parameters of the dialect's tools, for error messages.
     `routes` and `session` are those that the service was opened with; they are used again when the client moves.
     """
+
+    _names: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -82,7 +86,14 @@ class DialectHandlers:
         Raises: KeepmumError as the service does, and when Keepmum is off.
         """
         self._refuse_if_off()
-        return self._answer(name, arguments, context)
+        try:
+            return self._answer(name, arguments, context)
+        except (InvalidInput, SecretFound) as error:
+            raise error.renamed(self._parameters_of(name)) from None
+
+    def _parameters_of(self, tool: str) -> Mapping[str, str]:
+        """The parameters of a tool, by the field of the core that they are stored in."""
+        return self._names
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         return self._with_notices(self._tools[name](arguments), context)

@@ -7,11 +7,12 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
 from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
-from keepmum.core.memory import Activity, Kind, Memory
+from keepmum.core.memory import Activity, Kind, Memory, Scope
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import hackathon
@@ -29,6 +30,16 @@ _RECENT = 30  # actions listed with memories
 _LOG_ENTRIES = 400  # entries read, some of which this dialect does not show
 _CHANGES = 20
 _WEIGHTS: Mapping[str, float] = {"decision": 1.0, "preference": 0.9, "task": 0.8, "snippet": 0.7, "note": 0.5}
+_IMPORTED = frozenset({"key", "value", "type", "context", "tags"})
+_EXPORTED = frozenset({"id", "agent_id", "created_at", "updated_at", "access_count"})
+_HANDOFF_NAMES: Mapping[str, Mapping[str, str]] = {
+    "handoff": dict.fromkeys(("text", "title", "data"), "summary, next_steps or stuck_reason"),
+    "complete-handoff": dict.fromkeys(("text", "title", "data"), "result"),
+}
+_OF_PROJECT = (
+    "Tell the user: the team's server has no memories for every project, so this and later ones belong to the "
+    "project {}."
+)
 _ERRORS = 10  # errors of an import that are listed
 
 
@@ -41,7 +52,12 @@ def open_handlers(context: Context) -> HackathonHandlers:
 
 
 class HackathonHandlers(DialectHandlers):
-    """Eleven tools over one service; new memories are global, because the design has one memory per user."""
+    """Eleven tools over one service; new memories are global, because the design has one memory per user.
+
+    A team server has memories of projects only; there they belong to the project.
+    """
+
+    _names = MappingProxyType({"text": "value", "title": "value", "why": "context", "kinds": "type", "kind": "type"})
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         self._rate = RateLimit()
@@ -70,6 +86,9 @@ class HackathonHandlers(DialectHandlers):
         with_notices = self._with_notices(answer, context)
         return answer if answer[:1] == "{" else with_notices
 
+    def _parameters_of(self, tool: str) -> Mapping[str, str]:
+        return _HANDOFF_NAMES.get(tool, self._names)
+
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:  # noqa: ARG002 - there is only one prompt
         """The briefing of a session."""
         return rendering.session(self._snapshot(), arguments.get("focus"))
@@ -92,7 +111,7 @@ class HackathonHandlers(DialectHandlers):
             kind=arguments.get("type"),
             tags=arguments.get("tags"),
             why=arguments.get("context"),
-            scope="global",
+            scope=self._scope,
             tier="long",
         )
         memory, previous = kept.memory, kept.previous
@@ -110,7 +129,11 @@ class HackathonHandlers(DialectHandlers):
             lines.insert(0, f"Type: {views.type_of(memory)}")
         if kept.action == "conflict" and previous is not None:
             lines.append(f"Conflict: {views.title_of(previous.updated_by)} had stored: {views.cut(previous.text)}")
-        return "\n".join([first, *lines])
+            if previous.why and not memory.why:
+                lines.append(
+                    f"Its reason was removed with it: {views.cut(previous.why)}. Give `context` for the new value."
+                )
+        return "\n".join([first, *lines, *self._scope_notice()])
 
     def _search(self, arguments: dict[str, Any]) -> str:
         query, limit = arguments["query"], _clamped(arguments.get("limit"), 5, 20)
@@ -120,8 +143,8 @@ class HackathonHandlers(DialectHandlers):
             return f'No memories found matching "{self._quoted(query)}". Try a broader search.'
         best = ranked(found, self._service.now())[:limit]
         # Loading counts as use and loses the order of the search.
-        loaded = {memory.id: memory for memory in self._service.load([memory.id for memory in best])}
-        shown = [loaded[memory.id] for memory in best]
+        loaded = {memory.id: memory for memory in self._service.load([memory.id for memory, _ in best])}
+        shown = [(loaded[memory.id], score) for memory, score in best]
         count = f"{len(shown)} memor{'y' if len(shown) == 1 else 'ies'}"
         return f'Found {count} matching "{self._quoted(query)}":\n\n{views.numbered(shown, self._service.now())}'
 
@@ -167,7 +190,7 @@ class HackathonHandlers(DialectHandlers):
         missing = [key for key in keys if self._by_key(key) is None]
         if missing:
             lines.append(f"No memory has the key: {', '.join(missing)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._scope_notice()])
 
     def _pick_up(self, arguments: dict[str, Any]) -> str:
         handoffs = self._handoffs()
@@ -209,15 +232,20 @@ class HackathonHandlers(DialectHandlers):
     def _import(self, arguments: dict[str, Any]) -> str:
         imported, skipped = 0, 0
         errors: list[str] = []
+        not_kept: Counter[str] = Counter()
         for number, row in enumerate(_rows(arguments["data"]), 1):
             try:
                 if self._import_one(row):
                     imported += 1
+                    not_kept.update(_not_kept(row))
                 else:
                     skipped += 1
             except (InvalidInput, SecretFound) as error:  # the other memories are still imported
-                errors.append(f"memory {number}: {error}")
+                errors.append(f"memory {number}: {error.renamed(self._names)}")
         lines = ["Import complete.", f"  Imported: {imported}", f"  Skipped (duplicates): {skipped}"]
+        if not_kept:
+            fields = ", ".join(f"{name} ({count})" for name, count in not_kept.most_common())
+            lines.append(f"  Not kept, since an import is a write of today by you: {fields}")
         if errors:
             lines += [f"  Errors: {len(errors)}", *(f"    - {error}" for error in errors[:_ERRORS])]
         if len(errors) > _ERRORS:
@@ -285,7 +313,19 @@ class HackathonHandlers(DialectHandlers):
         return views.cut(self._service.masked(words))
 
     def _handoffs(self) -> Handoffs:
-        return Handoffs(self._service)
+        return Handoffs(self._service, self._scope)
+
+    @property
+    def _scope(self) -> Scope:
+        """The scope of new memories: global, unless the store is a server that has memories of projects only."""
+        return "global" if self._service.holds("global") else "project"
+
+    def _scope_notice(self) -> list[str]:
+        """Once, what becomes of memories on a server that has no global ones."""
+        if self._scope == "global" or _OF_PROJECT in self._shown_notices:
+            return []
+        self._shown_notices.add(_OF_PROJECT)
+        return [_OF_PROJECT.format(self._service.masked(self._service.place.name))]
 
     def _by_key(self, name: str) -> Memory | None:
         try:
@@ -328,17 +368,19 @@ class HackathonHandlers(DialectHandlers):
         tags, context = row.get("tags") or [], row.get("context")
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise InvalidInput("tags", "must be a list of strings")
+        if context is not None and not isinstance(context, str):
+            raise InvalidInput("context", "must be a string")
         if self._by_key(row["key"]) is not None:
             return False
         self._service.remember(
             check_value(row["value"]), key=check_key(row["key"]), kind=name, tags=tags,
-            why=context if isinstance(context, str) else None, scope="global", tier="long",
+            why=context, scope=self._scope, tier="long",
         )  # fmt: skip
         return True
 
 
-def ranked(found: list[tuple[Memory, float]], now: int) -> list[Memory]:
-    """Search results in this dialect's order: match .6, recency .2, use .1, type .1, each from 0 to 1."""
+def ranked(found: list[tuple[Memory, float]], now: int) -> list[tuple[Memory, float]]:
+    """Search results in this dialect's order, with their score: match .6, recency .2, use .1, type .1, each 0 to 1."""
     scores = [score for _, score in found]
     least, span = min(scores), max(scores) - min(scores)
     most_used = math.log1p(max(1, *(memory.access_count for memory, _ in found), 1))
@@ -350,7 +392,8 @@ def ranked(found: list[tuple[Memory, float]], now: int) -> list[Memory]:
         use = math.log1p(memory.access_count) / most_used
         return 0.6 * fit + 0.2 * recency + 0.1 * use + 0.1 * _WEIGHTS[views.type_of(memory)]
 
-    return [memory for memory, _ in sorted(found, key=score_of, reverse=True)]
+    scored = [(memory, score_of((memory, score))) for memory, score in found]
+    return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _wanted(arguments: Mapping[str, Any]) -> Wanted:
@@ -376,14 +419,22 @@ def _rows(data: object) -> list[object]:
     Raises: InvalidInput.
     """
     if isinstance(data, str):
+        start = min((at for mark in "[{" if (at := data.find(mark)) >= 0), default=0)  # the original puts text first
         try:
-            data = json.loads(data)
+            data = json.loads(data[start:])
         except (ValueError, RecursionError):
             raise InvalidInput("data", "is not JSON; give the output of export-memories") from None
     rows = data.get("memories") if isinstance(data, Mapping) else data
     if not isinstance(rows, list):
         raise InvalidInput("data", "has no list of memories; give an array, or an object with `memories`")
     return rows
+
+
+def _not_kept(row: object) -> list[str]:
+    """The fields of an imported memory that are not stored; names that may be a secret are not repeated."""
+    values = row if isinstance(row, Mapping) else {}
+    given = [str(name) for name, value in values.items() if name not in _IMPORTED and value not in (None, "", [], 0)]
+    return [name if name in _EXPORTED else "other fields" for name in given]
 
 
 def _json(value: object) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from keepmum.core.errors import InvalidInput, NotFound
-from keepmum.core.memory import STATUSES, Memory
+from keepmum.core.memory import STATUSES, Memory, Scope
 from keepmum.service import MemoryService
 
 __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
@@ -39,12 +39,13 @@ class Handoff:
 class Handoffs:
     """Reads and changes handoffs as the agent of the service."""
 
-    def __init__(self, service: MemoryService) -> None:
+    def __init__(self, service: MemoryService, scope: Scope = "global") -> None:
         self._service = service
+        self._scope = scope  # of handoffs
 
     def all(self) -> list[Handoff]:
         """Every handoff, newest first."""
-        found = self._service.recall(None, keys=PATTERN, scope="global", order="created", limit=_MAX)
+        found = self._service.recall(None, keys=PATTERN, scope=self._scope, order="created", limit=_MAX)
         parsed = [_parsed(match.memory) for match in found]
         return sorted((one for one in parsed if one is not None), key=lambda one: -one.number)
 
@@ -64,7 +65,7 @@ class Handoffs:
             try:
                 self._service.remember(
                     _text(new), key=f"{_PREFIX}{number}", title=f"Handed off: {summary}"[:_TITLE], kind="task",
-                    tier="long", scope="global", data=_data(new), tags=["handoff"], fresh=True,
+                    tier="long", scope=self._scope, data=_data(new), tags=["handoff"], fresh=True,
                 )  # fmt: skip
             except InvalidInput as error:
                 if error.field != "key":
@@ -124,13 +125,15 @@ class Handoffs:
 
     def _last_number(self) -> int:
         """The highest number ever used, including removed handoffs."""
-        found = self._service.recall(None, keys=PATTERN, scope="global", order="created", limit=_MAX, statuses=STATUSES)
+        found = self._service.recall(
+            None, keys=PATTERN, scope=self._scope, order="created", limit=_MAX, statuses=STATUSES
+        )
         return max((_number(match.memory) for match in found), default=0)
 
 
 def is_handoff(memory: Memory) -> bool:
     """Whether a memory is a handoff; lists of memories leave these out."""
-    return memory.scope == "global" and _parsed(memory) is not None
+    return _parsed(memory) is not None
 
 
 def _number(memory: Memory) -> int:

@@ -120,7 +120,7 @@ def changelog(changes: Sequence[Change]) -> str:
         return "No value has been changed yet."
     lines = []
     for change in changes:
-        who = f"{views.title_of(change.agent)}, {briefing.day(change.at)}"
+        who = f"{views.title_of(change.agent)}, {views.minute(change.at)}"
         lines.append(f"- **{change.key}** ({who})\n  Old: {views.cut(change.old)}\n  New: {views.cut(change.new)}")
     return briefing.block(map(briefing.as_data, lines), _INTRO)
 
@@ -174,5 +174,5 @@ def _event(event: Activity) -> str:
     what = f' "{event.key}"' if event.key else ""
     detail = f": {views.cut(event.detail)}" if event.detail else ""
     return briefing.as_data(
-        f"- {briefing.day(event.at)} {views.title_of(event.agent)} {views.action_of(event)}{what}{detail}"
+        f"- {views.minute(event.at)} {views.title_of(event.agent)} {views.action_of(event)}{what}{detail}"
     )

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from keepmum.core import agents, briefing
 from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.mcp.dialects.handlers import iso
 
-__all__ = ["action_of", "ago", "cut", "entry", "event_row", "kinds_of", "numbered", "row", "title_of", "type_of"]
+__all__ = [
+    "action_of",
+    "ago",
+    "cut",
+    "entry",
+    "event_row",
+    "kinds_of",
+    "minute",
+    "numbered",
+    "row",
+    "title_of",
+    "type_of",
+]
 
 _SHOWN = 200  # characters of a value in a list
 _MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
@@ -57,12 +70,18 @@ def ago(then: int, now: int) -> str:
     return f"{days // 30}mo ago" if days < 365 else f"{days // 365}y ago"
 
 
-def numbered(memories: Sequence[Memory], now: int) -> str:
-    """A numbered list: type and key; value; tags, author and age."""
+def minute(at: int) -> str:
+    """A time as `2026-11-22 14:05 UTC`: the same text whenever it is read."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def numbered(matches: Sequence[tuple[Memory, float]], now: int) -> str:
+    """A numbered list: type and key; value; tags, author, age and relevance from 0 to 1."""
     blocks = []
-    for number, memory in enumerate(memories, 1):
+    for number, (memory, relevance) in enumerate(matches, 1):
         facts = [f"Tags: {', '.join(memory.tags)}"] if memory.tags else []
         facts += [f"Stored by: {title_of(memory.updated_by)}", ago(memory.updated_at, now)]
+        facts.append(f"Relevance: {relevance:.2f}")
         blocks.append(
             f"{number}. [{type_of(memory)}] {memory.key or memory.id}\n   {cut(memory.text)}\n   {' | '.join(facts)}"
         )

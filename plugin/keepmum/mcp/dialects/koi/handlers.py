@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from keepmum.core import ids
 from keepmum.core.errors import NotFound
@@ -36,6 +37,8 @@ def tag(text: str) -> str:
 
 class KoiHandlers(JsonHandlers):
     """Koi's tools over one service: an object for `remember`, an array for `recall`."""
+
+    _names = MappingProxyType({"text": "content", "title": "content"})
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         answers: Mapping[str, Answer] = {

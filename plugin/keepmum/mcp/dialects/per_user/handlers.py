@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Unpack
 
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LIMITS, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
+from keepmum.core.memory import LIMITS, SCOPES, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import per_user
@@ -18,6 +20,8 @@ from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, ope
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
+from keepmum.workspace.resolve import backend_kind, resolve_folder
+from keepmum.workspace.routing import store_by_scope
 
 __all__ = ["PerUserHandlers", "open_handlers"]
 
@@ -27,6 +31,10 @@ _WEEK_MS = 7 * DAY_MS
 _ARCHIVE_BELOW = 0.1  # importance
 _SIMILAR = 3
 _PER_CATEGORY = 3  # memories read for a summary
+_CLOSEST = 5  # memories listed when a query matches none completely
+# Neither a repository nor a team server keeps the memories of users apart, so this machine's database has them all.
+_ROUTES = tuple(f"{scope}:sqlite" for scope in SCOPES)
+_LOCAL = "The memories of users are stored on this machine, since a team server does not keep users apart."
 _EVERYWHERE: Wanted = {"scope": "all"}
 _FOCUS = {
     "communication": ("preference", "relationship", "personality", "instruction"),
@@ -37,6 +45,8 @@ _SORTS: dict[str, Callable[[Memory], tuple[float, int]]] = {
     "accessed": lambda memory: (memory.accessed_at or memory.created_at, memory.created_at),
     "importance": lambda memory: (memory.importance, memory.created_at),
 }
+_BECOMES = {"archive": "archived"}  # the status that a memory has already when there is nothing to do
+_FORGETTABLE = ("active", "archived")
 _DONE: dict[str, Action] = {"delete": "trashed", "archive": "archived", "decay": "updated"}
 
 
@@ -45,11 +55,15 @@ def open_handlers(context: Context) -> PerUserHandlers:
 
     Raises: KeepmumError when the settings are invalid or the store cannot be opened.
     """
-    return PerUserHandlers(open_service(context), context)
+    return PerUserHandlers(open_service(context, routes=_ROUTES), context)
 
 
 class PerUserHandlers(JsonHandlers):
-    """Seven tools over one service; memories belong to a user and to no project."""
+    """Seven tools over one service; memories belong to a user and to no project, and are stored on this machine."""
+
+    _names = MappingProxyType(
+        {"text": "content", "title": "content", "why": "context", "kind": "category", "user": "userId"}
+    )
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         super().__init__(
@@ -64,7 +78,9 @@ class PerUserHandlers(JsonHandlers):
                 "MemoryExport": self._as_user(self._export),
                 "MemoryErase": self._as_user(self._erase),
             },
+            routes=_ROUTES,
         )
+        self._is_model_open = False
 
     def _as_user(self, answer: Callable[[str, dict[str, Any]], JsonValue]) -> Answer:
         """Wrap a tool so that it runs in the space of the user named in the call.
@@ -88,6 +104,9 @@ class PerUserHandlers(JsonHandlers):
     # -- tools
 
     def _store(self, user: str, arguments: dict[str, Any]) -> JsonValue:
+        if not self._is_model_open:  # without it, the first answers of a process would report nothing similar
+            self._service.open_model()
+            self._is_model_open = True
         category, path = _category(arguments["category"])
         tags = [*_listed(arguments.get("tags")), *([path] if path else [])]
         tier = arguments.get("tier")
@@ -122,7 +141,15 @@ class PerUserHandlers(JsonHandlers):
         }
         if memory.supersedes:
             answer["superseded"] = memory.supersedes
+        if _LOCAL not in self._shown_notices and self._has_team_server():
+            self._shown_notices.add(_LOCAL)
+            answer["notice"] = _LOCAL
         return answer
+
+    def _has_team_server(self) -> bool:
+        """Whether the settings say that memories of all projects are stored at a server."""
+        chosen = resolve_folder(os.environ, self._service.place.root or os.curdir).settings
+        return store_by_scope(backend_kind(chosen), chosen.backend.routes)["global"] == "rest"
 
     def _recall(self, user: str, arguments: dict[str, Any]) -> JsonValue:
         self._apply_decay()
@@ -140,11 +167,13 @@ class PerUserHandlers(JsonHandlers):
 
     def _forget(self, user: str, arguments: dict[str, Any]) -> JsonValue:  # noqa: ARG002 - same signature as the other tools
         mode, reason = arguments.get("mode", "delete"), arguments.get("reason")
-        targets = self._targets(arguments)
+        targets = [memory for memory in self._targets(arguments) if memory.status != _BECOMES.get(mode)]
+        if not targets:
+            return self._nothing_forgotten(arguments)
         if mode == "decay":
             for memory in targets:
                 self._service.revise(memory.id, memory.text, importance=memory.importance / 2)
-        elif targets:
+        else:
             self._service.forget([memory.id for memory in targets], mode="trash" if mode == "delete" else "archive")
         if reason:
             for memory in targets:
@@ -155,6 +184,21 @@ class PerUserHandlers(JsonHandlers):
             "affectedCount": len(targets),
             "affectedMemories": [{"id": memory.id, "content": memory.text} for memory in targets],
             "reason": reason and self._service.masked(reason),
+        }
+
+    def _nothing_forgotten(self, arguments: dict[str, Any]) -> JsonValue:
+        """The answer when no memory matches, with the closest ones, so that nobody is told that they are gone."""
+        query = arguments.get("query", "").strip()
+        closest = [memory for memory, _ in self._found(query, {})[:_CLOSEST]] if query else []
+        advice = "call again with the memoryId of those that the user means" if closest else "MemoryList shows all"
+        return {
+            "status": "not_found",
+            "action": "none",
+            "affectedCount": 0,
+            "affectedMemories": [],
+            "message": f"Nothing was forgotten: no memory {_matches(arguments)}; {advice}.",
+            "closestMemories": [{"id": memory.id, "content": memory.text} for memory in closest],
+            "reason": (reason := arguments.get("reason")) and self._service.masked(reason),
         }
 
     def _reflect(self, user: str, arguments: dict[str, Any]) -> JsonValue:
@@ -267,7 +311,7 @@ class PerUserHandlers(JsonHandlers):
         older = arguments.get("olderThan")
         before = None if older is None else parse_when("olderThan", older, self._service.now())
         found = (self._service.find(name),) if name else self._service.forget(query=query, dry_run=True).memories
-        kept = [memory for memory in found if _passes(memory, arguments)]
+        kept = [memory for memory in found if memory.status in _FORGETTABLE and _passes(memory, arguments)]
         return [memory for memory in kept if before is None or memory.updated_at < before]
 
     def _apply_decay(self) -> None:
@@ -284,6 +328,13 @@ class PerUserHandlers(JsonHandlers):
                 self._service.revise(memory.id, memory.text, importance=importance)
         if faded:
             self._service.forget(faded, mode="archive")
+
+
+def _matches(arguments: dict[str, Any]) -> str:
+    """What a memory must be to be forgotten by this call, in words."""
+    words = "with this memoryId is stored" if arguments.get("memoryId") else "contains every word of the query"
+    filters = [name for name in ("categories", "olderThan") if name in arguments]
+    return f"{words}{' and passes ' + ' and '.join(filters) if filters else ''}"
 
 
 def _wanted(arguments: dict[str, Any]) -> Wanted:

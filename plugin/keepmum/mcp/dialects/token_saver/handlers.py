@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from keepmum.core import ids, validation
@@ -47,6 +49,8 @@ def open_handlers(context: Context) -> TokenSaverHandlers:
 
 class TokenSaverHandlers(JsonHandlers):
     """Nine tools over one service."""
+
+    _names = MappingProxyType({"text": "value", "title": "value", "data": "value", "ttl_seconds": "ttl"})
 
     def __init__(self, service: MemoryService, context: Context, home: str, own_session: str) -> None:
         super().__init__(
@@ -182,16 +186,23 @@ class TokenSaverHandlers(JsonHandlers):
         rows, dry = transfer.read(path), arguments.get("dryRun", False)
         counts: dict[str, int] = {"imported": 0, "updated": 0, "skipped": 0, "failed": 0}
         errors: list[JsonValue] = []
+        not_kept: Counter[str] = Counter()
         saved: JsonValue = None
         if arguments.get("backup", True) and not dry and self._service.count():
             saved = self._write_export("auto", self._chosen(_MAX), pretty=True, with_metadata=True)
         for number, row in enumerate(rows, 1):
             try:
-                counts[self._import_one(row, arguments, dry=dry)] += 1
+                parsed = transfer.parse(row)
+                counts[(outcome := self._import_one(parsed, arguments, dry=dry))] += 1
+                if outcome != "skipped":
+                    not_kept.update(parsed.not_kept)
             except (InvalidInput, SecretFound) as error:  # the other memories are still imported
                 counts["failed"] += 1
-                errors.append(f"memory {number}: {error}")
-        return {**counts, "dry_run": dry, "errors": errors[:_ERRORS], "backup": saved}
+                errors.append(f"memory {number}: {error.renamed(self._names)}")
+        if len(errors) > _ERRORS:
+            errors[_ERRORS:] = [f"and {len(errors) - _ERRORS} more"]
+        # Dates, author and use are those of the import.
+        return {**counts, "dry_run": dry, "not_kept": dict(not_kept), "errors": errors, "backup": saved}
 
     # -- parts of tools
 
@@ -310,31 +321,25 @@ class TokenSaverHandlers(JsonHandlers):
         if self._service.now() / 1000 - last >= options["autoExportFrequency"] * 3600:
             self._write_export(output, self._chosen(_MAX), pretty=True, with_metadata=True)
 
-    def _import_one(self, row: Mapping[str, Any], options: Mapping[str, Any], *, dry: bool) -> str:
+    def _import_one(self, row: transfer.Row, options: Mapping[str, Any], *, dry: bool) -> str:
         """Import one memory; return the outcome to count.
 
         Raises: InvalidInput, SecretFound.
         """
-        found = row.get("metadata")
-        meta: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
-        key, scope = row.get("key"), options.get("scope") or row.get("scope") or "project"
-        if not isinstance(key, str) or not key:
-            raise InvalidInput("key", "is missing")
+        scope = options.get("scope") or row.scope
         if scope not in SCOPES:
             raise InvalidInput("scope", f"must be one of {', '.join(SCOPES)}")
-        key = options.get("keyPrefix", "") + key
-        levels = self._options.levels(key)
-        worth, detail = (_level(meta.get(name), default, most) for name, default, most in _levels(levels))
+        key = options.get("keyPrefix", "") + row.key
+        usual = self._options.levels(key)
+        worth, detail = row.importance or usual[0], row.verbosity or usual[1]
         if worth < options.get("minImportance", 1):
             return "skipped"
         present = self._with_key(key, scope)
-        if present and not _wins(meta, worth, present[0], options, self._service.now()):
+        if present and not _wins(row.updated_at, worth, present[0], options, self._service.now()):
             return "skipped"
         if not dry:
-            tags = [tag for tag in meta.get("tags") or () if isinstance(tag, str)]
-            ttl = meta.get("ttl") if isinstance(meta.get("ttl"), (int, float)) else None
             self._store(
-                key=key, value=row.get("value"), scope=scope, ttl=ttl, tags=tags, importance=worth, verbosity=detail
+                key=key, value=row.value, scope=scope, ttl=row.ttl, tags=row.tags, importance=worth, verbosity=detail
             )
         return "updated" if present else "imported"
 
@@ -348,15 +353,7 @@ def _passes(memory: Memory, minImportance: int = 1, maxVerbosity: int = 4) -> bo
     return entry.importance(memory) >= minImportance and entry.verbosity(memory) <= maxVerbosity
 
 
-def _levels(default: tuple[int, int]) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
-    return ("importance", default[0], 5), ("verbosity", default[1], 4)
-
-
-def _level(value: object, default: int, most: int) -> int:
-    return value if isinstance(value, int) and 1 <= value <= most else default
-
-
-def _wins(meta: Mapping[str, Any], worth: int, present: Memory, options: Mapping[str, Any], now: int) -> bool:
+def _wins(updated_at: str, worth: int, present: Memory, options: Mapping[str, Any], now: int) -> bool:
     """Whether an imported value replaces the present one."""
     mode, rule = options.get("mode", "merge"), options.get("onConflict", "newer")
     if mode == "skip" or (mode == "merge" and rule == "skip"):
@@ -366,7 +363,7 @@ def _wins(meta: Mapping[str, Any], worth: int, present: Memory, options: Mapping
     if rule == "higher_importance":
         return worth > entry.importance(present)
     try:
-        written = parse_when("updated_at", str(meta.get("updated_at", "")), now)
+        written = parse_when("updated_at", updated_at, now)
     except KeepmumError:
         return False  # unknown age: keep the present value
     return written > present.updated_at if rule == "newer" else written < present.updated_at

@@ -6,16 +6,22 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import JsonValue
 from keepmum.mcp.dialects.handlers import iso
 from keepmum.system.private_files import replace_file
 
-__all__ = ["Folders", "newest", "read", "write"]
+__all__ = ["Folders", "Row", "newest", "parse", "read", "write"]
 
 _VERSION = 1
+_KEPT = frozenset({"key", "value", "scope", "importance", "verbosity", "tags", "ttl"})
+# Not stored with an imported memory. Of other fields only the number is reported: a name may be a secret.
+_DROPPED = frozenset(
+    {"id", "created_at", "updated_at", "accessed_at", "access_count", "created_by", "updated_by", "project_path",
+     "session_id"}
+)  # fmt: skip
 _MAX_BYTES = 64 * 1024 * 1024
 _AUTO = "auto"
 
@@ -86,6 +92,79 @@ def newest(folder: str) -> float:
         return max((os.path.getmtime(os.path.join(folder, name)) for name in names), default=0.0)
     except OSError:
         return 0.0
+
+
+class Row(NamedTuple):
+    """A memory of an export; 0 for a level that it does not have."""
+
+    key: str
+    value: Any
+    scope: str
+    importance: int
+    verbosity: int
+    tags: list[str]
+    ttl: float | None
+    updated_at: str
+    not_kept: list[str]  # names of fields that have no place here
+
+
+def parse(row: Mapping[str, Any]) -> Row:
+    """A memory of an export: of ours, with `metadata`, or of the original server, where all fields are in one object.
+
+    Raises: InvalidInput for a field of a wrong type or out of its range: nothing is dropped without a word.
+    """
+    meta = row.get("metadata") or {}
+    if not isinstance(meta, Mapping):
+        raise InvalidInput("metadata", "must be an object")
+    found = {**{name: value for name, value in row.items() if name != "metadata"}, **meta}
+    key, scope = found.get("key"), found.get("scope") or "project"
+    if not isinstance(key, str) or not key:
+        raise InvalidInput("key", "is missing")
+    if not isinstance(scope, str):
+        raise InvalidInput("scope", "must be a string")
+    if "value" not in found:
+        raise InvalidInput("value", "is missing")
+    given = [name for name, value in found.items() if name not in _KEPT and value not in (None, "", [], 0)]
+    return Row(
+        key=key,
+        value=found["value"],
+        scope=scope.lower(),
+        importance=_level("importance", found.get("importance"), 5),
+        verbosity=_level("verbosity", found.get("verbosity"), 4),
+        tags=_tags(found.get("tags")),
+        ttl=_seconds(found.get("ttl")),
+        updated_at=str(found.get("updated_at") or found.get("created_at") or ""),
+        not_kept=[name if name in _DROPPED else "other fields" for name in given],
+    )
+
+
+def _level(name: str, value: object, most: int) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(1, most + 1):
+        raise InvalidInput(name, f"must be a whole number from 1 to {most}")
+    return int(value)
+
+
+def _tags(value: object) -> list[str]:
+    if isinstance(value, str):  # the original's database has them as JSON
+        try:
+            value = json.loads(value) if value.lstrip().startswith("[") else value.split(",")
+        except ValueError:
+            raise InvalidInput("tags", "must be a list of strings") from None
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        raise InvalidInput("tags", "must be a list of strings")
+    return value
+
+
+def _seconds(value: object) -> float | None:
+    if value is None or value == 0:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise InvalidInput("ttl", "must be a number of seconds")
+    return float(value)
 
 
 def _is_export(path: str) -> bool:
