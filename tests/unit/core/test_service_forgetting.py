@@ -80,7 +80,7 @@ def test_a_memory_that_was_removed_before_is_counted(service: MemoryService) -> 
 
 
 def test_forgetting_what_matches_nothing_is_not_done(service: MemoryService) -> None:
-    service.remember("The user is located in Hamburg")
+    service.remember("The user lives in Hamburg")
     answer = service.forget(query="my location", confirmation=service.forget(query="my location").confirmation)
     assert (answer.done, answer.memories, answer.already) == (False, (), 0)
 
