@@ -14,6 +14,7 @@ __all__ = ["remove_old_state", "start"]
 
 # Claude Code 2.1.329 writes a longer context to a file and shows the model its first 2 KB.
 _LONGEST = 10_000  # characters
+_CUT_END = "\nThe rest is left out.\n</keepmum-memories>"  # closes the frame (`keepmum.core.briefing.TAG`)
 _BRIEFING_LIMIT = 4 * _LONGEST  # bytes, the most that this many characters take
 _NOTE_LIMIT = 64 << 10
 _PROJECT_MARKS = (".git", ".keepmum.toml")
@@ -76,10 +77,12 @@ def _depth_of(mark: str, folders: list[str]) -> int:
 
 
 def _cut(text: str) -> str:
+    """The text up to the last line end that leaves room for the notice and the closing tag."""
     if len(text) <= _LONGEST:
         return text
-    end = text.rfind("\n", 0, _LONGEST + 1)
-    return text[: end if end > 0 else _LONGEST]
+    room = _LONGEST - len(_CUT_END)
+    end = text.rfind("\n", 0, room + 1)
+    return text[: end if end > 0 else room] + _CUT_END
 
 
 def _was_briefed(home: str, session: str) -> bool:

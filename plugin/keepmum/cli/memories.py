@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from keepmum.cli import console
 from keepmum.core import briefing, serialization
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
+from keepmum.core.framing import folded, word
 from keepmum.core.memory import KINDS, SCOPES
 from keepmum.core.when import parse_when
 from keepmum.service import MemoryService, Wanted
@@ -156,7 +157,8 @@ def _load(arguments: argparse.Namespace) -> int:
         console.out(briefing.full(item, elsewhere.get(item.id, "")))
         for revision in past.get(item.id, ()):
             before = serialization.parse(revision.before)
-            console.out(f"  before {briefing.day(revision.at)} ({revision.action} by {revision.agent}): {before.text}")
+            change = f"{revision.action} by {word(revision.agent)}"
+            console.out(f"  before {briefing.day(revision.at)} ({change}): {folded(before.text)}")
     return _print_missing(missing)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from keepmum.cli import console
 from keepmum.core import briefing, masking
 from keepmum.core.errors import InvalidInput, NotFound
+from keepmum.core.framing import inline
 from keepmum.service import opening
 from keepmum.stores import outbox
 from keepmum.workspace.allowlist import AllowlistScanner
@@ -57,8 +58,8 @@ def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) ->
         console.print_json([{name: redactor.field(name, getattr(item, name)) for name in names} for item in items])
         return 0
     for item in items:
-        what = f"{item.id}  {item.state}  {item.action} {redactor.text(item.title) or item.memory}"
-        why = f"  ({item.reason})" if item.reason else ""
+        what = f"{item.id}  {item.state}  {item.action} {inline(redactor.text(item.title)) or item.memory}"
+        why = f"  ({inline(item.reason)})" if item.reason else ""
         console.out(f"{what}  to {item.origin}, since {briefing.day(item.queued_at)}{why}")
     for origin in sorted({item.origin for item in items}):
         if paused := box.pause_reason(origin):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from keepmum.cli import console
 from keepmum.core.errors import InvalidInput
+from keepmum.core.framing import escaped, inline
 from keepmum.core.memory import Memory
 from keepmum.service import AUDIENCES, Move
 from keepmum.workspace import routing
@@ -77,4 +78,4 @@ def _lines(memory: Memory, store: str, readers: str) -> Sequence[str]:
     facts += [f"{name}: {value}" for name in ("key", "kind", "why") if (value := getattr(memory, name))]
     if memory.tags:
         facts.append(f"tags: {', '.join(memory.tags)}")
-    return [*facts, "", *memory.text.splitlines()]
+    return [*map(inline, facts), "", *escaped("\n".join(memory.text.splitlines())).split("\n")]

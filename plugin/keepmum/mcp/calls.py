@@ -71,7 +71,7 @@ class ToolCall:
 
     def refuse(self, error: KeepmumError) -> Json:
         """The error message as the result of the tool, marked as an error."""
-        return {**_tool_result(str(error)), "isError": True}
+        return {**_tool_result(_message(error)), "isError": True}
 
 
 class ResourceCall:
@@ -90,7 +90,7 @@ class ResourceCall:
     def refuse(self, error: KeepmumError) -> Json:
         """Always raises: reading a resource reports errors in the protocol."""
         if isinstance(error, NotFound):
-            raise jsonrpc.RpcError(jsonrpc.RESOURCE_NOT_FOUND, str(error))
+            raise jsonrpc.RpcError(jsonrpc.RESOURCE_NOT_FOUND, _message(error))
         raise _as_rpc(error)
 
 
@@ -174,4 +174,11 @@ def _tool_result(text: str) -> Json:
 
 def _as_rpc(error: KeepmumError) -> jsonrpc.RpcError:
     code = jsonrpc.INVALID_PARAMS if isinstance(error, InvalidInput) else jsonrpc.INTERNAL_ERROR
-    return jsonrpc.RpcError(code, str(error))
+    return jsonrpc.RpcError(code, _message(error))
+
+
+def _message(error: KeepmumError) -> str:
+    """The error in one line; it may repeat a stored title or name."""
+    from keepmum.core.framing import inline  # not needed for a handshake
+
+    return inline(str(error))

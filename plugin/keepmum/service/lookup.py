@@ -7,6 +7,7 @@ from typing import NamedTuple, TypedDict
 
 from keepmum.core import ids, validation
 from keepmum.core.errors import Ambiguous, Incomplete, InvalidInput, KeepmumError, NotFound
+from keepmum.core.framing import inline
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Order, Scope, Status, Tier, space_of
 from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
@@ -201,7 +202,7 @@ def _by_id(context: ServiceContext, word: str) -> Memory:
     if not found and (files := store.features.files) is not None:
         found = [memory for memory in store.get(files.with_file_id(word)) if memory.user == context.place.user]
     if len(found) > 1:
-        some = ", ".join(f"{memory.id} ({memory.title})" for memory in found[:_LISTED])
+        some = ", ".join(f"{memory.id} ({inline(memory.title)})" for memory in found[:_LISTED])
         more = " and more; give more characters of the id" if len(found) > _LISTED else ""
         raise Ambiguous(f"that is the id, or a prefix of the id, of several memories: {some}{more}")
     if found:

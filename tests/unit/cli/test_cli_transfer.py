@@ -79,8 +79,8 @@ def test_memory_of_another_project_names_its_project(keepmum: Command, namesake:
     keepmum("remember", "Postgres listens on the usual port")
     found = keepmum("recall", "--scope", "all", "postgres").out.splitlines()
     other = next(line for line in found if "Chose Postgres" in line)
-    assert f"of shop ({namesake})" in other
-    assert [line for line in found if "of shop" in line] == [other]
+    assert f'of "shop ({namesake})"' in other
+    assert [line for line in found if 'of "shop' in line] == [other]
 
 
 def test_recall_json_includes_the_reason(keepmum: Command) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from keepmum.core import briefing
 from keepmum_hooks import places
 from keepmum_hooks.event import SESSION_START, Event
 from keepmum_hooks.start import remove_old_state, start
@@ -16,6 +17,7 @@ from keepmum_hooks.switches import Switches
 
 SESSION = "s"
 DAY = 86_400  # seconds
+LEFT_OUT = f"\nThe rest is left out.\n</{briefing.TAG}>"
 TEXT = "What is known:\n- the pool drains first"
 ON = Switches(enabled=True, capture=True, every=5, unattended=False, briefing=True)
 
@@ -115,20 +117,20 @@ def test_two_sessions_get_the_same_bytes(scene: Scene) -> None:
 def test_a_long_briefing_is_cut_at_a_line(scene: Scene) -> None:
     line = "x" * 99 + "\n"
     scene.brief(scene.repository, line * 150)
-    assert scene.start() == (line * 100).rstrip("\n")
+    assert scene.start() == (line * 99).rstrip("\n") + LEFT_OUT
 
 
 @pytest.mark.parametrize(
     ("second", "kept"),
     [
-        pytest.param(4999, 2, id="the second line ends at the limit"),
-        pytest.param(5000, 1, id="the second line ends one character after it"),
+        pytest.param(4999 - len(LEFT_OUT), 2, id="the second line ends at the limit"),
+        pytest.param(5000 - len(LEFT_OUT), 1, id="the second line ends one character after it"),
     ],
 )
 def test_a_long_briefing_keeps_all_lines_that_fit(scene: Scene, second: int, kept: int) -> None:
-    lines = ["x" * 5000, "y" * second, "z"]
+    lines = ["x" * 5000, "y" * second, "z" * 100]
     scene.brief(scene.repository, "\n".join(lines))
-    assert scene.start() == "\n".join(lines[:kept])
+    assert scene.start() == "\n".join(lines[:kept]) + LEFT_OUT
 
 
 def test_a_briefing_of_the_maximum_length_is_not_cut(scene: Scene) -> None:
@@ -139,7 +141,15 @@ def test_a_briefing_of_the_maximum_length_is_not_cut(scene: Scene) -> None:
 
 def test_a_single_line_that_is_too_long_is_cut(scene: Scene) -> None:
     scene.brief(scene.repository, "x" * 50_000)
-    assert scene.start() == "x" * 10_000
+    assert scene.start() == "x" * (10_000 - len(LEFT_OUT)) + LEFT_OUT
+
+
+def test_a_briefing_that_is_cut_says_so_and_closes_its_frame(scene: Scene) -> None:
+    scene.brief(scene.repository, briefing.block(f"- a line {number}" for number in range(1000)))
+    given = scene.start() or ""
+    assert given.count(briefing.TAG) == 2
+    assert given.endswith(f"\nThe rest is left out.\n</{briefing.TAG}>")
+    assert len(given) <= 10_000
 
 
 def test_a_resumed_session_gets_no_second_briefing(scene: Scene) -> None:

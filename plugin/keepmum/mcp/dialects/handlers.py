@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff
+from keepmum.core.framing import inline
 from keepmum.core.memory import JsonValue, Memory, Order
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted, opening
@@ -105,7 +106,9 @@ class DialectHandlers:
         for notice in new:
             context.log("warning", notice)
         caveat = self._service.caveat()
-        return "\n".join([text, *filter(None, [caveat]), *(f"Tell the user: {notice}" for notice in new)])
+        return "\n".join(
+            [text, *filter(None, [inline(caveat)]), *(f"Tell the user: {inline(notice)}" for notice in new)]
+        )
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """MIME type and text of a resource, followed by new notices.

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
+from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import Activity, Kind, Memory, Scope
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
@@ -114,18 +115,18 @@ class HackathonHandlers(DialectHandlers):
             scope=self._scope,
             tier="long",
         )
-        memory, previous = kept.memory, kept.previous
-        lines = [f"Value: {memory.text}"]
+        memory, previous, key = kept.memory, kept.previous, inline(kept.memory.key or "")
+        lines = [f"Value: {folded(memory.text)}"]
         if memory.tags:
-            lines.append(f"Tags: {', '.join(memory.tags)}")
+            lines.append(f"Tags: {', '.join(map(word, memory.tags))}")
         if memory.why:
-            lines.append(f"Context: {memory.why}")
+            lines.append(labelled("Context", memory.why))
         if kept.queued:
-            first = f"Queued, not stored yet (the server is unreachable; {kept.queued} queued): '{memory.key}'"
+            first = f"Queued, not stored yet (the server is unreachable; {kept.queued} queued): '{key}'"
         elif previous is None and kept.action == "created":
-            first = f"Stored new [{views.type_of(memory)}] memory '{memory.key}'"
+            first = f"Stored new [{views.type_of(memory)}] memory '{key}'"
         else:
-            first = f"Updated memory '{memory.key}' (originally stored by {views.title_of(memory.created_by)})"
+            first = f"Updated memory '{key}' (originally stored by {views.title_of(memory.created_by)})"
             lines.insert(0, f"Type: {views.type_of(memory)}")
         if kept.action == "conflict" and previous is not None:
             lines.append(f"Conflict: {views.title_of(previous.updated_by)} had stored: {views.cut(previous.text)}")
@@ -158,8 +159,8 @@ class HackathonHandlers(DialectHandlers):
         forgotten = self._service.forget([memory.id])
         author = views.title_of(memory.updated_by)
         if forgotten.queued:
-            return f"Queued: '{memory.key}' will be forgotten when the server is reachable."
-        return f"Forgotten: '{memory.key or memory.id}' (was a [{views.type_of(memory)}] stored by {author})"
+            return f"Queued: '{inline(memory.key or memory.id)}' will be forgotten when the server is reachable."
+        return f"Forgotten: '{inline(memory.key or memory.id)}' (was a [{views.type_of(memory)}] stored by {author})"
 
     def _list(self, arguments: dict[str, Any]) -> str:
         limit, offset = _clamped(arguments.get("limit"), 10, 50), arguments.get("offset", 0)
@@ -181,15 +182,15 @@ class HackathonHandlers(DialectHandlers):
         new = self._handoffs().create(**arguments, context_keys=keys)
         lines = [
             f"Handoff #{new.number} created by {views.title_of(new.from_agent)}",
-            f"Summary: {new.summary}",
-            f"Next steps: {new.next_steps}",
+            labelled("Summary", new.summary),
+            labelled("Next steps", new.next_steps),
             f"Preferred agent: {views.title_of(new.to_agent)}" if new.to_agent else "Open to any agent",
         ]
         if new.stuck_reason:
-            lines.insert(2, f"Stuck because: {new.stuck_reason}")
+            lines.insert(2, labelled("Stuck because", new.stuck_reason))
         missing = [key for key in keys if self._by_key(key) is None]
         if missing:
-            lines.append(f"No memory has the key: {', '.join(missing)}")
+            lines.append(f"No memory has the key: {', '.join(map(word, missing))}")
         return "\n".join([*lines, *self._scope_notice()])
 
     def _pick_up(self, arguments: dict[str, Any]) -> str:
@@ -214,7 +215,7 @@ class HackathonHandlers(DialectHandlers):
         done = self._handoffs().complete(arguments["handoff_id"], arguments.get("result"))
         first = f"Handoff #{done.number} completed by {views.title_of(self._service.agent)}."
         lines = [f"{first} Originally from {views.title_of(done.from_agent)}."]
-        return "\n".join([*lines, *([f"Result: {done.result}"] if done.result else [])])
+        return "\n".join([*lines, *([labelled("Result", done.result)] if done.result else [])])
 
     def _export(self, arguments: dict[str, Any]) -> str:
         now = self._service.now()
@@ -269,7 +270,9 @@ class HackathonHandlers(DialectHandlers):
                 lines += ["", f"## {heading}", *(f"  {name}: {count}" for name, count in counts.most_common())]
         if used:
             lines += ["", "## Most accessed"]
-            lines += [f"  {one.key} [{views.type_of(one)}]: {one.access_count} accesses" for one in used[:10]]
+            lines += [
+                f"  {views.name_of(one)} [{views.type_of(one)}]: {one.access_count} accesses" for one in used[:10]
+            ]
         return "\n".join(lines)
 
     def _clean_up(self, _: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.core import briefing
+from keepmum.core.framing import folded, inline, labelled, quoted, word
 from keepmum.core.memory import Activity, Memory
 from keepmum.mcp.dialects.hackathon import views
 from keepmum.mcp.dialects.hackathon.handoffs import Handoff
@@ -96,7 +97,7 @@ def activity(events: Sequence[Activity], reasons: Mapping[str, str]) -> str:
     for event in events:
         actions.append(_event(event))
         if why := reasons.get(event.memory or ""):
-            actions.append(briefing.as_data(f"  Why: {views.cut(why)}"))
+            actions.append(f"  Why: {views.cut(why)}")
     return briefing.block([*lines, *_section("Latest actions", actions)], _INTRO)
 
 
@@ -121,8 +122,10 @@ def changelog(changes: Sequence[Change]) -> str:
     lines = []
     for change in changes:
         who = f"{views.title_of(change.agent)}, {views.minute(change.at)}"
-        lines.append(f"- **{change.key}** ({who})\n  Old: {views.cut(change.old)}\n  New: {views.cut(change.new)}")
-    return briefing.block(map(briefing.as_data, lines), _INTRO)
+        lines.append(
+            f"- **{word(change.key)}** ({who})\n  Old: {views.cut(change.old)}\n  New: {views.cut(change.new)}"
+        )
+    return briefing.block(lines, _INTRO)
 
 
 def takeover(handoff: Handoff, needed: Sequence[Memory], snapshot: Snapshot) -> str:
@@ -130,17 +133,16 @@ def takeover(handoff: Handoff, needed: Sequence[Memory], snapshot: Snapshot) -> 
     lines = [
         f"From: {views.title_of(handoff.from_agent)}",
         f"To: {views.title_of(handoff.picked_up_by or '')} (you)",
-        f"## What was being worked on\n{handoff.summary}",
+        f"## What was being worked on\n{quoted(handoff.summary)}",
     ]
     if handoff.stuck_reason:
-        lines.append(f"## Why it was handed off\n{handoff.stuck_reason}")
-    lines.append(f"## What to do next\n{handoff.next_steps}")
-    shown = [briefing.as_data(line) for line in lines]
-    shown += _section("Relevant context", map(views.entry, needed))
-    shown += _section("Key decisions", map(_short, snapshot.of("decision")))
-    shown += _section("User preferences", map(_short, snapshot.of("preference")))
+        lines.append(f"## Why it was handed off\n{quoted(handoff.stuck_reason)}")
+    lines.append(f"## What to do next\n{quoted(handoff.next_steps)}")
+    lines += _section("Relevant context", map(views.entry, needed))
+    lines += _section("Key decisions", map(_short, snapshot.of("decision")))
+    lines += _section("User preferences", map(_short, snapshot.of("preference")))
     heading = f"Handoff #{handoff.number} is yours; mark it done with `complete-handoff`."
-    return briefing.block(shown, heading)
+    return briefing.block(lines, heading)
 
 
 def _section(heading: str, lines: Iterable[str]) -> list[str]:
@@ -151,28 +153,28 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
 
 def _short(memory: Memory) -> str:
     by = f"{views.title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
-    return briefing.as_data(f"- {memory.key or memory.title}: {views.cut(memory.text)} ({by})")
+    return f"- {views.name_of(memory)}: {views.cut(memory.text)} ({by})"
 
 
 def _pending_item(handoff: Handoff) -> str:
     wanted = f", for {views.title_of(handoff.to_agent)}" if handoff.to_agent else ""
-    lines = [f"- Handoff #{handoff.number} from {views.title_of(handoff.from_agent)}{wanted}: {handoff.summary}"]
+    lines = [
+        f"- Handoff #{handoff.number} from {views.title_of(handoff.from_agent)}{wanted}: {folded(handoff.summary)}"
+    ]
     if handoff.stuck_reason:
-        lines.append(f"  Stuck because: {handoff.stuck_reason}")
-    lines.append(f"  Next steps: {handoff.next_steps}")
+        lines.append(labelled("  Stuck because", handoff.stuck_reason))
+    lines.append(labelled("  Next steps", handoff.next_steps))
     if handoff.context_keys:
-        lines.append(f"  Context keys: {', '.join(handoff.context_keys)}")
-    return briefing.as_data("\n".join(lines))
+        lines.append(f"  Context keys: {', '.join(map(word, handoff.context_keys))}")
+    return "\n".join(lines)
 
 
 def _taken_item(handoff: Handoff) -> str:
     path = f"{views.title_of(handoff.from_agent)} → {views.title_of(handoff.picked_up_by or 'unknown')}"
-    return briefing.as_data(f"- Handoff #{handoff.number}: {path} | {views.cut(handoff.summary, 80)}")
+    return f"- Handoff #{handoff.number}: {path} | {views.cut(handoff.summary, 80)}"
 
 
 def _event(event: Activity) -> str:
-    what = f' "{event.key}"' if event.key else ""
+    what = f' "{inline(event.key)}"' if event.key else ""
     detail = f": {views.cut(event.detail)}" if event.detail else ""
-    return briefing.as_data(
-        f"- {views.minute(event.at)} {views.title_of(event.agent)} {views.action_of(event)}{what}{detail}"
-    )
+    return f"- {views.minute(event.at)} {views.title_of(event.agent)} {views.action_of(event)}{what}{detail}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from keepmum.core import agents, briefing
+from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.mcp.dialects.handlers import iso
@@ -18,6 +19,7 @@ __all__ = [
     "event_row",
     "kinds_of",
     "minute",
+    "name_of",
     "numbered",
     "row",
     "title_of",
@@ -30,6 +32,7 @@ _TYPES: Mapping[Kind, str] = {
     "decision": "decision", "preference": "preference", "instruction": "preference",
     "task": "task", "project": "task", "snippet": "snippet",
 }  # fmt: skip
+_TITLES = frozenset(agent.title for agent in agents.AGENTS.values())
 _ACTIONS = {
     "created": "remember", "updated": "remember", "conflict": "remember", "superseded": "remember",
     "restored": "restore", "recalled": "recall", "trashed": "forget", "archived": "forget", "purged": "forget",
@@ -49,13 +52,16 @@ def kinds_of(name: str | None) -> tuple[Kind, ...]:
 
 def title_of(agent: str) -> str:
     """The display name of an agent."""
-    return "Unknown Agent" if agent == "unknown" else agents.identify(agent).title
+    if agent == "unknown":
+        return "Unknown Agent"
+    title = agents.identify(agent).title
+    return title if title in _TITLES else word(title)
 
 
 def cut(text: str, max_length: int = _SHOWN) -> str:
-    """A text in one line, truncated with three dots."""
+    """A text in one line, truncated with three dots, escaped."""
     line = " ".join(text.split())
-    return line if len(line) <= max_length else f"{line[:max_length]}..."
+    return inline(line if len(line) <= max_length else f"{line[:max_length]}...")
 
 
 def ago(then: int, now: int) -> str:
@@ -79,24 +85,32 @@ def numbered(matches: Sequence[tuple[Memory, float]], now: int) -> str:
     """A numbered list: type and key; value; tags, author, age and relevance from 0 to 1."""
     blocks = []
     for number, (memory, relevance) in enumerate(matches, 1):
-        facts = [f"Tags: {', '.join(memory.tags)}"] if memory.tags else []
+        facts = [_tags(memory)] if memory.tags else []
         facts += [f"Stored by: {title_of(memory.updated_by)}", ago(memory.updated_at, now)]
         facts.append(f"Relevance: {relevance:.2f}")
-        blocks.append(
-            f"{number}. [{type_of(memory)}] {memory.key or memory.id}\n   {cut(memory.text)}\n   {' | '.join(facts)}"
-        )
-    return briefing.as_data("\n\n".join(blocks))
+        heading = f"{number}. [{type_of(memory)}] {word(memory.key or memory.id)}"
+        blocks.append(f"{heading}\n   {cut(memory.text)}\n   {' | '.join(facts)}")
+    return "\n\n".join(blocks)
 
 
 def entry(memory: Memory) -> str:
-    """A memory as a list item, in full, with reason, author and date."""
+    """A memory as a list item, in full, with reason, author and date; later lines of the text start with `> `."""
     by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
-    lines = [f"- **{memory.key or memory.title}**: {memory.text} ({by})"]
+    lines = [f"- **{name_of(memory)}**: {folded(memory.text)} ({by})"]
     if memory.why:
-        lines.append(f"  Rationale: {memory.why}")
+        lines.append(labelled("  Rationale", memory.why))
     if memory.tags:
-        lines.append(f"  Tags: {', '.join(memory.tags)}")
-    return briefing.as_data("\n".join(lines))
+        lines.append(f"  {_tags(memory)}")
+    return "\n".join(lines)
+
+
+def name_of(memory: Memory) -> str:
+    """The key of a memory, or its title, in one line."""
+    return word(memory.key) if memory.key else inline(memory.title)
+
+
+def _tags(memory: Memory) -> str:
+    return f"Tags: {', '.join(map(word, memory.tags))}"
 
 
 def row(memory: Memory) -> dict[str, JsonValue]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from keepmum.core import briefing
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
+from keepmum.core.framing import inline, word
 from keepmum.core.memory import Memory
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.handlers import DialectHandlers, open_service
@@ -185,7 +186,7 @@ def _filters(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _not_done(what: str, reasons: Sequence[str]) -> list[str]:
     """A line for each reference that names no memory."""
-    return [briefing.as_data(f"{what}: {reason}") for reason in reasons]
+    return [inline(f"{what}: {reason}") for reason in reasons]
 
 
 def _nothing_removed(forgotten: Forgotten, query: str | None) -> str:
@@ -205,8 +206,9 @@ def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
         return f"It supersedes {previous.id}."
     if conflict:
         when = briefing.day(previous.updated_at)
-        return briefing.as_data(
-            f"Conflict: on {when} {previous.updated_by} stored something else under this key: {previous.title}. "
+        return (
+            f"Conflict: on {when} {word(previous.updated_by)} stored something else under this key: "
+            f"{inline(previous.title)}. "
             "`forget` with `undo` puts that back; tell the user if you are not sure which is right."
         )
     return "The value before is in its history; `forget` with `undo` puts it back."

@@ -115,7 +115,7 @@ class SharedHandlers(DialectHandlers):
             ("Default Project", place.name or place.project or "default"),
             ("Model Ready", str(ready).lower()),
         )
-        return "\n".join(f"{name}: {value}" for name, value in lines)
+        return "\n".join(f"{name}: {_one_line(value)}" for name, value in lines)
 
     # -- forms
 
@@ -124,9 +124,10 @@ class SharedHandlers(DialectHandlers):
         return f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}\n{_title(memory)}"
 
     def _full(self, number: int, memory: Memory) -> str:
+        tags = _one_line(", ".join(memory.tags))
         return (
-            f"[{number}] [{memory.agent}/{self._name(memory)}]\nID: {_uuid(memory)}\nTitle: {_title(memory)}\n"
-            f"{memory.text}\nTags: {', '.join(memory.tags)} | Created: {iso(memory.created_at)}"
+            f"[{number}] [{_one_line(memory.agent)}/{self._name(memory)}]\nID: {_uuid(memory)}\n"
+            f"Title: {_title(memory)}\n{memory.text}\nTags: {tags} | Created: {iso(memory.created_at)}"
         )
 
     def _loaded(self, references: Sequence[str]) -> list[Memory]:
@@ -142,7 +143,7 @@ class SharedHandlers(DialectHandlers):
 
     def _name(self, memory: Memory) -> str:
         """The name of the memory's project."""
-        return self._service.project_name(memory.project) if memory.project else "global"
+        return _one_line(self._service.project_name(memory.project)) if memory.project else "global"
 
     def _store_facts(self) -> tuple[str, str, bool]:
         """The store's location, its collection, and whether vector search is ready."""
@@ -159,8 +160,8 @@ def _where(project: str | None) -> dict[str, Any]:
 
 def _done(reference: str, action: str, queued: int) -> str:
     if queued:
-        return f"Memory {reference} will be {action}: queued, the server is unreachable ({queued} queued)."
-    return f"Memory {reference} {action}."
+        return f"Memory {_one_line(reference)} will be {action}: queued, the server is unreachable ({queued} queued)."
+    return f"Memory {_one_line(reference)} {action}."
 
 
 def _count(value: float | None, default: int, most: int = _MOST) -> int:
@@ -168,7 +169,12 @@ def _count(value: float | None, default: int, most: int = _MOST) -> int:
 
 
 def _title(memory: Memory) -> str:
-    return memory.title or "(untitled)"
+    return _one_line(memory.title) or "(untitled)"
+
+
+def _one_line(text: str) -> str:
+    """A field that a form has in one line; texts stay as they are."""
+    return " ".join(text.split())
 
 
 def _uuid(memory: Memory) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from keepmum.core import briefing
+from keepmum.core.framing import inline, word
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.mcp.dialects.token_saver import entry
 
@@ -162,9 +163,9 @@ def _shown(memory: Memory, length: int | None) -> _Shown:
         if row["value"] != value or len(memory.tags) != len(row["tags"]):  # type: ignore[arg-type]  # a list
             row["truncated"] = True
     most = min(length or entry.SHORT, entry.SHORT)
-    by = f"{memory.updated_by} {briefing.day(memory.updated_at)}"
+    by = f"{word(memory.updated_by)} {briefing.day(memory.updated_at)}"
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
-    return _Shown(_section(_group(memory)), row, briefing.as_data(f"- {memory.key or memory.title}: {cut} ({by})"))
+    return _Shown(_section(_group(memory)), row, f"- {inline(memory.key or memory.title)}: {inline(cut)} ({by})")
 
 
 def _cost(shown: _Shown) -> int:
