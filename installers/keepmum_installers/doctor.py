@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from keepmum.core.errors import KeepmumError
+from keepmum.workspace.resolve import left_out, resolve
 from keepmum_hooks import places
 from keepmum_installers import files, leftovers, runtime, semantic
 from keepmum_installers.clients import CLIENTS
@@ -208,6 +209,8 @@ def _project(probes: Probes) -> Iterator[Finding]:
 
 def _settings(probes: Probes) -> Iterator[Finding]:
     """Which settings are off, and where; other settings only with their source."""
+    if wrong := left_out(resolve(os.environ).settings):
+        yield problem("settings", wrong, "Fix that line in the project's file.")
     chosen = [entry for entry in probes.settings() if entry[2] != "default"]
     for name, value, source in chosen:
         if name in _SWITCHES and value == "False":

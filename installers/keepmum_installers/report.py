@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
+from keepmum.workspace.resolve import left_out, resolve
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.console import Console
@@ -31,6 +33,8 @@ def show_status(probes: doctor.Probes) -> int:
     for server in doctor.servers(facts):
         console.say(f"  server    {server.says}")
     console.say(f"  project   {project}, at {folder} (known from {origin})")
+    if wrong := left_out(resolve(os.environ).settings):
+        console.say(f"  settings  {wrong}")
     missing: list[str] = []
     for name, client in CLIENTS.items():
         findings = list(client.checks(machine, product))

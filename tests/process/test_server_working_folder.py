@@ -135,13 +135,14 @@ def test_unapproved_server_of_a_project_refuses_writes(start: Start, home: Path,
     assert count_in_database(home) == 0
 
 
-def test_unusable_roots_refuse_writes(start: Start, home: Path, repository: Path) -> None:
-    (repository / ".keepmum.toml").write_text("scope = 7\n", encoding="utf-8")
+def test_a_wrong_project_file_is_reported_and_keeps_no_write_away(start: Start, home: Path, repository: Path) -> None:
+    (repository / ".keepmum.toml").write_text("# ours\nscope = 7\n", encoding="utf-8")
     server = start(capabilities=ROOTS)
     server.call("resume")
     server.send({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})
     answer_roots(server, repository)
     answer: Any = server.call("remember", request_id=2, text="Blue pool first")
-    assert answer["result"]["isError"] is True
-    assert ".keepmum.toml:1" in answer["result"]["content"][0]["text"]
-    assert count_in_database(home) == 0
+    text = answer["result"]["content"][0]["text"]
+    assert "isError" not in answer["result"]
+    assert f"Tell the user: {repository}/.keepmum.toml:2: scope must be" in text
+    assert count_in_database(home) == 1

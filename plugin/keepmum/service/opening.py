@@ -20,7 +20,7 @@ from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, St
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import repository
-from keepmum.workspace.resolve import Workspace, backend_kind, resolve, server_of
+from keepmum.workspace.resolve import Workspace, backend_kind, left_out, resolve, server_of
 from keepmum_hooks import places
 
 __all__ = ["INSTALLED", "moved", "open_memory", "open_session"]
@@ -68,7 +68,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
             policy=chosen.retention.policy,
             home=places.home(environ),
             briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
-            notices=lambda: (*warnings, *filter(None, [first_scan.problem])),
+            notices=lambda: (*warnings, *filter(None, [first_scan.problem, left_out(chosen)])),
             checked_out=_CheckedOut(environ, with_changes="markdown" in leading.values()),
             embedder=embedding.in_background(chosen, environ),
             opened_with=_opened_with(chosen, found),
@@ -145,7 +145,7 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
 
 
 def _opened_with(chosen: settings.Settings, found: project.Project) -> OpenedWith:
-    names = ("store", "backend", "scanner", "retention", "briefing", "embedding", "agent", "scope", "home")
+    names = ("store", "backend", "scanner", "retention", "briefing", "embedding", "agent", "scope", "home", "problems")
     baseline = found.root if chosen.scanner.second_opinion else ""
     return OpenedWith(backend_kind(chosen), baseline, tuple(getattr(chosen, name) for name in names))
 
@@ -197,7 +197,7 @@ def _rest_spec(
 def _markdown_spec(home: str, environ: Mapping[str, str], found: project.Project) -> MarkdownSpec:
     def project_of(root: str, name: str) -> str:
         try:
-            found = project.find_project(root, environ, settings.load(environ, root), (root,)).id
+            found = project.find_project(root, environ, settings.load(environ, root, lenient=True), (root,)).id
         except KeepmumError:  # its settings are wrong, which is for those who work there
             return name
         return name if found.startswith("path:") else found

@@ -12,7 +12,7 @@ from keepmum.workspace import credentials, project, settings
 from keepmum.workspace.git.repository import find_repository
 from keepmum_hooks import places
 
-__all__ = ["Workspace", "backend_kind", "key_for", "resolve", "resolve_folder", "server_of"]
+__all__ = ["Workspace", "backend_kind", "key_for", "left_out", "resolve", "resolve_folder", "server_of"]
 
 _NAMING_VARIABLES = frozenset(
     {"KEEPMUM_PROJECT", "DEFAULT_PROJECT", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_AGENT_SESSION_ID"}
@@ -36,11 +36,11 @@ def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, sess
             person in a terminal, where the working folder counts.
         session: the client's session id; a note by the SessionStart hook contains the folder of that session.
 
-    Raises: SettingsError.
+    Raises: SettingsError, but not for a project file that is wrong: see `problems` of the settings.
     """
     start = real_folder(os.curdir)
     candidates = (start,) if roots is None else (*_noted_folder(environ, session, roots), *roots)
-    chosen = settings.load(environ, project.working_folder(start, environ, candidates))
+    chosen = settings.load(environ, project.working_folder(start, environ, candidates), lenient=True)
     return Workspace(chosen, project.find_project(start, environ, chosen, candidates))
 
 
@@ -58,8 +58,17 @@ def resolve_folder(environ: Mapping[str, str], folder: str, known: Collection[st
         home = real_folder(user_home(environ) or os.sep)
         above = (each for each in upward(start) if each in known and each != home)
         start = next(above, start)
-    chosen = settings.load(others, start)
+    chosen = settings.load(others, start, lenient=True)
     return Workspace(chosen, project.find_project(start, others, chosen, (start,)))
+
+
+def left_out(chosen: settings.Settings) -> str:
+    """What is wrong in the project's file, in a sentence for the user; empty when nothing is."""
+    if not chosen.problems:
+        return ""
+    others = len(chosen.problems) - 1
+    more = f" (and {others} more like this)" if others else ""
+    return f"{chosen.problems[0]}{more}. Until that is fixed, it has no effect; the other settings apply"
 
 
 def backend_kind(chosen: settings.Settings) -> str:

@@ -216,6 +216,7 @@ class Settings:
     home: str | None = None  # Keepmum's folder; None when the user has no home folder
     project_file: str | None = None  # the `.keepmum.toml` that was read
     named: tuple[str, ...] = ()  # all servers that the user's own file names
+    problems: tuple[str, ...] = ()  # what is wrong in the project's file and was left out
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
     def value_of(self, name: str) -> Value:

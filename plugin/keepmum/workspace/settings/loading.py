@@ -5,10 +5,11 @@ Neither file contains keys (see `keepmum.workspace.credentials`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NoReturn, TypeVar
 
@@ -25,7 +26,7 @@ from keepmum.workspace.settings.setting import (
     from_toml,
     nested_group,
 )
-from keepmum_hooks import places
+from keepmum_hooks import places, toml_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,18 +48,24 @@ _SHOWABLE = re.compile(r"[A-Za-z_.-]{1,40}")  # no digits, since the text may be
 
 _Values = dict[str, tuple[Value, str]]  # value and source by the name of the setting
 _Group = TypeVar("_Group")
+_Report = Callable[[SettingsError], object]
 
 
-def load(environ: Mapping[str, str], start: str | None) -> Settings:
+def load(environ: Mapping[str, str], start: str | None, *, lenient: bool = False) -> Settings:
     """The settings for a process with these variables in the working folder `start`; None for outside any project.
+
+    With `lenient`, what is wrong in the project's file is left out and listed in `problems`: that file comes with any
+    clone, and must not keep its user from their memories.
 
     Raises: SettingsError naming the file and line, or the variable, and the allowed values.
     """
+    problems: list[str] = []
+    report = (lambda error: problems.append(str(error))) if lenient else _raise
     home = places.home(environ)
     user = _read(_user_file(home), USER_FILE) if home else {}
     trusted = _trusted_servers(user)
     project_file = find_project_file(start) if start else None
-    project = _read_project(project_file, trusted, home) if project_file else {}
+    project = _read_project(project_file, trusted, home, report) if project_file else {}
     found = {**user, **_restricted(project, user), **_read_environment(environ)}
     if home and "store.path" not in found:
         found["store.path"] = (os.path.join(home, "memory.db"), DEFAULT)
@@ -67,6 +74,7 @@ def load(environ: Mapping[str, str], start: str | None) -> Settings:
         home=home,
         project_file=project_file,
         named=trusted,
+        problems=tuple(problems),
         sources=MappingProxyType({name: source for name, (_, source) in found.items()}),
     )
 
@@ -115,41 +123,71 @@ def write_user_setting(home: str, name: str, value: Scalar) -> str:
     return path
 
 
-def _read(path: str, kind: str) -> _Values:
+def _raise(error: SettingsError) -> None:
+    raise error
+
+
+def _read(path: str, kind: str, report: _Report = _raise) -> _Values:
     """The values in the user's or a project's file; none when it does not exist.
 
-    Raises: SettingsError naming the file, the line and the allowed values.
+    `report` is called with each SettingsError, which names the file, the line and the allowed values.
     """
-    text = toml_file.read_text(path)
-    if text is None:
-        return {}
-    file = toml_file.parse(path, text)
+    text = ""
+    try:
+        read = toml_file.read_text(path)
+        if read is None:
+            return {}
+        text = read
+        file = toml_file.parse(path, text)
+    except SettingsError as error:
+        report(error)
+        return _readable(path, text)
     keys = [name for name, raw in file.values.items() if name not in SETTINGS and _may_be_key(name, raw)]
     if keys and kind == PROJECT_FILE:
-        raise SettingsError(
-            f"{file.place(keys[0])}: a project file must not contain a key or an authentication header, since it is "
-            "shared with the repository. Remove the line, and if it held a real key, revoke that key"
+        report(
+            SettingsError(
+                f"{file.place(keys[0])}: a project file must not contain a key or an authentication header, since it "
+                "is shared with the repository. Remove the line, and if it held a real key, revoke that key"
+            )
         )
     found: _Values = {}
     for name, raw in file.values.items():
+        if name in keys and kind == PROJECT_FILE:
+            continue
         place = file.place(name)
         declaration = SETTINGS.get(name)
-        if declaration is not None:
-            found[name] = (_check(declaration, raw, kind, place), place)
-        elif raw != {} or not any(known.startswith(f"{name}.") for known in SETTINGS):
-            _refuse_unknown(place, name, kind, is_key=name in keys)
+        try:
+            if declaration is not None:
+                found[name] = (_check(declaration, raw, kind, place), place)
+            elif raw != {} or not any(known.startswith(f"{name}.") for known in SETTINGS):
+                _refuse_unknown(place, name, kind, is_key=name in keys)
+        except SettingsError as error:
+            report(error)
     return found
 
 
-def _read_project(path: str, trusted: tuple[str, ...], home: str | None) -> _Values:
+def _readable(path: str, text: str) -> _Values:
+    """From a file that is not TOML, what decides where memories belong and whether any are stored."""
+    lines = toml_lines.read(text).values
+    found: _Values = {}
+    for name in ("project", "enabled"):
+        with contextlib.suppress(SettingsError):
+            if (raw := lines.get((name,))) is not None:
+                found[name] = (_check(SETTINGS[name], raw, PROJECT_FILE, path), path)
+    return found
+
+
+def _read_project(path: str, trusted: tuple[str, ...], home: str | None, report: _Report) -> _Values:
     """The values in a project's file, which a stranger may have written.
 
-    Raises: SettingsError also when it switches Keepmum on or names a server that the user did not approve.
+    Raises: SettingsError when it names a server that the user did not approve, since only the user can decide where
+        its memories go. Other errors, such as switching Keepmum on, are reported.
     """
-    found = _read(path, PROJECT_FILE)
+    found = _read(path, PROJECT_FILE, report)
     enabled, where = found.get("enabled", (False, ""))
     if enabled:
-        raise SettingsError(f"{where}: a project file may switch Keepmum off, never on")
+        report(SettingsError(f"{where}: a project file may switch Keepmum off, never on"))
+        del found["enabled"]
     origin, where = found.get("backend.origin", (None, ""))
     if origin is not None and origin not in trusted and not (home and origin in credentials.origins(home)):
         raise SettingsError(
