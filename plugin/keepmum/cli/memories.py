@@ -147,7 +147,7 @@ def _recall(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    with console.Session() as memory:
+    with console.Session() as memory, memory.at_owner_of(arguments.ids):
         loaded, missing = memory.load_each(arguments.ids)
         elsewhere = memory.elsewhere(loaded)
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
@@ -170,7 +170,7 @@ def _print_missing(reasons: Sequence[str]) -> int:
 
 
 def _forget(arguments: argparse.Namespace) -> int:
-    with console.Session() as memory:
+    with console.Session() as memory, memory.at_owner_of(arguments.ids):
         if arguments.undo:
             if not arguments.ids:
                 raise InvalidInput("ID", "is missing; --undo needs the ids of the memories to restore")

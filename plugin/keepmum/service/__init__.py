@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -17,7 +17,7 @@ from keepmum.core.memory import JsonValue, Scope
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
-from keepmum.service.lookup import Wanted, project_id
+from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
 from keepmum.service.review import Review, Reviewer
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
@@ -184,6 +184,17 @@ class MemoryService:
             yield
         finally:
             self.context = before
+
+    @contextlib.contextmanager
+    def at_owner_of(self, references: Sequence[str]) -> Iterator[None]:
+        """Work inside the block in the space of the user whom these memories belong to, if all are of one user.
+
+        For a person at this machine, who may see the memories of every user; only complete ids name a user's memories.
+        """
+        owners = {owner_of(self.context, reference) for reference in references}
+        owner = owners.pop() if len(owners) == 1 and self.place.user is None else None
+        with self.at(replace(self.place, user=owner)) if owner is not None else contextlib.nullcontext():
+            yield
 
     def settle(self) -> None:
         """Register this place's folder in the store, and render its briefing."""

@@ -13,7 +13,18 @@ from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
 from keepmum.stores.base import LISTED, caveat, cut, known_folders
 
-__all__ = ["Found", "Wanted", "filter_of", "find", "find_all", "find_each", "listing", "pages", "project_id"]
+__all__ = [
+    "Found",
+    "Wanted",
+    "filter_of",
+    "find",
+    "find_all",
+    "find_each",
+    "listing",
+    "owner_of",
+    "pages",
+    "project_id",
+]
 
 _SHORTEST_PREFIX = 4
 _PAGE = 200
@@ -100,6 +111,13 @@ def find(context: ServiceContext, reference: str, *, former: bool = False) -> Me
         if not held:
             raise
         return max(held, key=lambda memory: memory.updated_at)
+
+
+def owner_of(context: ServiceContext, reference: str) -> str | None:
+    """The user whom the memory with this complete id belongs to; None when it belongs to nobody, or there is none."""
+    memory = ids.complete_id(reference.strip())
+    found = [] if memory is None else context.store.get([memory])
+    return found[0].user if found else None
 
 
 def find_all(context: ServiceContext, references: Sequence[str]) -> list[Memory]:
@@ -210,6 +228,8 @@ def _by_id(context: ServiceContext, word: str) -> Memory:
     if bounds is None:
         size = "1 character" if len(word) == 1 else f"{len(word)} characters"
         raise NotFound(f"no memory has this key of {size}; give a key, an id, or at least 4 characters of an id")
+    if context.place.user is None and owner_of(context, word) is not None:
+        raise NotFound("this memory belongs to a user; `keepmum` finds it by its id, or with KEEPMUM_USER set")
     raise NotFound("no memory has this key, or an id that begins so; search for it by its content")
 
 

@@ -16,7 +16,7 @@ from keepmum.core.errors import KeepmumError, StoreError
 from keepmum.core.memory import SCOPES, JsonValue, Scope
 from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, open_service
-from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
+from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec, registry_path
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import repository
@@ -48,7 +48,8 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     """The memory of the working folder, for `agent`; for `roots` and `session` see `resolve`.
 
     With `upkeep`, backups, expiry and briefings run in the background. With `drains`, which defaults to
-    `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings'.
+    `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings',
+    and then the memories that Koi's tools have stored in files are read as well.
     `stores` are opened in any case. `resolved` is the result of `resolve`, if the caller has it.
 
     Raises: SettingsError, StoreError.
@@ -58,7 +59,9 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     scan, *warnings = _with_second_opinion(first_scan, chosen.scanner, found.root)
     leading = routing.store_by_scope(backend_kind(chosen), routes or chosen.backend.routes)
     service = open_service(
-        _store_spec(chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains),
+        _store_spec(
+            chosen, environ, found, leading, stores, drains=upkeep if drains is None else drains, joins=not routes
+        ),
         scan,
         ServiceOptions(
             place=_place(environ, chosen, found, session),
@@ -158,23 +161,32 @@ def _store_spec(  # noqa: PLR0913 - everything that decides where memories are s
     stores: Sequence[str],
     *,
     drains: bool,
+    joins: bool,
 ) -> StoreSpec:
     """The one store that all `routes` lead to, or a composite of several and of those named in `stores`.
+
+    With `joins`, also of the files of repositories in which this user has stored memories in files.
 
     Raises: StoreError when there is no home folder, SettingsError when the file of keys is invalid.
     """
     if chosen.store.path is None or chosen.home is None:
         raise StoreError("there is no home folder for the memory store; set HOME, or KEEPMUM_HOME to a folder")
     wanted = {*routes.values(), *stores}
-    if wanted == {"sqlite"} and not stores:
-        return SqliteSpec(chosen.store.path)
+    files = None
+    if "markdown" in wanted:
+        files = _markdown_spec(chosen.home, environ, found)
+    elif joins and os.path.exists(registry_path(user_home(environ) or chosen.home)):
+        files = _markdown_spec(chosen.home, environ, found)._replace(registered_only=True)
+    is_single = len(wanted) == 1 and not stores
+    database = SqliteSpec(chosen.store.path)
+    if wanted == {"sqlite"} and is_single and files is None:
+        return database
     server = _rest_spec(chosen, environ, found, drains=drains) if "rest" in wanted else None
-    if server is not None and wanted == {"rest"} and not stores:
+    if server is not None and is_single and files is None:
         return server
-    parts: dict[str, SqliteSpec | RestSpec] = {"sqlite": SqliteSpec(chosen.store.path)}
+    parts: dict[str, SqliteSpec | RestSpec] = {} if wanted == {"rest"} and is_single else {"sqlite": database}
     if server is not None:
         parts["rest"] = server
-    files = _markdown_spec(chosen.home, environ, found) if "markdown" in wanted else None
     return CompositeSpec(parts, routes, markdown=files)
 
 

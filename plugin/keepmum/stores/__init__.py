@@ -6,7 +6,7 @@ import contextlib
 
 from keepmum.stores import sqlite
 from keepmum.stores.base import STORED, Capabilities, Features, Receipt, StaleWrite, Store
-from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec
+from keepmum.stores.specs import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec, registry_path
 
 __all__ = [
     "STORED",
@@ -21,6 +21,7 @@ __all__ = [
     "Store",
     "StoreSpec",
     "open_store",
+    "registry_path",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from keepmum.core.memory import Scope
     from keepmum.workspace.credentials import Server
 
-__all__ = ["CompositeSpec", "MarkdownSpec", "RestSpec", "SqliteSpec", "StoreSpec"]
+__all__ = ["CompositeSpec", "MarkdownSpec", "RestSpec", "SqliteSpec", "StoreSpec", "registry_path"]
 
 
 class SqliteSpec(NamedTuple):
@@ -39,6 +40,7 @@ class MarkdownSpec(NamedTuple):
     project: str  # the project of memories whose file names none
     user_home: str  # has the registry of all repositories
     project_of: Callable[[str, str], str] = lambda _, name: name  # project id of another repository, by root and name
+    registered_only: bool = False  # whether files are read only of repositories in the registry
 
 
 class CompositeSpec(NamedTuple):
@@ -47,6 +49,11 @@ class CompositeSpec(NamedTuple):
     stores: Mapping[str, SqliteSpec | RestSpec]  # the first keeps whatever belongs to no memory
     routes: Mapping[Scope, str]  # the store of new memories by scope; the first store for scopes that are not listed
     markdown: MarkdownSpec | None = None  # opened again when the session moves to another folder
+
+
+def registry_path(user_home: str) -> str:
+    """The file that lists the repositories with memories in files; Koi's, so that both see the same ones."""
+    return os.path.join(user_home, ".koi", "registry.json")
 
 
 StoreSpec = SqliteSpec | RestSpec | MarkdownSpec | CompositeSpec

@@ -61,20 +61,20 @@ class CompositeStore:
         )
 
     def follow(self, root: str, project: str) -> None:
-        """Replace the Markdown store by the one of `root`; by none when `root` is empty.
+        """Replace the Markdown store by the one of `root`; by none when `root` is empty, or not one to be read.
 
         Raises: StoreError; the store of the former folder then stays.
         """
         if self._markdown is None:
             return
-        found = _open_files(self._markdown._replace(root=root, project=project)) if root else None
+        found, others = _open_files(self._markdown._replace(root=root, project=project))
         members = self._members
         former = members.parts.pop("markdown", None)
         if members.others is not None:
             members.others.close()
-            members.others = None
+        members.others = others
         if found is not None:
-            members.parts["markdown"], members.others = found
+            members.parts["markdown"] = found
         self.features = self._features()
         if former is not None:
             former.close()
@@ -268,12 +268,14 @@ _KEYS: Mapping[Order, Callable[[Memory], tuple[float | str, ...]]] = {
 }
 
 
-def _open_files(spec: MarkdownSpec) -> tuple[Store, OtherProjects]:
-    """The Markdown store of a folder, and those of all other projects in the registry."""
+def _open_files(spec: MarkdownSpec) -> tuple[Store | None, OtherProjects]:
+    """The Markdown store of a folder, if it has one, and those of all other projects in the registry."""
     from keepmum.stores import markdown
 
     registry = markdown.Registry(markdown.registry_of(spec.user_home))
     others = markdown.OtherProjects(registry, spec.cache, spec.root, spec.project_of)
+    if not spec.root or (spec.registered_only and not registry.lists(spec.root)):
+        return None, others
     return markdown.MarkdownStore(spec.root, spec.cache, spec.project, registry), others
 
 

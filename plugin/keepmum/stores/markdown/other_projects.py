@@ -22,7 +22,7 @@ class OtherProjects:
         """`project_of` returns the id of a project by its root and name."""
         self._registry = registry
         self._cache = cache
-        self._current = os.path.realpath(current)
+        self._current = os.path.realpath(current) if current else ""
         self._project_of = project_of
         self._stores: dict[str, MarkdownStore] = {}
         self._failed: dict[str, str] = {}

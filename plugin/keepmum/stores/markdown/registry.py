@@ -65,6 +65,11 @@ class Registry:
         existing.sort(key=lambda each: (-each[0] if isinstance(each[0], (int, float)) else 0, each[1]))
         return [(root, name if isinstance(name, str) and name else _name(root)) for _, root, name in existing]
 
+    def lists(self, root: str) -> bool:
+        """Whether a folder is listed and still has memories."""
+        wanted = os.path.realpath(root)
+        return any(os.path.realpath(listed) == wanted for listed, _ in self.projects())
+
     def _content(self) -> dict[str, Any] | None:  # JSON of Koi, whose other fields are kept
         """The content of the registry, or that of a new one. None when it cannot be read; then `problem` says why."""
         self.problem = ""
