@@ -201,17 +201,15 @@ def _without_keys(record: Edited, now: bytes) -> tuple[bytes, bool]:
 
     Raises: InstallError when it can no longer be edited safely.
     """
-    form = formats.of(record.path)
+    form = formats.of(record.path, comments=True)  # somebody may have added comments since
     try:
         text = now.decode("utf-8")
         for step in reversed(record.undo):
             text = form.strip(text, step)
-        return text.encode(), is_blank(text) or form.parse(text) == {}
+        return text.encode(), formats.is_empty(record.path, text)
     except (UnicodeDecodeError, UneditableFile):
         keys = " and ".join(f'"{".".join(step.path)}"' for step in record.undo)
-        raise InstallError(
-            f"{record.path} is damaged, or no longer plain JSON, so it was left unchanged", f"Remove {keys} by hand."
-        ) from None
+        raise InstallError(f"{record.path} is damaged, so it was left unchanged", f"Remove {keys} by hand.") from None
 
 
 def _without_block(record: Inserted, now: bytes) -> tuple[bytes, bool]:

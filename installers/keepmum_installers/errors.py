@@ -3,6 +3,7 @@
 KeepmumError
 └── InstallError         one sentence, with the next step
     ├── UneditableFile   a settings file that cannot be edited safely; it was left unchanged
+    ├── FileLeft         the same, with its path and what to add by hand; other files can be edited all the same
     └── FileChanged      another program wrote the file between plan and write; planning again is safe
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from keepmum.core.errors import KeepmumError
 
-__all__ = ["FileChanged", "InstallError", "UneditableFile"]
+__all__ = ["FileChanged", "FileLeft", "InstallError", "UneditableFile"]
 
 
 class InstallError(KeepmumError):
@@ -29,6 +30,10 @@ class UneditableFile(InstallError):
         super().__init__(f"{where}: {reason}")
         self.line = line
         self.reason = reason
+
+
+class FileLeft(InstallError):
+    """One file was left unchanged; the message names it, and the next step says what to do there by hand."""
 
 
 class FileChanged(InstallError):

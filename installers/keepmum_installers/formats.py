@@ -9,16 +9,17 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from keepmum.workspace import toml_edit
 from keepmum.workspace.toml_file import dotted, literal
 from keepmum.workspace.toml_file import values as values_of_toml
 from keepmum_installers import files, json_edit
-from keepmum_installers.errors import InstallError, UneditableFile
+from keepmum_installers.errors import FileLeft, UneditableFile
 from keepmum_installers.json_edit import Undo
 
-__all__ = ["Format", "editable_values", "of", "values"]
+__all__ = ["Format", "editable_values", "is_empty", "of", "values"]
 
 _Keys = Sequence[str]
 
@@ -29,37 +30,48 @@ class Format:
 
     parse: Callable[[str], dict[str, Any]]
     merge: Callable[[str, _Keys, object], tuple[str, Undo | None]]
+    append: Callable[[str, _Keys, object], tuple[str, list[Undo]]]
     strip: Callable[[str, Undo | None], str]
     by_hand: Callable[[Sequence[tuple[_Keys, object]]], str]
     """What a user would write to set these values."""
 
 
-def of(path: str) -> Format:
-    """The format of the file at `path`, by its name."""
-    return _TOML if path.endswith(".toml") else _JSON
+def of(path: str, *, comments: bool = False) -> Format:
+    """The format of the file at `path`, by its name; `comments` when its client reads JSON with comments."""
+    if path.endswith(".toml"):
+        return _TOML
+    return _COMMENTED_JSON if comments else _JSON
 
 
-def values(path: str) -> dict[str, Any]:
+def values(path: str, *, comments: bool = False) -> dict[str, Any]:
     """The values in the settings file at `path`; empty when there is none.
 
     Raises: UneditableFile when it is damaged; InstallError when it cannot be read.
     """
     text = (files.read(path) or b"").decode("utf-8", "replace")
-    return {} if json_edit.is_blank(text) else of(path).parse(text)
+    return {} if json_edit.is_blank(text, comments=comments) else of(path, comments=comments).parse(text)
 
 
-def editable_values(path: str, next_step: str) -> dict[str, Any]:
+def editable_values(path: str, next_step: str, *, comments: bool = False) -> dict[str, Any]:
     """As `values`, for a file that is to be edited.
 
-    Raises: InstallError naming file and line when it is damaged or not UTF-8.
+    Raises: FileLeft naming file and line when it is damaged or not UTF-8.
     """
     try:
         text = (files.read(path) or b"").decode("utf-8")
-        return {} if json_edit.is_blank(text) else of(path).parse(text)
+        return {} if json_edit.is_blank(text, comments=comments) else of(path, comments=comments).parse(text)
     except UnicodeDecodeError:
-        raise InstallError(f"{path} was left unchanged: not UTF-8 text", next_step) from None
+        raise FileLeft(f"{path} was left unchanged: not UTF-8 text", next_step) from None
     except UneditableFile as error:
-        raise InstallError(f"{path} was left unchanged: {error}", next_step) from None
+        raise FileLeft(f"{path} was left unchanged: {error}", next_step) from None
+
+
+def is_empty(path: str, text: str) -> bool:
+    """Whether a settings file with this text holds nothing, not even a comment."""
+    try:
+        return json_edit.is_blank(text) or (not path.endswith(".toml") and json_edit.parse(text) == {})
+    except UneditableFile:
+        return False
 
 
 def _json_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:
@@ -113,5 +125,16 @@ def _toml_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:
     return "\n".join(f"{dotted(keys)} = {literal(value)}" for keys, value in wanted)
 
 
-_JSON = Format(json_edit.parse, json_edit.merge, json_edit.strip, _json_by_hand)
-_TOML = Format(_parse_toml, _merge_toml, _strip_toml, _toml_by_hand)
+def _append_toml(text: str, keys: _Keys, _item: object) -> tuple[str, list[Undo]]:
+    raise UneditableFile(text.count("\n") + 1, f"{'.'.join(keys)} is a list, which is better changed by hand")
+
+
+_JSON = Format(json_edit.parse, json_edit.merge, json_edit.append, json_edit.strip, _json_by_hand)
+_COMMENTED_JSON = Format(
+    partial(json_edit.parse, comments=True),
+    partial(json_edit.merge, comments=True),
+    partial(json_edit.append, comments=True),
+    json_edit.strip,
+    _json_by_hand,
+)
+_TOML = Format(_parse_toml, _merge_toml, _append_toml, _strip_toml, _toml_by_hand)

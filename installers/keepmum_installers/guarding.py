@@ -114,8 +114,10 @@ def _plan(target: Target, machine: Machine) -> Change | None:
     if is_guarded(found.entry):
         return None
     after = guarded(found.entry, _call(found.servers.scope, machine), url_is_http=found.servers.url_is_http)
-    edits = _edits(found, after)
-    return edit_keys(found.servers.path, edits, f"put the guard in front of {found.server}")
+    comments = CLIENTS[target.client].comments
+    return edit_keys(
+        found.servers.path, _edits(found, after), f"put the guard in front of {found.server}", comments=comments
+    )
 
 
 def _carry_out(target: Target, machine: Machine) -> None:
@@ -133,7 +135,7 @@ def _restore(target: Target, machine: Machine) -> None:
             _undo(record, found, journal, machine)
     found = _find(target, machine)
     if is_guarded(found.entry):
-        _rewrite(found)
+        _rewrite(found, comments=CLIENTS[target.client].comments)
 
 
 def _undo(record: Edited, found: _ServerEntry, journal: Journal, machine: Machine) -> None:
@@ -155,7 +157,7 @@ def _undo(record: Edited, found: _ServerEntry, journal: Journal, machine: Machin
     journal.add(replace(record, undo=others))
 
 
-def _rewrite(found: _ServerEntry) -> None:
+def _rewrite(found: _ServerEntry, *, comments: bool) -> None:
     plain = unguarded(found.entry)
     if plain is None:
         raise InstallError(
@@ -164,7 +166,7 @@ def _rewrite(found: _ServerEntry) -> None:
     before = files.read(found.servers.path) or b""
     text = before.decode("utf-8")
     for keys, value in _edits(found, plain):
-        text, _ = formats.of(found.servers.path).merge(text, keys, value)
+        text, _ = formats.of(found.servers.path, comments=comments).merge(text, keys, value)
     _put(found.servers.path, before, text)
 
 
@@ -236,7 +238,8 @@ def _known(client: str) -> str:
 
 def _servers(client: str, machine: Machine) -> Iterator[_ServerEntry]:
     for servers in CLIENTS[client].server_lists(machine):
-        entries: object = formats.editable_values(servers.path, "Fix it and run this again.")
+        comments = CLIENTS[client].comments
+        entries: object = formats.editable_values(servers.path, "Fix it and run this again.", comments=comments)
         for key in servers.keys:
             entries = entries.get(key) if isinstance(entries, dict) else None
         for name, entry in entries.items() if isinstance(entries, dict) else ():

@@ -12,7 +12,7 @@ from keepmum_installers import apply, demo, files, runtime, semantic, sharing, s
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import InstallSpec, Scope
 from keepmum_installers.console import Console
-from keepmum_installers.errors import FileChanged, InstallError
+from keepmum_installers.errors import FileChanged, FileLeft, InstallError
 from keepmum_installers.journal import Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
@@ -50,13 +50,16 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
     Raises: InstallError when a named client cannot be installed for that scope, or the source is not valid.
     """
     console.say(f"Keepmum {product.version}")
+    if options.scope == "project":
+        team.check(options.settings, machine)
     if options.source is not None:
         parse_source(options.source, machine.cwd)  # so that a bad source is an error even when no client is found
     shared = _shared(options, machine, console)
-    planned, failed = _planned(
+    planned, failed, stopped = _planned(
         _planners(options, InstallSpec(product, root, options.scope, options.source, shared), machine), console
     )
-    if failed and (not planned or options.scope != "user"):  # a repository gets the files of all clients or none
+    # A wrong source or folder is wrong for every file of a repository, and a key is shared completely or not at all.
+    if failed and (not planned or options.share_key or (stopped and options.scope != "user")):
         console.say("Nothing was changed.")
         return 1
     if root is not None:
@@ -124,17 +127,21 @@ _NO_CLIENT = Plan(
 )
 
 
-def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple[_Planner, Plan]], bool]:
-    """The plans that could be made, each with its planner; and whether one could not be made."""
+def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple[_Planner, Plan]], bool, bool]:
+    """The plans that could be made, each with its planner; whether one failed; and whether not because of one file."""
     planned: list[tuple[_Planner, Plan]] = []
-    failed = False
+    problems: list[InstallError] = []
     for planner in planners:
         try:
-            planned.append((planner, planner()))
+            plan = planner()
         except InstallError as error:
-            failed = True
-            console.problem(error)
-    return planned, failed
+            problems.append(error)
+        else:
+            planned.append((planner, plan))
+            problems += plan.problems
+    for problem in problems:
+        console.problem(problem)
+    return planned, bool(problems), not all(isinstance(problem, FileLeft) for problem in problems)
 
 
 def _show(plans: Sequence[Plan], package_lines: Iterable[str], console: Console) -> None:

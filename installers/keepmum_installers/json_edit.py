@@ -3,13 +3,17 @@
 Serialising a settings file again would change its order, its indentation and its diff. So a key is inserted into the
 text in the style of its neighbours, and the returned `Undo` holds what is needed to remove it:
 `strip(*merge(text, path, value)) == text`, which property tests verify.
+
+Some clients read comments and trailing commas too (JSONC). There the values are looked up in a copy of the text in
+which these are blanks, so that offsets are the same, and the edits are made in the text itself.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepmum_installers.errors import UneditableFile
 
@@ -17,6 +21,11 @@ __all__ = ["Undo", "append", "is_blank", "merge", "parse", "strip"]
 
 _SPACE = " \t\r\n"
 _BYTE_ORDER_MARK = "\ufeff"
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_STRING_OR_COMMA = re.compile(rf"{_STRING}|,(?=[ \t\r\n]*[}}\]])", re.DOTALL)
+_VISIBLE = re.compile(r"[^\r\n]")
+_EMPTY_OBJECT = re.compile(r"\{[ \t\r\n]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,79 +45,141 @@ class Undo:
     """The whole text, if there was no JSON in it yet."""
     item: bool = False
     """Whether the value was appended to the list at path."""
+    comma: bool = True
+    """Whether a comma was added after the neighbour before; some texts have a trailing one."""
+    lead: str | None = None
+    """The white space that was added before the key; None for all that is there."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """One key and its value, as offsets in the text."""
+class _Span:
+    """One member of an object or one element of a list, as offsets in the text."""
 
-    key: str
     start: int
     value: int
     end: int
+    key: str = ""
 
 
-def merge(text: str, path: Sequence[str], value: object) -> tuple[str, Undo | None]:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text, and copies of the same length for finding values in it."""
+
+    text: str
+    bare: str
+    """The text with blanks instead of comments."""
+    plain: str
+    """The text with blanks instead of trailing commas too: plain JSON."""
+
+    @classmethod
+    def of(cls, text: str, *, comments: bool) -> _Text:
+        """The text with its copies.
+
+        Raises: UneditableFile when it is damaged, has no object, or has comments where none are allowed.
+        """
+        bare = _STRING_OR_COMMENT.sub(_blank_comment, text) if comments else text
+        plain = _STRING_OR_COMMA.sub(_blank_comma, bare) if comments else text
+        _object_in(plain, "damaged JSON" if comments else _STRICT)
+        return cls(text, bare, plain)
+
+    @property
+    def root(self) -> int:
+        """Where the root object begins."""
+        return _skip(self.plain, 1 if self.plain.startswith(_BYTE_ORDER_MARK) else 0)
+
+    def value(self, span: _Span) -> object:
+        return _decode(self.plain[span.value : span.end])
+
+    def inside(self, opening: int) -> tuple[list[_Span], int]:
+        """The members of the object, or the elements of the list, that begins at `opening`; and where it is closed."""
+        spans, text = [], self.plain
+        is_object, at = text[opening] == "{", _skip(text, opening + 1)
+        while text[at] not in "}]":
+            start = value = _skip(text, at + 1) if text[at] == "," else at
+            key = ""
+            if is_object:
+                key, after_key = _DECODER.raw_decode(text, start)
+                value = _skip(text, _skip(text, after_key) + 1)
+            _, end = _DECODER.raw_decode(text, value)
+            spans.append(_Span(start, value, end, key))
+            at = _skip(text, end)
+        return spans, at
+
+    def find(self, path: Sequence[str]) -> _Span | None:
+        """The last member at that path; None when there is none."""
+        at, found = self.root, None
+        for key in path:
+            if self.plain[at] != "{":
+                return None
+            found = _last(self.inside(at)[0], key)
+            if found is None:
+                return None
+            at = found.value
+        return found
+
+
+_STRICT = "not plain JSON (a comment, a trailing comma?)"
+
+
+def merge(text: str, path: Sequence[str], value: object, *, comments: bool = False) -> tuple[str, Undo | None]:
     """The text with value at path, and how to undo it; the same text and None when it is set already.
 
-    An empty text becomes a document. Of a duplicate key the last one counts, as for every reader.
+    An empty text becomes a document. Of a duplicate key the last one counts, as for every reader. `comments` allows
+    comments and trailing commas.
 
-    Raises: UneditableFile when the text has comments, is damaged, or has another value than an object along the path.
+    Raises: UneditableFile when the text is damaged, or has another value than an object along the path.
     """
     now = _compact(value)
-    if is_blank(text):
+    if is_blank(text, comments=comments):
         return _new_document(text, path, value), Undo(tuple(path), now, made=len(path), document=text)
-    parse(text)
-    at = _root(text)
+    whole = _Text.of(text, comments=comments)
+    at = whole.root
     for depth, key in enumerate(path):
-        if text[at] != "{":
+        if whole.plain[at] != "{":
             raise UneditableFile(_line(text, at), f'"{path[depth - 1]}" is not an object')
-        members, close = _members(text, at)
+        members, close = whole.inside(at)
         found = _last(members, key)
         if found is None:
             rest = path[depth:]
-            blank = None if members else text[at + 1 : close]
-            inserted = _insert(text, at, members, close, depth, key, _nested(rest[1:], value))
-            return inserted, Undo(tuple(path), now, made=len(rest), blank=blank)
+            member = {key: _nested(rest[1:], value)}
+            after, undo = _insert_member(whole, (at, members, close), depth, member, Undo(tuple(path), now))
+            return after, undo
         at = found.value
         if depth == len(path) - 1:
-            raw = text[at : found.end]
-            if _compact(_decode(raw)) == now:
+            if _compact(whole.value(found)) == now:
                 return text, None
-            return text[:at] + now + text[found.end :], Undo(tuple(path), now, was=raw)
+            return text[:at] + now + text[found.end :], Undo(tuple(path), now, was=text[at : found.end])
     raise ValueError("an empty path names no key")
 
 
-def append(text: str, path: Sequence[str], item: object) -> tuple[str, list[Undo]]:
+def append(text: str, path: Sequence[str], item: object, *, comments: bool = False) -> tuple[str, list[Undo]]:
     """The text with item in the list at path, which is created if missing, and how to undo it; no steps if present.
 
     Raises: UneditableFile as `merge`, or when the value at path is not a list.
     """
     steps = []
-    if is_blank(text) or _find(text, path) is None:
-        text, step = merge(text, path, [])
+    if is_blank(text, comments=comments) or _Text.of(text, comments=comments).find(path) is None:
+        text, step = merge(text, path, [], comments=comments)
         steps += [step] if step else []
-    found = _find(text, path)
+    whole = _Text.of(text, comments=comments)
+    found = whole.find(path)
     if found is None or text[found.value] != "[":
         raise UneditableFile(_line(text, found.value if found else 0), f'"{path[-1]}" is not a list')
     now = _compact(item)
-    elements, close = _elements(text, found.value)
-    if any(_compact(_decode(text[start:end])) == now for start, end in elements):
+    elements, close = whole.inside(found.value)
+    if any(_compact(whole.value(each)) == now for each in elements):
         return text, steps
-    whole = json.dumps(item, ensure_ascii=False)
-    blank = None
-    if elements:
-        start, end = elements[-1]
-        lead = text[len(text[:start].rstrip(_SPACE)) : start] or " "
-        text = f"{text[:end]},{lead}{whole}{text[end:]}"
-    else:
-        blank = text[found.value + 1 : close]
-        text = text[: found.value + 1] + whole + text[close:]
-    return text, [*steps, Undo(tuple(path), now, blank=blank, item=True)]
+    undo = Undo(tuple(path), now, item=True)
+    if not text[found.value + 1 : close].strip(_SPACE):
+        undo = replace(undo, blank=text[found.value + 1 : close])
+        return text[: found.value + 1] + json.dumps(item, ensure_ascii=False) + text[close:], [*steps, undo]
+    lead = _lead(text, elements[-1].start) if elements else _inner_lead(text, found.value, close, len(path))
+    text, undo = _insert(whole, (found.value, elements, close), lead, json.dumps(item, ensure_ascii=False), undo)
+    return text, [*steps, undo]
 
 
 def strip(text: str, undo: Undo | None) -> str:
-    """The text without the change that `undo` describes; later changes by others stay.
+    """The text without the change that `undo` describes; later changes by others stay, comments too.
 
     A replaced value is restored, unless it was changed again. Objects that were created for the key are removed when
     they are empty.
@@ -117,44 +188,64 @@ def strip(text: str, undo: Undo | None) -> str:
     """
     if undo is None or is_blank(text):
         return text
-    parse(text)
-    found = _find(text, undo.path)
+    whole = _Text.of(text, comments=True)
+    found = whole.find(undo.path)
     if found is None:
         return text
     if undo.item:
-        return _without_item(text, found, undo)
-    if undo.now == "[]" and undo.was is None and _compact(_decode(text[found.value : found.end])) != "[]":
+        return _without_item(whole, found, undo)
+    if undo.now == "[]" and undo.was is None and whole.value(found) != []:
         return text  # others have added to the list that we created
     if undo.was is not None:
-        unchanged = _compact(_decode(text[found.value : found.end])) == undo.now
+        unchanged = _compact(whole.value(found)) == undo.now
         return text[: found.value] + undo.was + text[found.end :] if unchanged else text
     for removed in range(undo.made):
         path = undo.path[: len(undo.path) - removed]
-        if removed and not _is_empty(text, path):
+        whole = _Text.of(text, comments=True)
+        if removed and not _is_empty(whole, path):
             break
-        text = _remove(text, path, undo.blank if removed == undo.made - 1 else None)
-    return undo.document if undo.document is not None and parse(text) == {} else text
+        outermost = removed == undo.made - 1
+        text = _remove(whole, path, undo if outermost else replace(undo, blank=None, lead=None, comma=True))
+    return undo.document if undo.document is not None and _is_only(text, undo.document) else text
 
 
-def is_blank(text: str) -> bool:
-    """Whether the text has only white space."""
-    return not text.strip(_SPACE + _BYTE_ORDER_MARK)
+def is_blank(text: str, *, comments: bool = False) -> bool:
+    """Whether the text has only white space; with `comments`, also when it has only these."""
+    bare = _STRING_OR_COMMENT.sub(_blank_comment, text) if comments else text
+    return not bare.strip(_SPACE + _BYTE_ORDER_MARK)
 
 
-def parse(text: str) -> dict[str, object]:
+def parse(text: str, *, comments: bool = False) -> dict[str, object]:
     """The object in the text.
 
     Raises: UneditableFile naming the line of the first error.
     """
+    return _object_in(_Text.of(text, comments=comments).plain, _STRICT)
+
+
+def _object_in(plain: str, damaged: str) -> dict[str, object]:
     try:
-        value = _decode(text.removeprefix(_BYTE_ORDER_MARK))
+        value = _decode(plain.removeprefix(_BYTE_ORDER_MARK))
     except json.JSONDecodeError as error:
-        raise UneditableFile(error.lineno, "not plain JSON (a comment, a trailing comma?)", error.colno) from None
+        raise UneditableFile(error.lineno, damaged, error.colno) from None
     except RecursionError:
         raise UneditableFile(1, "nested too deeply") from None
     if not isinstance(value, dict):
         raise UneditableFile(1, "not an object")
     return value
+
+
+def _blank_comment(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith('"') else _VISIBLE.sub(" ", found[0])
+
+
+def _blank_comma(found: re.Match[str]) -> str:
+    if found[0] != ",":
+        return found[0]
+    before = found.start() - 1
+    while before >= 0 and found.string[before] in _SPACE:
+        before -= 1
+    return "," if before < 0 or found.string[before] in ",:{[" else " "  # a comma that follows no value stays an error
 
 
 def _refuse_constant(name: str) -> object:
@@ -179,10 +270,6 @@ def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _root(text: str) -> int:
-    return _skip(text, 1 if text.startswith(_BYTE_ORDER_MARK) else 0)
-
-
 def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _SPACE:
         at += 1
@@ -193,68 +280,20 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _members(text: str, opening: int) -> tuple[list[_Member], int]:
-    """The members of the object that begins at `opening`, and the offset of its closing brace."""
-    members = []
-    at = _skip(text, opening + 1)
-    while text[at] != "}":
-        start = _skip(text, at + 1) if text[at] == "," else at
-        key, after_key = _DECODER.raw_decode(text, start)
-        value = _skip(text, _skip(text, after_key) + 1)
-        _, end = _DECODER.raw_decode(text, value)
-        members.append(_Member(key, start, value, end))
-        at = _skip(text, end)
-    return members, at
-
-
-def _elements(text: str, opening: int) -> tuple[list[tuple[int, int]], int]:
-    """Start and end of each element of the list that begins at `opening`, and the offset of its closing bracket."""
-    elements = []
-    at = _skip(text, opening + 1)
-    while text[at] != "]":
-        start = _skip(text, at + 1) if text[at] == "," else at
-        _, end = _DECODER.raw_decode(text, start)
-        elements.append((start, end))
-        at = _skip(text, end)
-    return elements, at
-
-
-def _without_item(text: str, found: _Member, undo: Undo) -> str:
-    """The text without the last list element that equals ours."""
-    if text[found.value] != "[":
-        return text
-    elements, close = _elements(text, found.value)
-    ours = [index for index, (start, end) in enumerate(elements) if _compact(_decode(text[start:end])) == undo.now]
-    if not ours:
-        return text
-    start, end = elements[ours[-1]]
-    if len(elements) == 1:
-        return text[: found.value + 1] + (undo.blank or "") + text[close:]
-    if ours[-1]:
-        return text[: elements[ours[-1] - 1][1]] + text[end:]
-    return text[:start] + text[elements[1][0] :]
-
-
-def _last(members: Sequence[_Member], key: str) -> _Member | None:
+def _last(members: Sequence[_Span], key: str) -> _Span | None:
     return next((member for member in reversed(members) if member.key == key), None)
 
 
-def _find(text: str, path: Sequence[str]) -> _Member | None:
-    at = _root(text)
-    found = None
-    for key in path:
-        if text[at] != "{":
-            return None
-        found = _last(_members(text, at)[0], key)
-        if found is None:
-            return None
-        at = found.value
-    return found
+def _is_empty(whole: _Text, path: Sequence[str]) -> bool:
+    """Whether the value at path is an object without anything in it, a comment included."""
+    found = whole.find(path)
+    return found is not None and _EMPTY_OBJECT.fullmatch(whole.text, found.value, found.end) is not None
 
 
-def _is_empty(text: str, path: Sequence[str]) -> bool:
-    found = _find(text, path)
-    return found is not None and _compact(_decode(text[found.value : found.end])) == "{}"
+def _is_only(text: str, document: str) -> bool:
+    """Whether the text has nothing but an empty object and what was there before."""
+    rest, count = _EMPTY_OBJECT.subn("", text)
+    return count == 1 and rest.strip(_SPACE) == document.strip(_SPACE)
 
 
 def _nested(path: Sequence[str], value: object) -> object:
@@ -264,45 +303,79 @@ def _nested(path: Sequence[str], value: object) -> object:
 
 
 def _new_document(text: str, path: Sequence[str], value: object) -> str:
-    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
-    return mark + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+    document = json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+    if text.strip(_SPACE + _BYTE_ORDER_MARK):  # comments
+        return text + ("" if text.endswith("\n") else _line_end(text)) + document
+    return (_BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else "") + document
 
 
-def _insert(  # noqa: PLR0913, PLR0917 - the parts of the object, then the new member
-    text: str, opening: int, members: Sequence[_Member], close: int, depth: int, key: str, value: object
-) -> str:
-    unit, line_end = _unit(text), _line_end(text)
-    if not members:
-        if unit is None:
-            return text[: opening + 1] + _one_line(key, value) + text[close:]
-        inner, outer = line_end + unit * (depth + 1), line_end + unit * depth
-        return text[: opening + 1] + inner + _member(key, value, inner, unit) + outer + text[close:]
-    last = members[-1]
-    lead = text[len(text[: last.start].rstrip(_SPACE)) : last.start]
+_Container = tuple[int, Sequence[_Span], int]  # where it begins, what it has, where it is closed
+
+
+def _insert_member(
+    whole: _Text, container: _Container, depth: int, member: dict[str, object], undo: Undo
+) -> tuple[str, Undo]:
+    """The text with the member at the end of the object, in the style of its neighbours."""
+    text, (opening, members, close) = whole.text, container
+    undo = replace(undo, made=len(undo.path) - depth)
+    unit, line_end = _unit(whole), _line_end(text)
+    if not text[opening + 1 : close].strip(_SPACE):
+        undo = replace(undo, blank=text[opening + 1 : close])
+        inner, outer = line_end + (unit or "") * (depth + 1), line_end + (unit or "") * depth
+        new = _one_line(member) if unit is None else inner + _lines(member, inner, unit) + outer
+        return text[: opening + 1] + new + text[close:], undo
+    lead = _lead(text, members[-1].start) if members else _inner_lead(text, opening, close, depth + 1, unit)
     breaks = max(lead.rfind("\n"), lead.rfind("\r"))
     if breaks < 0:
-        return text[: last.end] + "," + (lead or " ") + _one_line(key, value) + text[last.end :]
-    before = line_end + lead[breaks + 1 :]
-    return text[: last.end] + "," + before + _member(key, value, before, unit or "  ") + text[last.end :]
+        return _insert(whole, container, lead or " ", _one_line(member), undo)
+    lead = line_end + lead[breaks + 1 :]
+    return _insert(whole, container, lead, _lines(member, lead, unit or "  "), undo)
 
 
-def _member(key: str, value: object, before: str, unit: str) -> str:
-    lines = json.dumps({key: value}, indent=unit, ensure_ascii=False).split("\n")[1:-1]
-    return before.join(line.removeprefix(unit) for line in lines)
+def _insert(whole: _Text, container: _Container, lead: str, new: str, undo: Undo) -> tuple[str, Undo]:
+    """The text with `new` after everything in the object or list, comments too."""
+    text, (_, spans, close) = whole.text, container
+    end = len(text[:close].rstrip(_SPACE))
+    if not _breaks(lead) and whole.bare[end - 1] != text[end - 1] and _breaks(text[end:close]):
+        lead = _line_end(text)  # after a comment to the end of its line
+    last = spans[-1].end if spans else end
+    comma = "" if not spans or "," in whole.bare[last:close] else ","
+    return text[:last] + comma + text[last:end] + lead + new + text[end:], replace(undo, comma=bool(comma), lead=lead)
 
 
-def _one_line(key: str, value: object) -> str:
-    return json.dumps({key: value}, ensure_ascii=False)[1:-1]
+def _lead(text: str, start: int) -> str:
+    """The white space before that offset."""
+    return text[len(text[:start].rstrip(_SPACE)) : start] or " "
 
 
-def _unit(text: str) -> str | None:
+def _inner_lead(text: str, opening: int, close: int, depth: int, unit: str | None = "  ") -> str:
+    """The white space before the first value in an object or list that has only comments."""
+    return _line_end(text) + (unit or "  ") * depth if _breaks(text[opening:close]) else " "
+
+
+def _lines(member: dict[str, object], lead: str, unit: str) -> str:
+    lines = json.dumps(member, indent=unit, ensure_ascii=False).split("\n")[1:-1]
+    return lead.join(line.removeprefix(unit) for line in lines)
+
+
+def _one_line(member: dict[str, object]) -> str:
+    return json.dumps(member, ensure_ascii=False)[1:-1]
+
+
+def _unit(whole: _Text) -> str | None:
     """One step of the text's indentation; None when its root object is on one line."""
-    members, _ = _members(text, _root(text))
+    members, close = whole.inside(whole.root)
     if not members:
-        return "  "
-    lead = text[len(text[: members[0].start].rstrip(_SPACE)) : members[0].start]
+        return (
+            None if whole.text[whole.root + 1 : close].strip() and "\n" not in whole.text[whole.root : close] else "  "
+        )
+    lead = whole.text[len(whole.text[: members[0].start].rstrip(_SPACE)) : members[0].start]
     breaks = max(lead.rfind("\n"), lead.rfind("\r"))
     return None if breaks < 0 else lead[breaks + 1 :]
+
+
+def _breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
 def _line_end(text: str) -> str:
@@ -311,16 +384,41 @@ def _line_end(text: str) -> str:
     return "\r" if "\r" in text and "\n" not in text else "\n"
 
 
-def _remove(text: str, path: Sequence[str], blank: str | None) -> str:
-    found = _find(text, path)
+def _without_item(whole: _Text, found: _Span, undo: Undo) -> str:
+    """The text without the last list element that equals ours."""
+    if whole.text[found.value] != "[":
+        return whole.text
+    elements, close = whole.inside(found.value)
+    ours = [index for index, each in enumerate(elements) if _compact(whole.value(each)) == undo.now]
+    return _take_out(whole, (found.value, elements, close), ours[-1], undo) if ours else whole.text
+
+
+def _remove(whole: _Text, path: Sequence[str], undo: Undo) -> str:
+    found, holder = whole.find(path), whole.find(path[:-1])
     if found is None:
-        return text
-    holder = _find(text, path[:-1])
-    members, close = _members(text, _root(text) if holder is None else holder.value)
-    index = members.index(found)
-    if len(members) == 1:
-        opening = (_root(text) if holder is None else holder.value) + 1
-        return text[:opening] + (blank or "") + text[close:]
-    if index:
-        return text[: members[index - 1].end] + text[found.end :]
-    return text[: found.start] + text[members[1].start :]
+        return whole.text
+    opening = whole.root if holder is None else holder.value
+    members, close = whole.inside(opening)
+    return _take_out(whole, (opening, members, close), members.index(found), undo)
+
+
+def _take_out(whole: _Text, container: _Container, index: int, undo: Undo) -> str:
+    """The text without one member or element; comments around it stay."""
+    text, (opening, spans, close) = whole.text, container
+    ours = spans[index]
+    around = text[opening + 1 : ours.start] + text[ours.end : close]
+    if len(spans) == 1 and not around.strip(_SPACE):
+        return text[: opening + 1] + (undo.blank or "") + text[close:]
+    following = spans[index + 1].start if index + 1 < len(spans) else close
+    if not index and len(spans) > 1 and not text[ours.end : following].replace(",", "", 1).strip(_SPACE):
+        return text[: ours.start] + text[following:]
+    start = len(text[: ours.start].rstrip(_SPACE))
+    if undo.lead is not None and text[: ours.start].endswith(undo.lead):
+        start = ours.start - len(undo.lead)
+    elif whole.bare[start - 1] != text[start - 1]:
+        start = ours.start  # the line end may be that of a comment
+    comma = whole.bare.find(",", ours.end, following)
+    if comma >= 0:
+        return text[:start] + text[ours.end : comma] + text[comma + 1 :]
+    before = whole.bare.find(",", spans[index - 1].end, ours.start) if index and undo.comma else -1
+    return (text[:start] if before < 0 else text[:before] + text[before + 1 : start]) + text[ours.end :]

@@ -6,15 +6,15 @@ A plan is made from the present state of the machine, so planning again after ex
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from keepmum_installers import files, formats
 from keepmum_installers.blocks import Block, Mark, put
-from keepmum_installers.errors import InstallError, UneditableFile
+from keepmum_installers.errors import FileLeft, UneditableFile
 from keepmum_installers.json_edit import Undo, append
 
-__all__ = ["Change", "Command", "Link", "Plan", "Step", "add_block", "edit_keys", "own_file"]
+__all__ = ["Change", "Command", "Link", "Plan", "Step", "add_block", "edit_keys", "own_file", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,22 @@ class Plan:
     notes: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
     """The last lines of the output: what others still have to do."""
+    problems: tuple[FileLeft, ...] = ()
+    """The files that could not be edited."""
+
+
+def planned(makers: Iterable[Callable[[], Step | None]], closing: tuple[str, ...] = ()) -> Plan:
+    """The plan of the steps that these functions make; a file that cannot be edited does not stop the others.
+
+    Raises: InstallError for every other problem.
+    """
+    steps, problems = [], []
+    for make in makers:
+        try:
+            steps.append(make())
+        except FileLeft as problem:
+            problems.append(problem)
+    return Plan(tuple(step for step in steps if step), closing=closing, problems=tuple(problems))
 
 
 def own_file(path: str, content: str, why: str, mode: int) -> Change | None:
@@ -90,21 +106,23 @@ def own_file(path: str, content: str, why: str, mode: int) -> Change | None:
     return None if before == after else Change(path, files.digest(before), after, why, mode)
 
 
-def edit_keys(
+def edit_keys(  # noqa: PLR0913 - what to set in three forms, for every client
     path: str,
     wanted: Sequence[tuple[Sequence[str], object]],
     why: str,
     items: Sequence[tuple[Sequence[str], object]] = (),
     secrets: Sequence[tuple[Sequence[str], str]] = (),
+    *,
+    comments: bool = False,
 ) -> Change | None:
     """The change that sets each wanted value at its key path and keeps every other byte; None when all are set.
 
     Each of `items` is appended to the list at its key path. `secrets` are set too, but appear in no message and no
-    record.
+    record. `comments` when the client reads JSON with comments and trailing commas.
 
-    Raises: InstallError when the file cannot be edited safely; it says what to add by hand.
+    Raises: FileLeft when the file cannot be edited safely; it says what to add by hand.
     """
-    before, form = files.read(path), formats.of(path)
+    before, form = files.read(path), formats.of(path, comments=comments)
     undo: list[Undo] = []
     try:
         text = original = (before or b"").decode("utf-8")
@@ -112,7 +130,7 @@ def edit_keys(
             text, step = form.merge(text, keys, value)
             undo += [step] if step else []
         for keys, item in items:
-            text, steps = append(text, keys, item)
+            text, steps = form.append(text, keys, item)
             undo += steps
         for keys, secret in secrets:
             text, step = form.merge(text, keys, secret)
@@ -130,13 +148,13 @@ def edit_keys(
 def add_block(path: str, block: Block, why: str) -> Change | None:
     """The change that adds our block to the file and keeps every other byte; None when it is there.
 
-    Raises: InstallError when the file is not UTF-8 text.
+    Raises: FileLeft when the file is not UTF-8 text.
     """
     before = files.read(path)
     try:
         text = (before or b"").decode("utf-8")
     except UnicodeDecodeError:
-        raise InstallError(
+        raise FileLeft(
             f"{path} was left unchanged: not UTF-8 text", f"Fix it and run this again, or add by hand:\n{block.lines}"
         ) from None
     text, mark = put(text, block)
@@ -149,11 +167,11 @@ def _by_hand(
     wanted: Sequence[tuple[Sequence[str], object]],
     items: Sequence[tuple[Sequence[str], object]],
     secrets: Sequence[tuple[Sequence[str], str]],
-) -> InstallError:
+) -> FileLeft:
     masked = [(keys, "THE SERVER, A SPACE AND THE KEY") for keys, _ in secrets]
     text = formats.of(path).by_hand([*wanted, *masked])
     for keys, item in items:
         text, _ = append(text, keys, item)
-    return InstallError(
+    return FileLeft(
         f"{path} was left unchanged: {reason}", f"Fix it and run this again, or add by hand:\n{text.rstrip()}"
     )

@@ -11,9 +11,9 @@ from keepmum.workspace.settings import PROJECT_FILE_NAME, SETTINGS
 from keepmum.workspace.settings.setting import PROJECT_FILE, from_text
 from keepmum_installers import files
 from keepmum_installers.blocks import Block
-from keepmum_installers.errors import InstallError
+from keepmum_installers.errors import FileLeft, InstallError
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, add_block, own_file
+from keepmum_installers.plan import Plan, add_block, own_file, planned
 
 __all__ = ["common_files", "plan"]
 
@@ -28,16 +28,33 @@ A secret never belongs in a memory: say where it is kept instead."""
 def plan(settings: Sequence[str], machine: Machine) -> Plan:
     """The edit of `AGENTS.md`, and the settings file, each setting given as `NAME=VALUE`; no steps when all is done.
 
-    Raises: InstallError when a file cannot be edited safely, or a project cannot choose a setting.
+    Raises: InstallError when a project cannot choose a setting.
     """
-    steps = (
-        add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent about the memory"),
-        own_file(_settings(machine), _chosen(settings, machine), "settings for everybody", 0o644) if settings else None,
+    makers = (
+        lambda: add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent about the memory"),
+        lambda: (
+            own_file(_settings(machine), _chosen(settings, machine), "settings for everybody", 0o644)
+            if settings
+            else None
+        ),
     )
-    return Plan(
-        tuple(step for step in steps if step),
-        closing=("Commit what was written. Memories are not in the repository: each machine keeps its own.",),
+    return planned(
+        makers, ("Commit what was written. Memories are not in the repository: each machine keeps its own.",)
     )
+
+
+def check(settings: Sequence[str], machine: Machine) -> None:
+    """Do nothing when a project can choose these settings, and the folder is a project.
+
+    Raises: InstallError.
+    """
+    if os.path.realpath(machine.repository) == os.path.realpath(machine.user_home):
+        raise InstallError(
+            f"{machine.repository} is your home, not a project", "Go to the project's folder, or use --scope user."
+        )
+    for each in settings:
+        name, _, value = each.partition("=")
+        _with_setting(_settings(machine), "", name.strip(), value)
 
 
 def common_files(machine: Machine) -> tuple[str, ...]:
@@ -62,7 +79,7 @@ def _chosen(settings: Sequence[str], machine: Machine) -> str:
         text = _with_setting(path, text, name.strip(), value)
     if before and text != before:
         lines = "\n".join(settings)
-        raise InstallError(f"{path} exists already; it was left unchanged", f"Add these settings there:\n{lines}")
+        raise FileLeft(f"{path} exists already; it was left unchanged", f"Add these settings there:\n{lines}")
     return text
 
 

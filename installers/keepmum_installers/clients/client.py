@@ -68,6 +68,8 @@ class Client(Protocol):
     """The scopes that it can be installed for."""
     commands: tuple[str, ...] = ()
     """The names of its command; the first one on PATH counts."""
+    comments: bool = False
+    """Whether it reads settings with comments and trailing commas."""
 
     def manifests(self, product: Product) -> Mapping[str, object]:  # noqa: ARG002 - for those with manifests
         """Each file that the client reads from the bundle, by path below its root: a JSON value, or plain text."""

@@ -65,7 +65,8 @@ def test_the_client_is_found_by_its_folder(machine: Machine, settings: Path) -> 
         pytest.param('{"keepmum@keepmum": true}', "ok", "switched on", id="on"),
         pytest.param('{"keepmum@keepmum": false}', "note", "switched off", id="off"),
         pytest.param("{}", "note", "not installed", id="absent"),
-        pytest.param("[", "problem", "not plain JSON", id="damaged"),
+        pytest.param('{"keepmum@keepmum": true,} // mine\n', "ok", "switched on", id="with a comment"),
+        pytest.param("[", "problem", "damaged JSON", id="damaged"),
     ],
 )
 def test_the_doctor_reads_the_settings(  # noqa: PLR0917 - fixtures and columns

@@ -183,7 +183,7 @@ def test_an_address_of_cursor_is_guarded_and_restored(home: Path, machine: Machi
     assert path.read_bytes().decode() == text
 
 
-@pytest.mark.parametrize(("name", "text"), [("mcp.json", "// c\n{}"), ("mcp.json", "{]"), ("mcp.json", "\xff")])
+@pytest.mark.parametrize(("name", "text"), [("mcp.json", "/* c\n{}"), ("mcp.json", "{]"), ("mcp.json", "\xff")])
 def test_a_damaged_file_is_reported_with_its_line_and_left_unchanged(
     home: Path, machine: Machine, name: str, text: str
 ) -> None:
@@ -193,6 +193,28 @@ def test_a_damaged_file_is_reported_with_its_line_and_left_unchanged(
     with pytest.raises(InstallError, match=r"was left unchanged: (line 1|not UTF-8)"):
         guarding.add(Target("cursor", "memory"), machine, Console())
     assert path.read_bytes() == text.encode("latin-1")
+
+
+COMMENTED = """\
+// servers
+{"mcpServers": {
+    "notes": {"command": "npx", /* pinned */ "args": ["notes"],}, // mine
+}}
+"""
+
+
+@pytest.mark.parametrize("from_entry", [False, True])
+def test_comments_stay_when_the_guard_comes_and_goes(home: Path, machine: Machine, *, from_entry: bool) -> None:
+    path = home / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text(COMMENTED, encoding="utf-8")
+    guarding.add(Target("cursor", "notes"), machine, Console())
+    assert '/* pinned */ "args": [' in path.read_text(encoding="utf-8")
+    assert '"--", "npx", "notes"]' in path.read_text(encoding="utf-8")
+    if from_entry:  # without the journal
+        Path(machine.state("installed.json")).unlink()
+    guarding.remove(Target("cursor", "notes"), machine, Console())
+    assert path.read_text(encoding="utf-8") == COMMENTED
 
 
 def test_damaged_toml_is_reported_with_its_line(home: Path, machine: Machine) -> None:

@@ -260,15 +260,62 @@ def test_one_scope_can_be_removed_alone(
     assert (sorted(repository.rglob(".claude")), len(claude.plugins)) == ([], 1)
 
 
-def test_settings_with_later_comments_are_left_unchanged_and_reported(
+def test_later_comments_stay(install: Callable[..., int], uninstall: Callable[..., int], repository: Path) -> None:
+    install(scope="project", source="team/keepmum")
+    path = repository / ".claude" / "settings.json"
+    path.write_text("// ours now\n" + path.read_text())
+    assert uninstall() == 0
+    assert path.read_text() == "// ours now\n{}\n"
+
+
+def test_later_damage_is_left_unchanged_and_reported(
     install: Callable[..., int], uninstall: Callable[..., int], repository: Path, recorded: RecordedConsole
 ) -> None:
     install(scope="project", source="team/keepmum")
     path = repository / ".claude" / "settings.json"
-    path.write_text("// ours now\n" + path.read_text())
+    path.write_text("{" + path.read_text())
     before = path.read_bytes()
     assert uninstall() == 1
     assert (path.read_bytes(), str(path) in recorded.err.getvalue()) == (before, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".claude/settings.json", "{ // mine\n}"),
+        (".cursor/mcp.json", "{{"),
+        (".cursor/hooks.json", '{"hooks": []}'),
+        (".cursor/rules", "no folder"),
+        (".codex/config.toml", "[["),
+        (".codex/config.toml", '[plugins."keepmum@keepmum"]\nenabled = false\n'),
+        (".vscode/mcp.json", '{"servers": 1}'),
+        ("AGENTS.md", "\udcff"),
+        (".keepmum.toml", 'project = "old"\n'),
+    ],
+)
+def test_one_file_of_a_repository_does_not_stop_the_others(  # noqa: PLR0917 - fixtures and columns
+    install: Callable[..., int],
+    uninstall: Callable[..., int],
+    repository: Path,
+    recorded: RecordedConsole,
+    name: str,
+    text: str,
+) -> None:
+    path = repository / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = _tree(repository)
+    clients = ("claude-code", "codex", "cursor", "vscode")
+    assert install(scope="project", source="team/keepmum", clients=clients, settings=("project=new",)) == 1
+    after = _tree(repository)
+    assert after[name] == before[name]
+    assert str(path) in recorded.err.getvalue()
+    expected = {".claude/settings.json", ".cursor/mcp.json", ".cursor/hooks.json", ".cursor/rules/keepmum.mdc"}
+    expected |= {".codex/config.toml", ".vscode/mcp.json", "AGENTS.md", ".keepmum.toml"}
+    blocked = ".cursor/rules/keepmum.mdc" if name == ".cursor/rules" else name
+    assert {each for each in expected if after.get(each) != before.get(each)} == expected - {blocked}
+    assert uninstall(scope="project") == 0
+    assert _tree(repository) == before
 
 
 def test_invalid_source_stops_everything(install: Callable[..., int], home: Path) -> None:

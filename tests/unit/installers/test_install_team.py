@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,11 @@ def test_existing_settings_are_not_written_again(machine: Machine, repository: P
 
 def test_a_settings_file_of_the_team_is_not_edited(machine: Machine, repository: Path) -> None:
     (repository / ".keepmum.toml").write_text('project = "old"\n')
-    with pytest.raises(InstallError, match="left unchanged") as caught:
-        team.plan(("project=new",), machine)
-    assert "project=new" in caught.value.next_step
+    plan = team.plan(("project=new",), machine)
+    (problem,) = plan.problems
+    assert "left unchanged" in str(problem)
+    assert "project=new" in problem.next_step
+    assert list(texts(plan)) == ["AGENTS.md"]
 
 
 @pytest.mark.parametrize(
@@ -57,5 +60,12 @@ def test_a_setting_that_a_project_cannot_choose_is_refused(machine: Machine, set
 
 def test_a_file_that_is_not_text_is_left_unchanged(machine: Machine, repository: Path) -> None:
     (repository / "AGENTS.md").write_bytes(b"\xff")
-    with pytest.raises(InstallError, match="UTF-8"):
-        team.plan((), machine)
+    (problem,) = team.plan((), machine).problems
+    assert "UTF-8" in str(problem)
+
+
+def test_a_wrong_setting_and_a_home_are_errors_before_anything_is_planned(machine: Machine) -> None:
+    with pytest.raises(InstallError, match="must be a whole number"):
+        team.check(("capture.every=often",), machine)
+    with pytest.raises(InstallError, match="is your home"):
+        team.check((), dataclasses.replace(machine, cwd=machine.user_home))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.vscode import VisualStudioCode
-from keepmum_installers.errors import InstallError
+from keepmum_installers.errors import FileLeft
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change
 from unit.installers.install_parts import undone
@@ -38,13 +39,35 @@ def test_the_plugins_folder_is_added_next_to_others_and_removed_completely(
     assert VisualStudioCode().plan(spec, machine).steps == ()
 
 
-def test_settings_with_comments_are_left_unchanged_with_the_lines_to_add(
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("{\n  // mine\n}\n", "{\n  // mine\n  ADDED\n}\n"),
+        ('{\n\t"a": 1, // one\n\t// two\n}\n', '{\n\t"a": 1, // one\n\t// two\n\tADDED\n}\n'),
+        ('{\r\n    "a": 1 // one\r\n}', '{\r\n    "a": 1, // one\r\n    ADDED\r\n}'),
+        ('// top\n{"a": [1,],}', '// top\n{"a": [1,], ADDED}'),
+        ("{ /* none */ }", "{ /* none */ ADDED }"),
+        ('{"a": 1 // one\n}', '{"a": 1, // one\nADDED\n}'),
+    ],
+)
+def test_settings_with_comments_keep_every_byte(
+    spec: InstallSpec, machine: Machine, settings: Path, text: str, after: str
+) -> None:
+    settings.write_bytes(text.encode())
+    (change,) = VisualStudioCode().plan(spec, machine).steps
+    assert isinstance(change, Change)
+    found = re.sub(r'"chat.pluginLocations": \{[^}]*\}', "ADDED", change.after.decode())
+    assert found == after
+    assert undone(change) == text
+
+
+def test_damaged_settings_are_left_unchanged_with_the_lines_to_add(
     spec: InstallSpec, machine: Machine, settings: Path
 ) -> None:
-    settings.write_text("{\n  // mine\n}\n", encoding="utf-8")
-    plan = VisualStudioCode().plan(spec, machine)
-    assert plan.steps == ()
-    assert f'"{spec.root}": true' in "\n".join(plan.notes)
+    settings.write_text('{"a": /* 1 }', encoding="utf-8")
+    with pytest.raises(FileLeft, match="damaged JSON") as caught:
+        VisualStudioCode().plan(spec, machine)
+    assert f'"{spec.root}": true' in caught.value.next_step
 
 
 def test_a_repository_gets_the_command_as_server(spec: InstallSpec, machine: Machine, repository: Path) -> None:
@@ -55,12 +78,14 @@ def test_a_repository_gets_the_command_as_server(spec: InstallSpec, machine: Mac
     assert (server["type"], server["command"]) == ("stdio", "keepmum")
 
 
-def test_a_repositorys_file_with_comments_is_refused(spec: InstallSpec, machine: Machine, repository: Path) -> None:
+def test_a_repositorys_file_with_comments_is_edited(spec: InstallSpec, machine: Machine, repository: Path) -> None:
     file = repository / ".vscode" / "mcp.json"
     file.parent.mkdir()
-    file.write_text("{ // mine\n}", encoding="utf-8")
-    with pytest.raises(InstallError, match="left unchanged"):
-        VisualStudioCode().plan(dataclasses.replace(spec, scope="project"), machine)
+    file.write_text('{ // mine\n\t"servers": {}, "inputs": []\n}', encoding="utf-8")
+    (change,) = VisualStudioCode().plan(dataclasses.replace(spec, scope="project"), machine).steps
+    assert isinstance(change, Change)
+    assert change.after.startswith(b"{ // mine\n")
+    assert undone(change) == file.read_text(encoding="utf-8")
 
 
 def test_a_repository_as_source_plans_nothing(spec: InstallSpec, machine: Machine) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from keepmum_installers.blocks import Block
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.codex import settings
-from keepmum_installers.errors import InstallError
+from keepmum_installers.errors import FileLeft, InstallError
 from keepmum_installers.files import lies_in
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, add_block
@@ -38,7 +38,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
         return Plan((change,) if change else (), closing=_for_teammates(source))
     if isinstance(entry, dict) and entry.get("enabled", True) is True:
         return Plan(closing=_for_teammates(source))
-    raise InstallError(f"{path} switches the plugin off; it was left unchanged", f"Set there by hand:\n{_TABLE}")
+    raise FileLeft(f"{path} switches the plugin off; it was left unchanged", f"Set there by hand:\n{_TABLE}")
 
 
 def _for_teammates(source: Source) -> tuple[str, ...]:

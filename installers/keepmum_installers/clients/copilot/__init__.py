@@ -34,6 +34,7 @@ class CopilotCli(Client):
 
     title = "Copilot CLI"
     commands = ("copilot",)
+    comments = True
     manifests = staticmethod(manifests.render)
 
     def folder(self, machine: Machine) -> str:
@@ -56,7 +57,7 @@ class CopilotCli(Client):
             (("extraKnownMarketplaces", MARKETPLACE), {"source": {"source": "directory", "path": root}}),
             (("enabledPlugins", PLUGIN), True),
         )
-        change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you")
+        change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you", comments=True)
         notes = (
             "Copilot CLI has Keepmum from its next session on.",
             f"It reads the plugin from {root}: keep that folder.",
@@ -99,7 +100,7 @@ def _enabled(folder: str) -> object:
 
     Raises: InstallError when they cannot be read.
     """
-    enabled = formats.values(_settings(folder)).get("enabledPlugins")
+    enabled = formats.values(_settings(folder), comments=True).get("enabledPlugins")
     return enabled.get(PLUGIN) if isinstance(enabled, dict) else None
 
 

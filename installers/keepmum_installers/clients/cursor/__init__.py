@@ -22,6 +22,7 @@ class Cursor(Client):
     title = "Cursor"
     scopes: tuple[Scope, ...] = ("user", "project")
     commands = ("cursor-agent", "cursor")
+    comments = True
     manifests = staticmethod(manifests.render)
     folder = staticmethod(local.config_folder)
     remains = staticmethod(local.remains)

@@ -15,7 +15,7 @@ from keepmum_installers.clients.cursor import local, manifests
 from keepmum_installers.errors import InstallError
 from keepmum_installers.files import lies_in
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan, edit_keys, own_file
+from keepmum_installers.plan import Plan, edit_keys, own_file, planned
 
 __all__ = ["files", "plan"]
 
@@ -23,7 +23,7 @@ __all__ = ["files", "plan"]
 def plan(machine: Machine) -> Plan:
     """The edits of the repository's files, and the remaining steps for teammates.
 
-    Raises: InstallError when the folder is the user's home, or a file cannot be edited safely.
+    Raises: InstallError when the folder is the user's home.
     """
     servers, hooks, rule = files(machine)
     if lies_in(servers, local.config_folder(machine)):
@@ -36,17 +36,20 @@ def plan(machine: Machine) -> Plan:
         "env": {"CURSOR_PROJECT_DIR": "${workspaceFolder}"},
     }
     events = manifests.hooks(manifests.Start(command="keepmum hook"))["hooks"]
-    steps = (
-        edit_keys(servers, ((("mcpServers", OWN_SERVER), entry),), "the server in Cursor, for the team"),
-        edit_keys(
+    makers = (
+        lambda: edit_keys(
+            servers, ((("mcpServers", OWN_SERVER), entry),), "the server in Cursor, for the team", comments=True
+        ),
+        lambda: edit_keys(
             hooks,
             ((("version",), 1),),
             "the hooks in Cursor, for the team",
             [(("hooks", event), _fail_open(entry)) for event, entries in events.items() for entry in entries],
+            comments=True,
         ),
-        own_file(rule, manifests.RULE, "tell each chat in Cursor about the memory", 0o644),
+        lambda: own_file(rule, manifests.RULE, "tell each chat in Cursor about the memory", 0o644),
     )
-    return Plan(tuple(step for step in steps if step), closing=_FOR_TEAMMATES)
+    return planned(makers, _FOR_TEAMMATES)
 
 
 def files(machine: Machine) -> tuple[str, str, str]:

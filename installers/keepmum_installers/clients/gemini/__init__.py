@@ -33,6 +33,7 @@ class GeminiCli(Client):
 
     title = "Gemini CLI"
     commands = ("gemini",)
+    comments = True  # not trailing commas, but the installer adds none
     manifests = staticmethod(manifests.render)
 
     def is_here(self, machine: Machine) -> bool:

@@ -35,6 +35,7 @@ class OpenCode(Client):
 
     title = "OpenCode"
     commands = ("opencode",)
+    comments = True
 
     def folder(self, machine: Machine) -> str:
         """`~/.config/opencode`, or the same below XDG_CONFIG_HOME, on every platform."""

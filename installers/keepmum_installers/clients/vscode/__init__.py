@@ -14,7 +14,6 @@ from keepmum_installers import files
 from keepmum_installers.clients.checks import interpreter, last_runs
 from keepmum_installers.clients.client import Client, InstallSpec, Scope, ServerList
 from keepmum_installers.clients.copilot.manifests import EVENTS
-from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
@@ -32,6 +31,7 @@ class VisualStudioCode(Client):
 
     title = "Visual Studio Code"
     scopes: tuple[Scope, ...] = ("user", "project")
+    comments = True
 
     def folder(self, machine: Machine) -> str:
         """The editor's settings folder.
@@ -49,21 +49,20 @@ class VisualStudioCode(Client):
     def plan(self, spec: InstallSpec, machine: Machine) -> Plan:
         """For the user: the plugin's folder in the settings. For a project: the server in `.vscode/mcp.json`.
 
-        Raises: InstallError when the named source is not valid, or a project's file cannot be edited safely.
+        Raises: InstallError when the named source is not valid, or a file cannot be edited safely.
         """
         if spec.scope == "project":
             entry = {"type": "stdio", "command": "keepmum", "args": ["mcp", "--client", _NAME]}
             (path,) = self.repository_files(spec.scope, machine)
-            change = edit_keys(path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team")
+            change = edit_keys(
+                path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team", comments=True
+            )
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
         root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
         wanted = (((_LOCATIONS, root), True),)
-        try:
-            change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder")
-        except InstallError as error:  # many of these files have comments, which are allowed there
-            return Plan(notes=(f"VS Code: {error}", *error.next_step.split("\n")))
+        change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder", comments=True)
         notes = (
             "VS Code has Keepmum from its next start on.",
             f"It reads the plugin from {root}: keep that folder.",
