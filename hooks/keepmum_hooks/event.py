@@ -82,3 +82,15 @@ class ToolCall:
         self.paths = paths  # files that the tool writes
         self.command = command  # text for a shell, or ""
         self.existing = existing  # names of input fields that repeat text from the file, such as `old_string`
+
+    def without(self, fields: tuple[str, ...]) -> ToolCall:
+        """The same call, of which the fields with these names are not scanned."""
+        return ToolCall(
+            tool=self.tool,
+            input=self.input,
+            session=self.session,
+            cwd=self.cwd,
+            paths=self.paths,
+            command=self.command,
+            existing=(*self.existing, *fields),
+        )

@@ -102,27 +102,25 @@ def _judge(client: clients.Client, name: str, content: Mapping[str, Any], enviro
     settings = switches.read(home, call.session, call.cwd, environ)
     if not settings.guard:
         return ""
-    rules = GuardRules(environ, settings.guard_paths, settings.guard_tools)
+    rules = GuardRules(environ, settings.guard_paths, settings.guard_tools, settings.guard_servers)
     if home is not None and changes_allowlist(call, home, rules):
         return client.refuse(ALLOWLIST_REFUSAL)
     if not rules.apply_to(call):
         return ""
     if home is not None:
         files.mark(places.heartbeat_file(home, name, event.GUARD))
-    reason = _objection(call, home)
+    reason = _objection(call, rules, home)
     return client.refuse(reason) if reason else ""
 
 
-def _objection(call: event.ToolCall, home: str | None) -> str:
+def _objection(call: event.ToolCall, rules: GuardRules, home: str | None) -> str:
     """Why the call must not be made, or ""."""
     try:
         if home is not None:
             from keepmum_hooks import module_cache
 
             module_cache.load(home)
-        from keepmum_hooks.call_scan import find_secrets
-
-        findings, fingerprints = find_secrets(call, home)
+        findings, fingerprints = _find_secrets(call, rules, home)
     except DeadlineError:
         return _UNCHECKED.format(why="it took too long")
     except ImportError:
@@ -136,6 +134,23 @@ def _objection(call: event.ToolCall, home: str | None) -> str:
     return _REFUSED.format(findings="; ".join(shown), allowing=allowing)
 
 
+def _find_secrets(call: event.ToolCall, rules: GuardRules, home: str | None) -> tuple[list[str], list[str]]:
+    """The findings in the call's texts and in the files that it would change, and their fingerprints.
+
+    Raises: any error of the scanner, ImportError when it cannot be loaded.
+    """
+    from keepmum_hooks.call_scan import AllowlistScanner, find_secrets
+
+    is_only_command = call.command and not call.paths and "*** " not in call.command
+    if is_only_command or rules.is_memory_tool(call.tool):
+        return find_secrets(call, home)
+    from keepmum_hooks import edits
+
+    findings, fingerprints, covered = edits.find_secrets(call, rules, AllowlistScanner(home))
+    more_findings, more_fingerprints = find_secrets(call.without(covered), home)
+    return [*findings, *more_findings], [*fingerprints, *more_fingerprints]
+
+
 def _refuse_unchecked(hint: str, raw: bytes, environ: Mapping[str, str], why: str) -> str:
     """The answer to a call that could not be checked: blocked if it names a memory and the guard is on."""
     cancel_deadline()
@@ -143,7 +158,7 @@ def _refuse_unchecked(hint: str, raw: bytes, environ: Mapping[str, str], why: st
         return ""
     try:
         settings = switches.read(places.home(environ), "", "", environ)
-        rules = GuardRules(environ, settings.guard_paths, settings.guard_tools)
+        rules = GuardRules(environ, settings.guard_paths, settings.guard_tools, settings.guard_servers)
         is_on = settings.guard
     except Exception:  # noqa: BLE001 - settings that cannot be read do not switch the guard off
         rules, is_on = GuardRules(environ), True

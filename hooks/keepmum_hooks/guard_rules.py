@@ -1,8 +1,8 @@
 """Which tool calls the guard checks: writes to memories outside Keepmum, and changes to Keepmum's own allowlist.
 
-Guarded are the memory tools of other MCP servers, writes to files that agents read first, and shell commands that name
-such a file. The decision is made by names alone, before anything is scanned. Users and projects can add to the tables
-below under `[guard]`; nobody can remove from them.
+Guarded are the memory tools of other MCP servers and of clients, any tool that is given the path of a file that agents
+read first, and shell commands that name such a file. The decision is made by names alone, before anything is scanned.
+Users and projects can add to the tables in `guard_table` under `[guard]`; nobody can remove from them.
 
 A file pattern is a path in which `*` matches any characters within a part and `**` any number of parts. It matches in
 every folder unless it is absolute or begins with `~/`. Matching ignores case: on macOS and Windows `claude.md` is the
@@ -13,72 +13,33 @@ from __future__ import annotations
 
 import sys
 
+from keepmum_hooks.guard_table import NAMES, OWN_TOOLS, PATTERNS, REMOVING, WORDS, WRITING
 from keepmum_hooks.system import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from keepmum_hooks.event import ToolCall
 
 __all__ = [
     "ALLOWLIST_REFUSAL",
-    "FILES",
-    "OWN_TOOLS",
-    "WORDS",
     "FilePattern",
     "GuardRules",
     "changes_allowlist",
     "matches",
+    "overlaps",
     "parts_of",
 ]
 
-# Parts of the names of memory servers and their tools; "-" counts as "_".
-# Source: https://github.com/modelcontextprotocol/servers/tree/main/src/memory,
-# https://github.com/basicmachines-co/basic-memory, https://github.com/getzep/graphiti and
-# https://github.com/mem0ai/mem0, read 2026-11-21
-WORDS = (
-    "memor",  # memory, memories, memorize
-    "mem0",
-    "remember",
-    "knowledge_graph",
-    "create_entities",
-    "create_relations",
-    "add_observations",
-    "write_note",
-    "edit_note",
-    "add_episode",
-    "graphiti",
-)
-# Tools whose names begin like this store nothing, and are how a secret in a memory is removed.
-_REMOVING = ("delete", "remove", "forget", "purge")
 _SERVER_TOOL = "mcp__"
-# Our own server scans every write itself, with a clearer refusal.
-OWN_TOOLS = ("mcp__plugin_keepmum_memory__", "mcp__keepmum__")
-
-# Files that agents read at the start of each session, and the folders in which clients keep memories.
-# Source: https://code.claude.com/docs/en/memory, https://code.claude.com/docs/en/sub-agents and
-# https://cursor.com/docs/context/rules, read 2026-11-21
-FILES = (
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "GEMINI.md",
-    "MEMORY.md",
-    ".memories/**",
-    ".cursor/rules/**",
-    ".claude/rules/**",
-    ".claude/agent-memory/**",
-    ".claude/agent-memory-local/**",
-    "~/.claude/**/memory/**",
-    "~/.codex/memories/**",
-)
 _CLIENT_FOLDERS = (("CLAUDE_CONFIG_DIR", "/**/memory/**"), ("CODEX_HOME", "/memories/**"))
 
-# What separates words in a shell command: blanks, operators, quotes, and the "=" of options and assignments.
-_SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
-_HOMES = (("${HOME}", "~"), ("$HOME", "~"), ("$env:USERPROFILE", "~"))
+# Parts of the names of fields that hold a path or a command, in the tools of any client or server.
+_PATH_FIELDS = ("path", "file", "uri", "dest", "target")
+_COMMAND_FIELDS = ("command", "cmd", "script", "code")
+_LONGEST_PATH = 1000
+_DEPTH = 6  # of objects and lists in which such fields are looked for
 
 _ALLOWLIST_FILES = ("allow.toml", "fingerprint.key")  # in Keepmum's home
 ALLOWLIST_REFUSAL = (
@@ -92,22 +53,32 @@ _FINGERPRINT_LENGTH = 32
 class GuardRules:
     """What is guarded for one user in one project."""
 
-    __slots__ = ("_patterns", "_tools", "_user")
+    __slots__ = ("_patterns", "_servers", "_tools", "_user")
 
-    def __init__(self, environ: Mapping[str, str], files: Iterable[str] = (), tools: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        servers: Iterable[str] = (),
+    ) -> None:
         """Combine the tables with the patterns from the settings."""
         self._user = environ.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
         client_folders = [environ[name] + below for name, below in _CLIENT_FOLDERS if environ.get(name)]
-        self._patterns = (*FILES, *client_folders, *files)
-        self._tools = tuple(tools)
+        self._patterns = (*PATTERNS, *client_folders, *files)
+        self._tools = tuple(map(_plain, tools))
+        self._servers = tuple(f"_{_plain(server).strip('_')}_" for server in servers)
 
     def apply_to(self, call: ToolCall) -> bool:
         """Whether the call may write to a memory outside Keepmum."""
-        if call.tool.startswith(_SERVER_TOOL):
-            return self._is_memory_tool(call.tool)
-        if any(self._is_memory_file(path, call.cwd) for path in call.paths):
+        if call.tool.startswith(OWN_TOOLS):
+            return False
+        if self.is_memory_tool(call.tool):
             return True
-        return bool(call.command) and self._names_memory_file(call.command, call.cwd)
+        if any(self.is_memory_file(path, call.cwd) for path in {*call.paths, *_fields(call.input, _PATH_FIELDS)}):
+            return True
+        commands = _fields(call.input, _COMMAND_FIELDS) if call.tool.startswith(_SERVER_TOOL) else (call.command,)
+        return any(self._names_memory_file(command, call.cwd) for command in commands if command)
 
     def are_named_in(self, raw: bytes) -> bool:
         """Whether a payload that could not be read names a memory; approximate, so that few other calls are blocked.
@@ -119,42 +90,81 @@ class GuardRules:
         server = _first_string(text.rpartition('"mcp_server_name"')[2]) if '"mcp_server_name"' in text else ""
         if server or tool.startswith("MCP:"):  # Cursor's form
             tool = f"{_SERVER_TOOL}{server}__{tool}"
-        if tool.startswith(_SERVER_TOOL):
-            return self._is_memory_tool(tool)
+        if tool.startswith(OWN_TOOLS):
+            return False
+        if tool.startswith(_SERVER_TOOL) or self.is_memory_tool(tool):
+            return self.is_memory_tool(tool)
         lower = text.lower()
-        return any(_last_literal(pattern) in lower for pattern in self._patterns)
+        return any(name in lower for name in NAMES) or any(
+            _last_literal(pattern) in lower for pattern in self._patterns
+        )
 
     def absolute(self, path: str, cwd: str) -> str:
         """The absolute path of `path` for a call in the folder `cwd`."""
+        path = path.removeprefix("file://")
         if path == "~" or path.startswith("~/"):
             return self._user + path[1:]
         return path if path.startswith(("/", "\\")) or path[1:2] == ":" else f"{cwd}/{path}"
 
-    def _is_memory_tool(self, name: str) -> bool:
-        if name.startswith(OWN_TOOLS):
-            return False
-        if any(matches(pattern, name) for pattern in self._tools):
-            return True
-        lower = name.lower().replace("-", "_")
-        return any(word in lower for word in WORDS) and not lower.rpartition("__")[2].startswith(_REMOVING)
-
-    def _is_memory_file(self, path: str, cwd: str) -> bool:
-        """Whether the path, or what it links to, matches a pattern."""
+    def is_memory_file(self, path: str, cwd: str) -> bool:
+        """Whether the path, or what it links to, is guarded."""
         path = self.absolute(path, cwd)
         names = {parts_of(path), parts_of(real_path(path))}
-        return any(pattern.matches(name) for pattern in self._file_patterns() for name in names)
+        if any(name and name[-1] in NAMES for name in names):
+            return True
+        text = "/".join(part for name in names for part in name)
+        return any(pattern.matches(name) for pattern in self._candidates(text) for name in names)
+
+    def is_memory_tool(self, name: str) -> bool:
+        """Whether the tool of a server or a client stores something in a memory, judged by its name."""
+        plain = _plain(name)
+        if any(matches(pattern, plain) for pattern in self._tools):
+            return True
+        words = _words_of(name)
+        if any(server in words or server in f"_{plain}_" for server in self._servers):
+            return True
+        letters = plain.replace("_", "")
+        if not any(word in words if word[0] == "_" else word.replace("_", "") in letters for word in WORDS):
+            return False
+        of_tool = frozenset(_words_of(name.rpartition("__")[2]).split("_"))
+        return bool(WRITING & of_tool) or not REMOVING & of_tool
 
     def _names_memory_file(self, command: str, cwd: str) -> bool:
-        """Whether a word of the command matches as a path; links are not resolved: there may be thousands of words."""
-        text = f"{cwd} {_with_tilde(command)}".lower().replace("\\", "/")
-        candidates = [pattern for pattern in self._file_patterns() if pattern.literal in text]
-        if not candidates:
-            return False
-        paths = (parts_of(self.absolute(word, cwd)) for word in set(_words(command)))
-        return any(pattern.matches(path) for path in paths for pattern in candidates)
+        """Whether the command names a guarded file, or writes to a name that a guarded file can have.
 
-    def _file_patterns(self) -> list[FilePattern]:
-        return [FilePattern(text, self._user) for text in self._patterns]
+        Links are not resolved: there may be thousands of words.
+        """
+        from keepmum_hooks import shell_words
+
+        if self._match(shell_words.words(command), command, cwd, matches):
+            return True
+        spelled = shell_words.respelled(command)
+        if spelled and self._match(shell_words.words("\n".join(spelled)), "\n".join(spelled), cwd, matches):
+            return True
+        open_words = shell_words.open_words(command)
+        return bool(open_words) and shell_words.writes(command) and self._match(open_words, None, cwd, overlaps)
+
+    def _match(self, words: Sequence[str], text: str | None, cwd: str, is_match: Callable[[str, str], bool]) -> bool:
+        """Whether one of the words is a guarded path in the command's folder or in one that it changes to."""
+        candidates = self._candidates(f"{cwd} {text}".lower().replace("\\", "/") if text is not None else None)
+        names = NAMES if text is None else {name for name in NAMES if name in f"{cwd} {text}".lower()}
+        if not candidates and not names:
+            return False
+        from keepmum_hooks import shell_words
+
+        for folder in shell_words.folders(words, cwd, self.absolute):
+            for path in {parts_of(self.absolute(word, folder)) for word in set(words)}:
+                if path and any(is_match(name, path[-1]) for name in names):
+                    return True
+                if any(pattern.matches(path, is_match) for pattern in candidates):
+                    return True
+        return False
+
+    def _candidates(self, text: str | None) -> list[FilePattern]:
+        """The patterns whose literal part occurs in the text, in lower case; without a text all of them."""
+        return [
+            FilePattern(pattern, self._user) for pattern in self._patterns if text is None or _literal(pattern) in text
+        ]
 
 
 def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
@@ -164,11 +174,15 @@ def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
     tool that writes the files directly.
     """
     text = "\n".join((*call.paths, call.command)).lower()
+    if not any(name in text for name in _ALLOWLIST_FILES) and "allow" not in call.command:
+        return False
+    from keepmum_hooks import shell_words
+
     if not any(name in text for name in _ALLOWLIST_FILES):
-        return "allow" in call.command and _runs_allow(_words(call.command), call.command)
+        return _runs_allow(shell_words.words(call.command), call.command)
     if any(_is_allowlist_file(rules.absolute(path, call.cwd), home) for path in call.paths):
         return True
-    words = _words(call.command)
+    words = shell_words.words(call.command)
     enters_home = any(real_path(rules.absolute(word, call.cwd)) == real_path(home) for word in words)
     return any(_is_allowlist_file(rules.absolute(word, home if enters_home else call.cwd), home) for word in words)
 
@@ -195,15 +209,36 @@ def _is_fingerprint(word: str) -> bool:
     return len(word) == _FINGERPRINT_LENGTH and _DIGITS.issuperset(word)
 
 
-def _words(command: str) -> list[str]:
-    """The words of a shell command, approximately, with the user's home as "~"."""
-    return _with_tilde(command).replace("\\ ", " ").translate(_SEPARATORS).split()
+def _fields(value: object, names: Sequence[str], depth: int = _DEPTH) -> Iterator[str]:
+    """The strings in fields whose name contains one of `names`; for paths only those that can be one."""
+    for key, item in value.items() if isinstance(value, dict) else ():
+        lower = key.lower()
+        if any(name in lower for name in names):
+            for one in item if isinstance(item, list) else (item,):
+                if isinstance(one, str) and (
+                    names is not _PATH_FIELDS or (len(one) <= _LONGEST_PATH and "\n" not in one)
+                ):
+                    yield one
+    if depth and isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, (dict, list)):
+                yield from _fields(item, names, depth - 1)
 
 
-def _with_tilde(command: str) -> str:
-    for variable, tilde in _HOMES:
-        command = command.replace(variable, tilde)
-    return command
+def _plain(name: str) -> str:
+    """The name in lower case, with one "_" for each run of other signs than letters, digits and "*"."""
+    signs = "".join(sign if sign.isalnum() or sign == "*" else " " for sign in name.lower())
+    return "_".join(signs.split())
+
+
+def _words_of(name: str) -> str:
+    """The words of the name in lower case, each between two "_": `_mem_save_` of `memSave` and of `mem-save`."""
+    pieces = ["_"]
+    before = ""
+    for sign in name:
+        pieces.append(f"_{sign}" if sign.isupper() and before.islower() else sign if sign.isalnum() else "_")
+        before = sign
+    return f"{''.join(pieces).lower()}_"
 
 
 def _first_string(text: str) -> str:
@@ -212,14 +247,24 @@ def _first_string(text: str) -> str:
 
 
 def _last_literal(pattern: str) -> str:
-    """The last piece of the pattern that a matching path contains literally: `.cursor/rules/`, `/memory/`."""
-    return [piece for piece in pattern.lower().split("**") if piece.strip("/~")][-1].lstrip("~")
+    """The last piece of the pattern that a matching path contains literally: `/rules`, `/memory/`."""
+    pieces = pattern.lower().replace("**", "*").split("*")
+    return [piece for piece in pieces if piece.strip("/~.")][-1].lstrip("~")
+
+
+def _literal(pattern: str) -> str:
+    """The longest literal piece of the last part of the pattern that has one; each matching path contains it."""
+    for part in reversed(pattern.lower().split("/")):
+        literal = max(part.split("*"), key=len)
+        if literal not in ("", ".", "~"):
+            return literal
+    return ""
 
 
 class FilePattern:
-    """One file pattern; every matching path contains `literal`, which comes from its last part that has one."""
+    """One file pattern."""
 
-    __slots__ = ("literal", "parts")
+    __slots__ = ("parts",)
 
     def __init__(self, text: str, user: str) -> None:
         """Parse `text`, in which `~` stands for the folder `user`."""
@@ -227,16 +272,19 @@ class FilePattern:
         parts = parts_of(path)
         is_absolute = path.startswith("/") or path[1:2] == ":"
         self.parts = parts if is_absolute else ("**", *parts)
-        self.literal = next(filter(None, (max(part.split("*"), key=len) for part in reversed(parts))), "")
 
-    def matches(self, path: Sequence[str]) -> bool:
-        """Whether the pattern matches the whole path, given by its parts in lower case."""
+    def matches(self, path: Sequence[str], is_match: Callable[[str, str], bool] | None = None) -> bool:
+        """Whether the pattern matches the whole path, given by its parts in lower case.
+
+        `is_match` compares one part of the pattern with one of the path: `matches` by default, or `overlaps`.
+        """
+        compare = is_match or matches
         places = {0}  # in the path, up to which the pattern matches so far
         for part in self.parts:
             if part == "**":
                 places = set(range(min(places), len(path) + 1)) if places else places
             else:
-                places = {place + 1 for place in places if place < len(path) and matches(part, path[place])}
+                places = {place + 1 for place in places if place < len(path) and compare(part, path[place])}
         return len(path) in places
 
 
@@ -267,3 +315,37 @@ def matches(pattern: str, name: str) -> bool:
             return False
         left = left[place + len(piece) :]
     return left.endswith(last)
+
+
+def overlaps(pattern: str, word: str) -> bool:
+    """Whether some name matches both `pattern` and `word`, in which `*` is any characters and `?` any one.
+
+    A word without a letter or digit matches only a pattern without one: `*` alone says nothing about a name. As in a
+    shell, a wildcard matches no "." at the start; a variable, `**`, may.
+    """
+    if any(map(str.isalnum, pattern)) and not any(map(str.isalnum, word)):
+        return False
+    if pattern.startswith(".") and word[:1] in ("*", "?") and word[:2] != "**":
+        return False
+    first, last = pattern.partition("*")[0], pattern.rpartition("*")[2]
+    marks = [place for place, sign in enumerate(word) if sign in "*?"]
+    start, end = (word[: marks[0]], word[marks[-1] + 1 :]) if marks else (word, word)
+    if not (first.startswith(start) or start.startswith(first)) or not (last.endswith(end) or end.endswith(last)):
+        return False
+    ends = {0}  # in `word`, up to which it can match the pattern so far
+    for sign in pattern:
+        ends = _past_stars(word, ends)
+        if sign == "*":
+            ends = set(range(min(ends, default=len(word) + 1), len(word) + 1))
+        else:
+            ends = {at if word[at] == "*" else at + 1 for at in ends if at < len(word) and word[at] in (sign, "*", "?")}
+    return len(word) in _past_stars(word, ends)
+
+
+def _past_stars(word: str, ends: set[int]) -> set[int]:
+    """The places in `word`, and those after the `*` that follow them, which may match nothing."""
+    passed: set[int] = set()
+    for end in ends:
+        stars = len(word) - end - len(word[end:].lstrip("*"))
+        passed.update(range(end, end + stars + 1))
+    return passed

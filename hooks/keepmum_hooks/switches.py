@@ -3,8 +3,10 @@
 The order is: environment, the session's off marker, the project's `.keepmum.toml`, the user's `config.toml`, default.
 
 A project file comes with a cloned repository, so it may only switch features off, set the interval, choose the dialect
-and add guarded names. It cannot switch on what the user switched off, cannot enable prompts in unattended runs, and
-cannot switch the guard off, not even with everything else.
+and add guarded names. It cannot switch on what the user switched off, and cannot enable prompts in unattended runs.
+
+The guard has one switch, the user's `config.toml`: a project can set variables through a client's settings, and an
+agent can switch its own session off.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ BRIEFING: Path = ("briefing", "enabled")
 GUARD: Path = ("guard", "enabled")
 GUARD_PATHS: Path = ("guard", "paths")
 GUARD_TOOLS: Path = ("guard", "tools")
+GUARD_SERVERS: Path = ("guard", "servers")
 DIALECT: Path = ("dialect",)
-_LISTS = (GUARD_PATHS, GUARD_TOOLS)
+_LISTS = (GUARD_PATHS, GUARD_TOOLS, GUARD_SERVERS)
 _ALL = (ENABLED, CAPTURE, EVERY, UNATTENDED, BRIEFING, GUARD, DIALECT, *_LISTS)
 _OFF_BY_PROJECT = (ENABLED, CAPTURE, BRIEFING)
 
@@ -60,6 +63,7 @@ class Switches:
         "every",
         "guard",
         "guard_paths",
+        "guard_servers",
         "guard_tools",
         "unattended",
     )
@@ -75,6 +79,7 @@ class Switches:
         guard: bool = True,
         guard_paths: tuple[str, ...] = (),
         guard_tools: tuple[str, ...] = (),
+        guard_servers: tuple[str, ...] = (),
         dialect: str = "",
     ) -> None:
         self.enabled = enabled  # False: no output, no counting, no briefing
@@ -85,6 +90,7 @@ class Switches:
         self.guard = guard  # False: the guard allows everything
         self.guard_paths = guard_paths  # patterns of additional files that are guarded
         self.guard_tools = guard_tools  # patterns of additional tools that are guarded
+        self.guard_servers = guard_servers  # names of additional servers whose tools are all guarded
         self.dialect = dialect  # the name of a set of tools, not validated; read by the server at its start
 
 
@@ -101,9 +107,10 @@ def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -
         every=int(_first(layers, EVERY, default=5)),  # type: ignore[arg-type]  # `_valid` returns only numbers
         unattended=bool(_first(layers, UNATTENDED, default=False)),
         briefing=bool(_first(layers, BRIEFING, default=True)),
-        guard=bool(_first((*first, user), ENABLED, default=True) and user.get(GUARD, True)),
+        guard=bool(user.get(ENABLED, True) and user.get(GUARD, True)),
         guard_paths=_all(layers, GUARD_PATHS),
         guard_tools=_all(layers, GUARD_TOOLS),
+        guard_servers=_all(layers, GUARD_SERVERS),
         dialect=str(_first(layers, DIALECT, default="")),
     )
 

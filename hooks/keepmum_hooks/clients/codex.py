@@ -82,12 +82,12 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> ToolCal
     paths = _written(command)
     if not paths:  # not a patch that we can read: judged like a command, by the names in it
         return ToolCall(tool=tool, input=tool_input, session=session, cwd=cwd, command=command)
-    return ToolCall(tool=tool, input={"patch": _added(command)}, session=session, cwd=cwd, paths=paths)
+    return ToolCall(tool=tool, input={"patch": command}, session=session, cwd=cwd, paths=paths)
 
 
 def refuse(reason: str) -> str:
-    """The JSON that blocks a tool call and shows the reason to the model."""
-    decision = f'"permissionDecision":"deny","permissionDecisionReason":{quote(reason)}'
+    """The JSON that blocks a tool call and shows the reason to the model; the client adds a full stop of its own."""
+    decision = f'"permissionDecision":"deny","permissionDecisionReason":{quote(reason.removesuffix("."))}'
     return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{decision}}}}}'
 
 
@@ -95,14 +95,6 @@ def _written(patch: str) -> tuple[str, ...]:
     """The files that a patch writes; like the client, this ignores blanks around the marks."""
     lines = [line.strip() for line in patch.splitlines()]
     return tuple(line[len(mark) :].strip() for line in lines for mark in _WRITTEN if line.startswith(mark))
-
-
-def _added(patch: str) -> str:
-    """The lines that a patch adds, at their line numbers; the other lines are empty.
-
-    Those are already in the file; blocking them would prevent the removal of a secret.
-    """
-    return "\n".join(line[1:] if line.startswith("+") else "" for line in patch.split("\n"))
 
 
 def _attended(payload: Mapping[str, Any]) -> bool:

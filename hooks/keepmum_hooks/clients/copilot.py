@@ -24,6 +24,11 @@ _NAMES = {STOP: "Stop", SESSION_START: "SessionStart"}
 # The fields for the file that a tool writes, and for the text that an edit replaces.
 _PATH_FIELDS = ("path", "file_path", "filePath")
 _EXISTING = ("old_str", "old_string", "oldString")
+# Built-in tools that write nothing; the editor ignores matchers, so every tool starts the guard.
+# Source: tool lists in public hook logs of both clients, read 2026-11-22
+_PLAIN_TOOLS = frozenset(
+    "Read Grep Glob view read_file grep_search file_search list_dir semantic_search get_errors fetch_webpage".split()
+)
 _COMMAND_FIELDS = ("command", "input")  # of shells, and of `apply_patch`, whose text names its files like a command
 
 
@@ -61,6 +66,8 @@ def read_call(payload: Mapping[str, Any], environ: Mapping[str, str]) -> ToolCal
     if call is None:
         return None
     tool, tool_input = call
+    if tool in _PLAIN_TOOLS:
+        return None
     paths = tuple(tool_input[name] for name in _PATH_FIELDS if tool_input.get(name))
     command = next((tool_input[name] for name in _COMMAND_FIELDS if name in tool_input), "")
     if not isinstance(command, str) or not all(isinstance(path, str) for path in paths):
@@ -85,7 +92,8 @@ def refuse(reason: str) -> str:
 def _server_tool(tool: str) -> str:
     """The name of a server's tool as `mcp__<server>__<tool>`; any other name unchanged.
 
-    The command line sends `memory-add_note`, the editor `mcp_memory_add_note`; no built-in tool has such a name.
+    The command line sends `memory-add_note`, the editor `mcp_memory_add_note`; no built-in tool has such a name. Our
+    own server is called `memory` here, as many are, so its writes are scanned twice.
     """
     if tool.startswith("mcp_"):
         return f"mcp__{tool[4:].lstrip('_')}"

@@ -23,6 +23,7 @@ __all__ = ["MCP_TOOL", "OWN_SERVER", "PLAIN_TOOLS", "read", "read_call", "refuse
 
 MCP_TOOL = "MCP:"  # prefix of the names of servers' tools
 OWN_SERVER = "keepmum"  # the name of our server in this client
+_ORIGINS = (f"plugin-{OWN_SERVER}-", "user-", "project-")  # prefixes of our server's name
 # Built-in tools that write no file; commands and servers' tools have their own events.
 PLAIN_TOOLS = ("Read", "Grep", "Glob", "LS", "Delete", "Task", "TodoWrite", "WebFetch", "WebSearch", "Shell")
 
@@ -110,15 +111,15 @@ def _path(value: object) -> str:
 def _server_tool(payload: Mapping[str, Any]) -> str:
     """The tool's name as `mcp__<server>__<tool>`.
 
-    The client may prefix the server's name with its origin, as in `plugin-keepmum-keepmum`. A server without a name is
-    named by its URL or command.
+    The client may prefix the server's name with its origin, as in `plugin-keepmum-keepmum`; `my-keepmum` is another
+    server. A server without a name is named by its URL or command.
     """
     tool = payload.get("tool_name")
     if not isinstance(tool, str):
         raise ValueError("no tool")  # noqa: TRY004 - as above
     names = (text_of(payload.get(field)) for field in ("mcp_server_name", "mcp_server_url", "url", "command"))
     server = next(filter(None, names), "")
-    if server.endswith(f"-{OWN_SERVER}"):
+    if server.endswith(f"-{OWN_SERVER}") and server.startswith(_ORIGINS):
         server = OWN_SERVER
     return f"mcp__{server}__{tool.removeprefix(MCP_TOOL)}"
 

@@ -1,6 +1,7 @@
 """`keepmum on` and `off`: for everything, for a project, or for one session of a client.
 
-While Keepmum is off, hooks print and count nothing, and the server offers no tools.
+While Keepmum is off, hooks print and count nothing, and the server offers no tools. The guard follows only the switch
+for everything, which is in the user's `config.toml`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def _switch(arguments: argparse.Namespace) -> int:
     overruled = overruled_by(os.environ, arguments.enabled)
     if overruled:
         console.err(f"this has no effect here yet: {overruled} overrides it")
+    if not arguments.enabled and where != "everywhere":
+        console.err("the guard for other memories stays on; only your own config.toml can disable it")
     console.err("hooks follow at once; the tools appear or disappear with the client's next session")
     return 0
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from keepmum_hooks import guard
 from keepmum_hooks.event import ToolCall
-from keepmum_hooks.guard_rules import ALLOWLIST_REFUSAL, FilePattern, GuardRules, matches, parts_of
+from keepmum_hooks.guard_rules import ALLOWLIST_REFUSAL, FilePattern, GuardRules, matches, overlaps, parts_of
 
 USER = "/home/u"
 ENVIRON = {"HOME": USER, "USERPROFILE": USER}
@@ -61,7 +62,7 @@ def test_a_memory_tool_is_guarded(name: str) -> None:
         pytest.param("mcp__memory__delete_observations", id="a tool that deletes"),
         pytest.param("mcp__memory__forget", id="a tool that forgets"),
         pytest.param("Read", id="a tool of the client"),
-        pytest.param("remember", id="not the tool of a server"),
+        pytest.param("mcp__x__delete_note", id="a tool that deletes a note"),
     ],
 )
 def test_any_other_tool_is_not_guarded(name: str) -> None:
@@ -136,10 +137,108 @@ def test_a_memory_file_that_links_elsewhere_is_guarded(tmp_path: Path) -> None:
         'python3 -c \'open("CLAUDE.md", "a")\'',
         "cat <<EOF >> docs/AGENTS.md\nx\nEOF",
         "Set-Content -Path .\\CLAUDE.md -Value x",
+        "cp /tmp/x CLAUDE.md",
+        "mv /tmp/x ./CLAUDE.md",
+        "ln -sf /tmp/x .cursor/rules/a.mdc",
+        "python3 - <<'EOF'\nopen('CLAUDE.md', 'w').write('x')\nEOF",
+        "F=CLAUDE.md; echo x > $F",
+        "cd .cursor && echo x > rules/a.mdc",
+        "cd /p/.github; cd instructions; tee a.md",
+        "git -C .claude mv x skills/a/SKILL.md",
+        'Add-Content -LiteralPath "$env:USERPROFILE\\.claude\\rules\\a.md" x',
+        "cmd /c copy x %USERPROFILE%\\.gemini\\GEMINI.md",
     ],
 )
 def test_a_command_that_names_a_memory_file_is_guarded(command: str) -> None:
     assert is_guarded(shell_call(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x >> CLAUDE.m?",
+        "echo x >> CLA*",
+        "echo x >> [C]LAUDE.md",
+        "echo x >> CLAUDE.[mM]d",
+        "cat > {CLAUDE,AGENTS}.md",
+        "cat > {README,{CLAUDE,AGENTS}}.md",
+        "tee {CLAUDE,}.md",
+        "tee .cursor/rule*/x.mdc",
+        "tee .c*/rules/x.mdc",
+        "echo x > .github/copilot-*",
+        'echo x > CLAU""DE.md',
+        "echo x > CLAU''DE.md",
+        "echo x > CLAUDE\\.md",
+        "echo x > 'CLAUDE'.md",
+        "echo x > $'CLAUDE\\x2emd'",
+        "echo x > $'\\103LAUDE.md'",
+        "echo x > $'CLAUDE\\u002emd'",
+        "python3 -c \"open('CLAUDE' + '.md', 'w')\"",
+        "python3 -c \"open(os.path.join('.cursor', 'rules', 'a.mdc'), 'w')\"",
+        "node -e \"fs.writeFileSync(path.join('.claude','rules','a.md'), x)\"",
+        "N=CLAUDE; echo x > $N.md",
+        "N=CLAUDE; echo x > ${N}.md",
+        "echo x > $(echo CLAUDE).md",
+        "sed -i s/a/b/ CLAUDE.*",
+        "Set-Content CLAUDE`.md x",
+        "D=.cursor; echo x > $D/rules/a.mdc",
+    ],
+)
+def test_a_command_that_writes_to_what_can_be_a_memory_file_is_guarded(command: str) -> None:
+    assert is_guarded(shell_call(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mysql -e 'SELECT * FROM x' > out",
+        "ls CLAUDE.m? 2>/dev/null",
+        "git add *.md",
+        "rm -rf build/*",
+        'curl -d \'{"a": "b", "c": "d"}\' > out.json',
+        "echo x > docs/{a,b}.md",
+        "echo x > $DIR/notes.txt",
+        'echo x > "$FILE"',
+        "awk '{print $1}' a > b",
+        "for f in *.py; do sed -i s/a/b/ $f; done",
+    ],
+)
+def test_a_command_with_open_words_for_other_files_is_not_guarded(command: str) -> None:
+    assert not is_guarded(shell_call(command))
+
+
+@pytest.mark.parametrize("size", [1 << 16, 1 << 20])
+def test_a_long_command_is_judged_quickly(size: int) -> None:
+    hostile = ("{a,b}" * 4 + "$x[y]*? ") * (size // 20)
+    started = time.process_time()
+    is_guarded(shell_call(f"cat > x <<'EOF'\n{hostile}\nEOF"))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word", "expected"),
+    [
+        ("claude.md", "claude.m?", True),
+        ("claude.md", "*.md", True),
+        ("claude.md", "cl*md", True),
+        ("claude.md", "cl*me", False),
+        ("claude.md", "claude.md", True),
+        ("claude.md", "claude.md?", False),
+        ("claude.md", "claude.md*", True),
+        ("claude.md", "*", False),
+        ("claude.md", "?????????", False),
+        ("rules-*", "rule*", True),
+        ("rules-*", "r*-code", True),
+        (".*", "*", False),
+        (".*", "**", True),
+        (".cursorrules", "**rules", True),
+        (".cursorrules", "*rules", False),
+        ("*.agent.md", "a.*.md", True),
+        ("*.agent.md", "a.*.mdx", False),
+    ],
+)
+def test_two_patterns_overlap_when_one_name_matches_both(pattern: str, word: str, expected: bool) -> None:  # noqa: FBT001 - as above
+    assert overlaps(pattern, word) is expected
 
 
 def test_a_command_inside_a_memory_folder_is_guarded() -> None:
@@ -197,14 +296,6 @@ def test_garbage_names_no_memory(raw: bytes) -> None:
 )
 def test_a_file_pattern_matches(pattern: str, path: str, expected: bool) -> None:  # noqa: FBT001 - a table's column
     assert FilePattern(pattern, USER).matches(parts_of(path)) is expected
-
-
-@pytest.mark.parametrize(
-    ("pattern", "literal"),
-    [("CLAUDE.md", "claude.md"), ("~/.x/**/memory/**", "memory"), ("a/*.md", ".md"), ("longest/x/**", "x")],
-)
-def test_the_literal_comes_from_the_last_part_that_has_one(pattern: str, literal: str) -> None:
-    assert FilePattern(pattern, USER).literal == literal
 
 
 @pytest.mark.parametrize(

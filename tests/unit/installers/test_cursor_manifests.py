@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from keepmum_hooks.clients.cursor import PLAIN_TOOLS
-from keepmum_hooks.guard_rules import WORDS
+from keepmum_hooks.guard_table import WORDS
 from keepmum_installers.clients.cursor import manifests
 from keepmum_installers.product import read
 

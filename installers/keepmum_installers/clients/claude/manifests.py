@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from keepmum_hooks.clients.claude_code import FILE_TOOLS, SHELL_TOOLS
 from keepmum_hooks.event import GUARD
-from keepmum_hooks.guard_rules import OWN_TOOLS, WORDS
+from keepmum_hooks.guard_table import OWN_TOOLS
 from keepmum_installers import local_plugin
 from keepmum_installers.clients.claude.settings import EVENTS, NAME, PYTHON
+from keepmum_installers.guard_matcher import of_memory
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import MARKETPLACE, SERVER, SKILL, SKILLS, Product
 
@@ -133,10 +134,9 @@ def _guards(start: Start) -> list[object]:
     and commands stay usable, since most of them have nothing to do with memories.
     """
     other_servers = f"^(?!{'|'.join(OWN_TOOLS)})mcp__"
-    of_memory = f"({'|'.join(WORDS)})".replace("_", "[-_]")
     return [
-        {"matcher": f"{other_servers}.*{of_memory}", "hooks": [{**_hook(start, GUARD), "onFailure": "block"}]},
-        {"matcher": f"{other_servers}(?!.*{of_memory})", "hooks": [_hook(start, GUARD)]},
+        {"matcher": f"{other_servers}.*{of_memory()}", "hooks": [{**_hook(start, GUARD), "onFailure": "block"}]},
+        {"matcher": f"{other_servers}(?!.*{of_memory()})", "hooks": [_hook(start, GUARD)]},
         {"matcher": "|".join((*FILE_TOOLS, *SHELL_TOOLS)), "hooks": [_hook(start, GUARD)]},
     ]
 

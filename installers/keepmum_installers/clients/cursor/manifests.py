@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from keepmum_hooks.clients.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
 from keepmum_hooks.event import GUARD
-from keepmum_hooks.guard_rules import WORDS
+from keepmum_installers.guard_matcher import of_memory
 from keepmum_installers.product import MARKETPLACE, SKILLS, Product
 
 __all__ = [
@@ -172,21 +172,15 @@ def _guards(start: Start) -> dict[str, list[dict[str, object]]]:
     and commands stay usable, since most of them have nothing to do with memories.
     """
     guard: dict[str, object] = {"command": start.hook(GUARD), "timeout": _HOOK_SECONDS}
-    of_memory = f"({'|'.join(_any_case(word) for word in WORDS)})"
     own_events = "|".join(PLAIN_TOOLS)
     return {
         "beforeMCPExecution": [
-            {**guard, "matcher": of_memory, "failClosed": True},
-            {**guard, "matcher": f"^(?!.*{of_memory})"},
+            {**guard, "matcher": of_memory(), "failClosed": True},
+            {**guard, "matcher": f"^(?!.*{of_memory()})"},
         ],
         "beforeShellExecution": [guard],
         "preToolUse": [{**guard, "matcher": f"^(?!{MCP_TOOL}|({own_events})$)"}],
     }
-
-
-def _any_case(word: str) -> str:
-    """A pattern for the word in `snake_case`, `kebab-case` and `camelCase`."""
-    return "[-_]?".join(f"[{part[0]}{part[0].upper()}]{part[1:]}" for part in word.split("_"))
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 from keepmum.core.errors import InvalidInput
 from keepmum.workspace import credentials, routing
 
-__all__ = ["absolute_path", "origin", "origin_of", "pattern", "person", "project_name", "route", "url"]
+__all__ = ["absolute_path", "origin", "origin_of", "pattern", "person", "project_name", "route", "server", "url"]
 
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
 _ORIGINS = "https://host[:port], or http://localhost[:port] for this machine, without user, password or path"
@@ -83,4 +83,11 @@ def pattern(text: str) -> str:
     """A pattern for files or tools that does not match all of them."""
     if not text.strip("*/~. ") or len(text) > 1000:
         raise ValueError("patterns of 1 to 1000 characters, which `*` alone is not")
+    return text
+
+
+def server(text: str) -> str:
+    """The name of an MCP server as a client's settings spell it."""
+    if not any(map(str.isalnum, text)) or len(text) > 200 or "*" in text:
+        raise ValueError("names of servers, with a letter or a digit and without `*`")
     return text

@@ -72,6 +72,12 @@ class Guard:
         files=_ANYWHERE,
         check=checks.pattern,
     )
+    servers: tuple[str, ...] = setting(
+        'More servers to guard, by name, such as "wiki"; a project can only add to your list.',
+        default=(),
+        files=_ANYWHERE,
+        check=checks.server,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""The words of a shell command that may be paths, without a shell's parser: rather too many than too few.
+
+A command is only scanned when one of these words can be a guarded file, and only refused when it holds a secret. So a
+word that is none costs one scan.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["folders", "open_words", "respelled", "words", "writes"]
+
+# What separates words: blanks, operators, quotes, and the "=" of options and assignments.
+_SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
+_OPERATORS = str.maketrans(dict.fromkeys("<>|&;()=:\t\r\n", " "))
+_OPEN = "*?[{$"  # signs of words that stand for other names
+_VARIABLE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+_MOST_ALTERNATIVES = 16
+_MOST_BRACES = 3
+_HOMES = (("${HOME}", "~"), ("$HOME", "~"), ("$env:USERPROFILE", "~"), ("%USERPROFILE%", "~"))
+
+# How programs join the pieces of a name, 'CLAUDE' + '.md', and of a path, join('.cursor', 'rules').
+_JOINTS = (("", (" + ", "+", " . ", " ")), ("/", (", ", ",", " / ", "/", ") / ")))
+_UNQUOTED = str.maketrans(dict.fromkeys("\"'`\\", ""))
+
+_CHANGE_FOLDER = frozenset("cd pushd chdir set-location push-location sl -C --directory --cwd".split())
+_MOST_FOLDERS = 8
+
+# Signs that a command writes a file. What only discards output does not count.
+_DISCARDED = ("2>&1", "1>&2", ">&2", ">/dev/null", "> /dev/null", ">$null", "> $null")
+_WRITERS = frozenset(
+    "tee cp mv ln dd install rsync sed perl awk ed ex vi vim patch apply sponge python python3 node deno bun ruby php "
+    "curl wget set-content add-content out-file tee-object new-item copy-item move-item copy move xcopy "
+    "robocopy".split()
+)
+
+
+def words(command: str) -> list[str]:
+    """The words of the command, with the user's home as "~"."""
+    return _with_tilde(command).replace("\\ ", " ").translate(_SEPARATORS).split()
+
+
+def respelled(command: str) -> list[str]:
+    """The command as a shell or a program reads it, where that differs: without quotes, escapes and joints."""
+    found = []
+    for joined, joints in _JOINTS:
+        text = command
+        for joint in joints:
+            text = text.replace(f"'{joint}'", joined).replace(f'"{joint}"', joined)
+        if text != command:
+            found.append(text)
+    unquoted = _decoded(command).translate(_UNQUOTED)
+    if unquoted != command:
+        found.append(unquoted)
+    return found
+
+
+def open_words(command: str) -> list[str]:
+    """The words that stand for other names, with `*` and `?` for wildcards and `**` for variables."""
+    if not any(sign in command for sign in _OPEN):
+        return []
+    closed = _without_substitutions(_with_tilde(_decoded(command))).translate(_OPERATORS)
+    found = {word.translate(_UNQUOTED) for word in closed.split() if any(sign in word for sign in _OPEN)}
+    return [_opened(one) for word in found for one in _alternatives(word)]
+
+
+def writes(command: str) -> bool:
+    """Whether the command may write a file."""
+    lower = command.lower()
+    for discarded in _DISCARDED:
+        lower = lower.replace(discarded, "")
+    if ">" in lower:
+        return True
+    return not _WRITERS.isdisjoint(word.rpartition("/")[2].rpartition("\\")[2] for word in words(lower))
+
+
+def folders(found: Sequence[str], cwd: str, absolute: Callable[[str, str], str]) -> list[str]:
+    """The working folder, and those that the command changes to, one after the other."""
+    passed = [cwd]
+    for place, word in enumerate(found[:-1]):
+        if word in _CHANGE_FOLDER and len(passed) < _MOST_FOLDERS:
+            passed.append(absolute(found[place + 1], passed[-1]))
+    return passed
+
+
+def _with_tilde(command: str) -> str:
+    for variable, tilde in _HOMES:
+        command = command.replace(variable, tilde)
+    return command
+
+
+def _without_substitutions(command: str) -> str:
+    """The command with `**` for each `$(...)` and `${...}`."""
+    pieces: list[str] = []
+    place = 0
+    while True:
+        start = min((at for at in (command.find("$(", place), command.find("${", place)) if at >= 0), default=-1)
+        end = command.find(")" if command[start + 1 : start + 2] == "(" else "}", start) if start >= 0 else -1
+        if end < 0:
+            return "".join((*pieces, command[place:]))
+        pieces += (command[place:start], "**")
+        place = end + 1
+
+
+def _alternatives(word: str) -> list[str]:
+    """The words that the shell makes of the braces in `word`; `*` for braces when they are too many."""
+    end = word.find("}")
+    start = word.rfind("{", 0, end)
+    if start < 0 or end < 0:
+        return [word]
+    inner = word[start + 1 : end].split(",")
+    if len(inner) == 1 or len(inner) > _MOST_ALTERNATIVES or word.count("{") > _MOST_BRACES:
+        inner = ["*"]
+    return [one for piece in inner for one in _alternatives(f"{word[:start]}{piece}{word[end + 1 :]}")]
+
+
+def _opened(word: str) -> str:
+    """The word with `**` for each variable, and `?` for each set of characters."""
+    first, *rest = word.split("$")
+    word = first + "".join(f"**{piece.lstrip(_VARIABLE)}" for piece in rest)
+    first, *rest = word.split("[")
+    return first + "".join(f"?{piece.partition(']')[2]}" if "]" in piece else f"[{piece}" for piece in rest)
+
+
+def _decoded(command: str) -> str:
+    r"""The command with the characters that its escapes stand for: `\x2e`, `\056` and `\u002e`."""
+    if "\\" not in command:
+        return command
+    first, *rest = command.split("\\")
+    return first + "".join(_unescaped(piece) for piece in rest)
+
+
+def _unescaped(piece: str) -> str:
+    """The text after a backslash, with the character that an escape at its start stands for."""
+    for start, length, base in (("x", 2, 16), ("u", 4, 16), ("U", 8, 16), ("", 3, 8)):
+        digits = piece[len(start) : len(start) + length]
+        if piece.startswith(start) and len(digits) == length:
+            try:
+                return chr(int(digits, base)) + piece[len(start) + length :]
+            except (ValueError, OverflowError):
+                pass
+    return f"\\{piece}"
