@@ -64,8 +64,11 @@ def answer(kind: str, hint: str, raw: bytes | None, environ: Mapping[str, str]) 
         return ""
     files.mark(places.heartbeat_file(home, name, kind))
     if kind == event.STOP:
-        from keepmum_hooks.stop import stop as act
+        from keepmum_hooks.stop import stop
+
+        text = stop(received, settings, home, name)
     else:
-        from keepmum_hooks.start import start as act
-    text = act(received, settings, home)
+        from keepmum_hooks.start import start
+
+        text = start(received, settings, home)
     return client.render(received, text) if text else ""

@@ -30,7 +30,7 @@ def start(event: Event, settings: Switches, home: str) -> str | None:
     Always writes the session's note, from which the server reads the session's working folder.
     """
     has_it = _is_repeated(home, event) if event.once else event.source == "resume" and _was_briefed(home, event.session)
-    briefing = _briefing(home, event.cwd) if settings.briefing and not has_it else None
+    briefing = _briefing(home, event.cwd, settings.dialect) if settings.briefing and not has_it else None
     _write_note(home, event, briefed=has_it or briefing is not None)
     if files.seconds_since_change(f"{home}/state/swept") > _DAY:
         remove_old_state(home)
@@ -49,12 +49,19 @@ def _is_repeated(home: str, event: Event) -> bool:
     return log.count(turns.STARTED) > 1
 
 
-def _briefing(home: str, cwd: str) -> str | None:
-    """The nearest briefing of the project that contains `cwd`, cut at a line end when it is too long."""
+def _briefing(home: str, cwd: str, dialect: str) -> str | None:
+    """The nearest briefing of the project that contains `cwd`, cut at a line end when it is too long.
+
+    The server renders it with the tools of the default dialect, since sessions with others may read it too.
+    """
     for folder in _candidates(cwd):
         raw = files.read(places.briefing_file(home, folder), _BRIEFING_LIMIT)
         if raw is not None:
             text = raw.decode("utf-8", "ignore").strip("\n")
+            if dialect:
+                from keepmum_hooks import tool_names
+
+                text = text.replace(tool_names.reading_hint(), tool_names.reading_hint(dialect), 1)
             return _cut(text) if text.strip() else None
     return None
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["stop"]
 
 
-def stop(event: Event, settings: Switches, home: str) -> str | None:
+def stop(event: Event, settings: Switches, home: str, client: str) -> str | None:
     """The capture prompt when this is the Stop that must give it, else None.
 
     Raises: OSError when the turn could not be recorded; then there is no prompt.
@@ -26,9 +26,9 @@ def stop(event: Event, settings: Switches, home: str) -> str | None:
         _append(checkpoint, path)
     if not is_due:
         return None
-    from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+    from keepmum_hooks.capture_prompt import capture_prompt
 
-    return CAPTURE_PROMPT
+    return capture_prompt(client, settings.dialect)
 
 
 def _append(checkpoint: bytes, path: str) -> None:

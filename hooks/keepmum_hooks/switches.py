@@ -111,7 +111,7 @@ def read(home: str | None, session: str, cwd: str, environ: Mapping[str, str]) -
         guard_paths=_all(layers, GUARD_PATHS),
         guard_tools=_all(layers, GUARD_TOOLS),
         guard_servers=_all(layers, GUARD_SERVERS),
-        dialect=str(_first(layers, DIALECT, default="")),
+        dialect=environ.get("KEEPMUM_DIALECT") or str(_first(layers, DIALECT, default="")),
     )
 
 

@@ -15,13 +15,13 @@ from keepmum_installers.errors import FileLeft, InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, add_block, own_file, planned
 
-__all__ = ["common_files", "plan"]
+__all__ = ["PARAGRAPH", "common_files", "plan"]
 
-_PARAGRAPH = """\
+PARAGRAPH = """\
 ## Memory
 
-This project keeps what agents learn in Keepmum, an MCP server with the tools `remember`, `recall` and `load`.
-Recall before you start on a task; remember a decision with its reason, and what cost you time to find out.
+This project keeps what agents learn in Keepmum, the MCP server `keepmum` or `memory`; its tools search, read and store.
+Search before you start on a task; store a decision with its reason, and what cost you time to find out.
 A secret never belongs in a memory: say where it is kept instead."""
 
 
@@ -31,7 +31,7 @@ def plan(settings: Sequence[str], machine: Machine) -> Plan:
     Raises: InstallError when a project cannot choose a setting.
     """
     makers = (
-        lambda: add_block(_agents(machine), Block(_PARAGRAPH, markdown=True), "tell every agent about the memory"),
+        lambda: add_block(_agents(machine), Block(PARAGRAPH, markdown=True), "tell every agent about the memory"),
         lambda: (
             own_file(_settings(machine), _chosen(settings, machine), "settings for everybody", 0o644)
             if settings

@@ -15,7 +15,7 @@ import pytest
 from cursor_executor import BadConfig, Executor, load
 from hidden import assert_hidden
 from keepmum_hooks import places
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import capture_prompt
 from keepmum_installers.clients.cursor import manifests
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the hooks of these tests start through a POSIX shell")
@@ -75,14 +75,14 @@ def memory_call(text: str) -> Json:
 
 
 def test_every_fifth_turn_gets_one_followup(cursor: Executor) -> None:
-    assert [turn for turn in range(1, 17) if cursor.turn(turn) == [CAPTURE_PROMPT]] == [5, 10, 15]
+    assert [turn for turn in range(1, 17) if cursor.turn(turn) == [capture_prompt("cursor")]] == [5, 10, 15]
 
 
 def test_every_fifth_turn_gets_one_followup_from_a_plugin_loaded_twice(twice: Executor) -> None:
     sent = {turn: twice.turn(turn) for turn in range(1, 11)}
     assert {turn: followups for turn, followups in sent.items() if followups} == {
-        5: [CAPTURE_PROMPT],
-        10: [CAPTURE_PROMPT],
+        5: [capture_prompt("cursor")],
+        10: [capture_prompt("cursor")],
     }
 
 
@@ -91,7 +91,7 @@ def test_aborted_turns_do_not_count(cursor: Executor) -> None:
         cursor.turn(turn)
     cursor.generation = "gen-aborted"
     assert not cursor.run("stop", status="aborted", loop_count=0).followup
-    assert cursor.turn(5) == [CAPTURE_PROMPT]
+    assert cursor.turn(5) == [capture_prompt("cursor")]
 
 
 def test_a_session_starts_with_its_briefing(cursor: Executor, environ: dict[str, str], workspace: Path) -> None:

@@ -15,7 +15,7 @@ from keepmum.core.memory import Filter, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
-from keepmum_hooks import places
+from keepmum_hooks import places, tool_names
 
 __all__ = ["BriefingFiles", "briefed", "remove_all"]
 
@@ -43,7 +43,7 @@ class BriefingFiles:
             if root in alive and owner not in rendered:
                 lasting = [memory for memory in briefed(store, now, owner, user) if memory.expires_at is None]
                 rendered[owner] = briefing.brief(
-                    name, [self._masker.memory(memory) for memory in lasting], self._tokens
+                    name, list(map(self._masker.memory, lasting)), self._tokens, tool_names.reading_hint()
                 )
             with contextlib.suppress(OSError):
                 # A folder that was not used for long gets none, instead of one that becomes outdated.

@@ -150,7 +150,7 @@ def find_each(context: ServiceContext, references: Sequence[str], *, unexpired: 
             missing[f"ids[{number}]"] = error
             continue
         if unexpired and memory.status == "active" and not memory.is_visible(now):
-            expired = f"{memory.id} has expired; `forget` with `undo` brings it back"
+            expired = f"{memory.id} has expired; `keepmum forget --undo` brings it back"
             missing[f"ids[{number}]"] = NotFound(expired)
         else:
             found[memory.id] = memory

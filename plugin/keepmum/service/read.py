@@ -14,6 +14,7 @@ from keepmum.service.briefing_files import briefed
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Found, Wanted
 from keepmum.stores.base import QueryVector, known_folders
+from keepmum_hooks import tool_names
 
 __all__ = ["Reader"]
 
@@ -111,11 +112,11 @@ class Reader:
         context = self.context
         events = context.store.activity(50, context.place.project)
         lately = [context.masker.activity(event) for event in events if event.action in _IN_RESUME][:5]
-        return briefing.resume(context.place.name, self._briefed(), lately, tokens)
+        return briefing.resume(context.place.name, self._briefed(), lately, tokens, tool_names.reading_hint())
 
     def brief(self, tokens: int = 1000) -> str:
         """The index of what a session should know from its start, in at most `tokens`."""
-        return briefing.brief(self.context.place.name, self._briefed(), tokens)
+        return briefing.brief(self.context.place.name, self._briefed(), tokens, tool_names.reading_hint())
 
     def history(self, reference: str) -> list[Revision]:
         """The revisions of a memory before each change, latest first."""

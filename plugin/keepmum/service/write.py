@@ -110,7 +110,7 @@ class Writer:
             return self.restore(memory.id)
         past = self.context.store.history(memory.id)
         if not past:
-            raise InvalidInput("id", f"{memory.id} has never been changed; `forget` removes it")
+            raise InvalidInput("id", f"{memory.id} has never been changed; remove it instead")
         return self._answer(self.context.retry(lambda: self._revert(lookup.find(self.context, memory.id), past[0])))
 
     def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:

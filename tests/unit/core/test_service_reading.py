@@ -273,7 +273,7 @@ def test_load_each_reports_an_expired_memory(service: MemoryService, clock: Cloc
     gone = service.remember("zebra", ttl_seconds=60).memory
     clock.advance(seconds=61)
     (reason,) = service.load_each([gone.id, kept.id]).missing
-    assert reason == f"ids[0]: {gone.id} has expired; `forget` with `undo` brings it back"
+    assert reason == f"ids[0]: {gone.id} has expired; `keepmum forget --undo` brings it back"
 
 
 def test_load_each_of_nothing_that_exists_is_an_error(service: MemoryService) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keepmum_hooks import guard, main, places
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import capture_prompt
 from keepmum_hooks.clients import cursor
 from keepmum_hooks.event import GUARD, SESSION_START, STOP, Event, ToolCall
 
@@ -223,7 +223,7 @@ def turn(tmp_path: Path, generation: str, hint: str = "cursor", **changes: objec
 def test_a_due_turn_reported_by_two_hooks_gets_one_followup(tmp_path: Path) -> None:
     answers = [turn(tmp_path, generation, hint) for generation in "ab" for hint in ("cursor", "claude-code")]
     assert [bool(each) for each in answers] == [False, False, True, False]
-    assert json.loads(answers[2]) == {"followup_message": CAPTURE_PROMPT}
+    assert json.loads(answers[2]) == {"followup_message": capture_prompt("cursor")}
 
 
 def test_turns_without_an_id_of_their_own_each_count(tmp_path: Path) -> None:

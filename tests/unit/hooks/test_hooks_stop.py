@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from keepmum_hooks import places
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import SKILLS, capture_prompt
+from keepmum_hooks.clients import CLIENTS
 from keepmum_hooks.event import STOP, Event
 from keepmum_hooks.stop import stop
 from keepmum_hooks.switches import Switches
+from keepmum_hooks.tool_names import TOOL_NAMES
 
 SESSION = "s"
 
@@ -28,51 +31,68 @@ def is_counted(home: Path) -> bool:
 
 
 def test_a_due_turn_gets_the_prompt(tmp_path: Path) -> None:
-    assert stop(turn_end(), settings(), str(tmp_path)) == CAPTURE_PROMPT
+    assert stop(turn_end(), settings(), str(tmp_path), "gemini-cli") == capture_prompt("gemini-cli")
 
 
 def test_a_turn_that_is_not_due_gets_none(tmp_path: Path) -> None:
-    assert stop(turn_end(), settings(every=2), str(tmp_path)) is None
+    assert stop(turn_end(), settings(every=2), str(tmp_path), "gemini-cli") is None
 
 
 def test_a_turn_is_counted_on_disk(tmp_path: Path) -> None:
-    stop(turn_end("one"), settings(every=2), str(tmp_path))
-    assert stop(turn_end("two"), settings(every=2), str(tmp_path)) == CAPTURE_PROMPT
+    stop(turn_end("one"), settings(every=2), str(tmp_path), "gemini-cli")
+    assert stop(turn_end("two"), settings(every=2), str(tmp_path), "gemini-cli") == capture_prompt("gemini-cli")
 
 
 def test_sessions_are_counted_separately(tmp_path: Path) -> None:
-    stop(turn_end("one"), settings(every=2), str(tmp_path))
+    stop(turn_end("one"), settings(every=2), str(tmp_path), "gemini-cli")
     other = Event(kind=STOP, session="another", cwd="", prompt="two")
-    assert stop(other, settings(every=2), str(tmp_path)) is None
+    assert stop(other, settings(every=2), str(tmp_path), "gemini-cli") is None
 
 
 def test_a_continuation_is_not_counted(tmp_path: Path) -> None:
-    assert stop(turn_end(ends_turn=False), settings(), str(tmp_path)) is None
+    assert stop(turn_end(ends_turn=False), settings(), str(tmp_path), "gemini-cli") is None
     assert not is_counted(tmp_path)
 
 
 def test_with_capture_off_nothing_is_counted(tmp_path: Path) -> None:
-    assert stop(turn_end(), settings(capture=False), str(tmp_path)) is None
+    assert stop(turn_end(), settings(capture=False), str(tmp_path), "gemini-cli") is None
     assert not is_counted(tmp_path)
 
 
 def test_an_unattended_run_is_counted_without_a_prompt(tmp_path: Path) -> None:
-    assert stop(turn_end(attended=False), settings(), str(tmp_path)) is None
+    assert stop(turn_end(attended=False), settings(), str(tmp_path), "gemini-cli") is None
     assert is_counted(tmp_path)
 
 
 def test_an_unattended_run_gets_the_prompt_when_the_setting_says_so(tmp_path: Path) -> None:
-    assert stop(turn_end(attended=False), settings(unattended=True), str(tmp_path)) == CAPTURE_PROMPT
+    assert stop(turn_end(attended=False), settings(unattended=True), str(tmp_path), "gemini-cli") == capture_prompt(
+        "gemini-cli"
+    )
 
 
 def test_a_turn_that_cannot_be_recorded_raises(tmp_path: Path) -> None:
     Path(places.turns_file(str(tmp_path), SESSION)).mkdir(parents=True)
     with pytest.raises(IsADirectoryError):
-        stop(turn_end(), settings(), str(tmp_path))
+        stop(turn_end(), settings(), str(tmp_path), "gemini-cli")
 
 
-def test_the_capture_prompt_is_one_short_line_that_names_the_skill() -> None:
-    # Clients that know plugins list the skill as keepmum:memory, the others as memory.
-    assert "memory skill (keepmum:memory)" in CAPTURE_PROMPT
-    assert "\n" not in CAPTURE_PROMPT
-    assert len(CAPTURE_PROMPT) < 200
+@pytest.mark.parametrize("dialect", ["", *TOOL_NAMES])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_capture_prompt_is_one_short_line_that_names_the_skill_as_the_client_lists_it(
+    client: str, dialect: str
+) -> None:
+    prompt = capture_prompt(client, dialect)
+    assert ("keepmum:memory" in prompt) == (client in {"claude-code", "codex"})
+    assert "use its memory skill" in prompt
+    assert "\n" not in prompt
+    assert len(prompt) < 250
+    assert set(re.findall(r"`(\w+)`", prompt)) <= set(TOOL_NAMES[dialect or "keepmum"].values())
+
+
+def test_every_client_has_a_name_for_the_skill() -> None:
+    assert set(SKILLS) == set(CLIENTS)
+
+
+def test_the_default_dialect_needs_no_tool_names_except_where_tools_are_searched_for() -> None:
+    assert [client for client in CLIENTS if "`recall`" in capture_prompt(client)] == ["codex"]
+    assert all("`store_memory`" in capture_prompt(client, "shared") for client in CLIENTS)

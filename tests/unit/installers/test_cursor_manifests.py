@@ -127,7 +127,7 @@ def test_the_servers_name_is_unusual(rendered: Json) -> None:
 def test_the_rule_is_always_on(rendered: Json) -> None:
     head, body = rendered[manifests.RULES].removeprefix("---\n").split("---\n", 1)
     assert "alwaysApply: true\n" in head
-    assert "`recall`" in body
+    assert "search it" in body
 
 
 def test_a_folder_with_a_quote_is_one_shell_word() -> None:
