@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from keepmum.core import briefing
@@ -42,6 +43,8 @@ def open_handlers(context: Context) -> MemoryHandlers:
 class MemoryHandlers(DialectHandlers):
     """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
 
+    _names = MappingProxyType({"id": "ids", "key": "ids"})
+
     def __init__(self, service: MemoryService, context: Context) -> None:
         tools = {
             "remember": self._remember,
@@ -51,6 +54,9 @@ class MemoryHandlers(DialectHandlers):
             "resume": self._resume,
         }
         super().__init__(service, context, tools)
+
+    def _parameters_of(self, tool: str) -> Mapping[str, str]:
+        return {"id": "supersedes"} if tool == "remember" else self._names
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
         return "text/markdown", self._with_notices(self._resource(uri), context)

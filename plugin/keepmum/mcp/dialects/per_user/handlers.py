@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Unpack
@@ -100,6 +100,14 @@ class PerUserHandlers(JsonHandlers):
                 return answer(self._service.masked(user), arguments)
 
         return run
+
+    def _parameters_of(self, tool: str) -> Mapping[str, str]:
+        one_category = tool in {"MemoryStore", "MemoryList"}
+        return {
+            **self._names,
+            "id": "supersedes" if tool == "MemoryStore" else "memoryId",
+            "category": "category" if one_category else "categories",
+        }
 
     # -- tools
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keepmum.core import ids
@@ -32,6 +32,9 @@ def open_handlers(context: Context) -> SharedHandlers:
 
 class SharedHandlers(DialectHandlers):
     """Seven tools over one service; notices follow a result, as in the default dialect."""
+
+    def _parameters_of(self, tool: str) -> Mapping[str, str]:
+        return {"id": "ids"} if tool == "load_memories" else self._names
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         tools = {
