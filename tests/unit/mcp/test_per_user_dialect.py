@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from dialect_calls import Caller, opened
+from keepmum import embedding
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, SecretFound
 from keepmum.core.memory import KINDS, Memory
+from keepmum.embedding.fake import FakeEmbedder
 from keepmum.mcp.arguments import KEYWORDS
 from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.per_user import SURFACE
@@ -506,3 +508,29 @@ def test_memory_that_is_gone_is_not_forgotten_twice(tools: Caller, mode: str) ->
 def test_words_of_the_context_are_not_matched(tools: Caller) -> None:
     store(tools, "Uses vim", context="said in the meeting")
     assert tools.json("MemoryForget", userId="ada", query="meeting")["status"] == "not_found"
+
+
+def test_export_has_the_due_decay_and_the_source(tools: Caller, advance: Advance) -> None:
+    store(tools, "Builds a shop", "project"), store(tools, "Uses vim")
+    advance(14)
+    rows = {row["content"]: row for row in tools.json("MemoryExport", userId="ada")["memories"]}
+    assert rows["Builds a shop"]["decayFactor"] == 0.81
+    assert rows["Uses vim"]["decayFactor"] == 1.0
+    assert set(rows["Uses vim"]["source"]) == {"conversationId", "messageId"}
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_first_write_of_a_process_reports_similar_memories_of_a_local_model(
+    project: Path,  # noqa: ARG001 - sets the working folder
+    monkeypatch: pytest.MonkeyPatch,
+    remote: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    monkeypatch.setitem(embedding.EMBEDDERS, "local", lambda *_: FakeEmbedder())
+    if remote:  # no write waits for one
+        monkeypatch.setattr(embedding, "_REMOTE", frozenset({"local"}))
+    found = []
+    for text in ("Prefers green tea in the morning", "Prefers green tea in the late morning"):
+        with opened("per-user") as process:
+            answer = process.json("MemoryStore", userId="ada", content=text, category="preference")
+            found.append([row["content"] for row in answer["similarMemories"]])
+    assert found == [[], [] if remote else ["Prefers green tea in the morning"]]

@@ -227,7 +227,7 @@ class PerUserHandlers(JsonHandlers):
         if not memories:
             answer["message"] = "There are no memories of this user yet" + (" about that" if focus else "")
         if arguments.get("includeMemories"):
-            answer["memories"] = [views.entity(memory) for memory in memories]
+            answer["memories"] = [views.entity(memory, self._service.now()) for memory in memories]
         return answer
 
     def _list(self, user: str, arguments: dict[str, Any]) -> JsonValue:
@@ -258,7 +258,7 @@ class PerUserHandlers(JsonHandlers):
             "userId": user,
             "exportedAt": iso(self._service.now()),
             "count": len(memories),
-            "memories": [views.entity(memory) for memory in memories],
+            "memories": [views.entity(memory, self._service.now()) for memory in memories],
         }
 
     def _erase(self, user: str, arguments: dict[str, Any]) -> JsonValue:

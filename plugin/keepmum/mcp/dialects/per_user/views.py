@@ -60,8 +60,13 @@ def weekly_decay(memory: Memory, now: int) -> float | None:
     return float(memory.importance * _WEEKLY_FACTOR ** (days / _WEEK))
 
 
-def entity(memory: Memory) -> dict[str, JsonValue]:
-    """A memory with all fields, for exports."""
+def entity(memory: Memory, now: int) -> dict[str, JsonValue]:
+    """A memory with all fields, for exports; without its vector, which is worth nothing without its model.
+
+    `decayFactor` is what its importance is multiplied by at the next use.
+    """
+    decayed = weekly_decay(memory, now)
+    factor = 1.0 if decayed is None or not memory.importance else round(decayed / memory.importance, 4)
     return {
         "id": memory.id,
         "userId": memory.user,
@@ -75,6 +80,8 @@ def entity(memory: Memory) -> dict[str, JsonValue]:
         "createdAt": iso(memory.created_at),
         "lastAccessedAt": iso(memory.accessed_at),
         "accessCount": memory.access_count,
+        "decayFactor": factor,
+        "source": {"conversationId": memory.session, "messageId": None},
         "status": memory.status,
         "supersedes": memory.supersedes,
         "supersededById": memory.superseded_by,
