@@ -161,7 +161,7 @@ def _store(probes: Probes) -> Iterator[Finding]:
     if not facts.get("writable"):
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be stored until that is fixed.")
     if facts.get("notice"):
-        yield note("store", str(facts["notice"]), "This is for your information only.")
+        yield note("store", str(facts["notice"]), "Compare with what you remember; the kept files are yours to delete.")
     yield from servers(facts)
     for part in _parts(facts):
         yield from _files(part)

@@ -49,6 +49,7 @@ __all__ = [
     "StoreUnavailable",
     "SwitchedOff",
     "Unsupported",
+    "report",
     "report_unexpected",
 ]
 
@@ -175,13 +176,19 @@ def _renamed(field: str, names: Mapping[str, str]) -> str:
     return f"{names.get(name, name)}{dot}{rest}"
 
 
+def report(message: str) -> None:
+    """Write a message to stderr, if there is one."""
+    try:
+        sys.stderr.write(f"keepmum: {message}\n")
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        pass  # there is no standard error, or the client closed it
+
+
 def report_unexpected(subject: str, error: BaseException) -> None:
     """Write the type and place of an unexpected error to stderr; not its message, which may contain a secret."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     where = "" if place is None else f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
-    try:  # noqa: SIM105 - contextlib would be imported for this only
-        sys.stderr.write(f"keepmum: internal error in {subject}: {type(error).__name__}{where}\n")
-    except (AttributeError, OSError, ValueError):
-        pass  # there is no standard error, or the client closed it
+    report(f"internal error in {subject}: {type(error).__name__}{where}")

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from keepmum import embedding
 from keepmum.core import validation
-from keepmum.core.errors import KeepmumError, StoreError
+from keepmum.core.errors import KeepmumError, StoreError, report
 from keepmum.core.memory import SCOPES, JsonValue, Scope
 from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, open_service
@@ -106,7 +106,7 @@ def open_memory(
 
     Raises: StoreError when the file can be neither read nor created, SettingsError when the user's settings are wrong.
     """
-    return open_service(
+    service = open_service(
         SqliteSpec(os.fspath(path)),
         allowlist.AllowlistScanner(places.home(os.environ)),
         ServiceOptions(
@@ -117,6 +117,9 @@ def open_memory(
             patient=True,
         ),
     )
+    if service.store.notice:
+        report(service.store.notice)  # a program may never ask for notices
+    return service
 
 
 def moved(  # noqa: PLR0913 - a service, and who asks for it from where
@@ -178,7 +181,7 @@ def _store_spec(  # noqa: PLR0913 - everything that decides where memories are s
     elif joins and os.path.exists(registry_path(user_home(environ) or chosen.home)):
         files = _markdown_spec(chosen.home, environ, found)._replace(registered_only=True)
     is_single = len(wanted) == 1 and not stores
-    database = SqliteSpec(chosen.store.path)
+    database = SqliteSpec(chosen.store.path, backed_up=True)
     if wanted == {"sqlite"} and is_single and files is None:
         return database
     server = _rest_spec(chosen, environ, found, drains=drains) if "rest" in wanted else None

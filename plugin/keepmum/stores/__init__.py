@@ -32,7 +32,7 @@ def open_store(spec: StoreSpec) -> Store:
     """
     match spec:
         case SqliteSpec():
-            return sqlite.SqliteStore(spec.path)
+            return sqlite.SqliteStore(spec.path, backed_up=spec.backed_up)
         case RestSpec():
             from keepmum.stores import rest
 

@@ -19,6 +19,7 @@ class SqliteSpec(NamedTuple):
     """One SQLite file."""
 
     path: str
+    backed_up: bool = False  # whether backups are made after writes too, not only in the daily upkeep
 
 
 class RestSpec(NamedTuple):

@@ -289,17 +289,18 @@ def test_a_repair_that_fails_leaves_the_damaged_file_in_place(filled: Path, monk
         assert store.count(EVERYTHING) == MANY
 
 
-def test_a_wal_without_its_file_is_set_aside_and_not_read(path: Path, tmp_path: Path) -> None:
+def test_a_store_is_restored_from_its_wal_alone(path: Path, tmp_path: Path) -> None:
     store = SqliteStore(str(path))
     store.commit([Change(None, a_memory("the old world"))])
     shutil.copyfile(f"{path}-wal", tmp_path / "wal")
     store.close()
     path.unlink()
     shutil.copyfile(tmp_path / "wal", f"{path}-wal")
-    with opened(path) as fresh:
-        assert fresh.count(wanted()) == 0
-        fresh.commit([Change(None, a_memory("the new world"))])
-        assert fresh.health()["integrity"] == "ok"
+    with opened(path) as restored:
+        assert [memory.text for memory in restored.browse(wanted())] == ["the old world"]
+        assert "it was missing" in restored.notice
+        restored.commit([Change(None, a_memory("the new world"))])
+        assert restored.health()["integrity"] == "ok"
     assert [found.name[-4:] for found in path.parent.glob("memory.db.corrupt-*")] == ["-wal"]
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 from keepmum.core import validation
-from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff
+from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff, report
 from keepmum.core.framing import inline
 from keepmum.core.memory import JsonValue, Memory, Order
 from keepmum.mcp.surface import Context
@@ -79,6 +79,9 @@ class DialectHandlers:
         self._own_session = session
         self._off_by = ""  # the setting that disables Keepmum in the session's folder
         self._shown_notices: set[str] = set()
+        self._reported = service.store.notice  # on standard error: a loss of memories must not wait for a call
+        if self._reported:
+            report(self._reported)
         self._read_switch(context)
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
@@ -101,14 +104,23 @@ class DialectHandlers:
 
     def _with_notices(self, text: str, context: Context) -> str:
         """The text, followed by notices that were not shown before."""
-        new = [notice for notice in self._service.notices() if notice not in self._shown_notices]
-        self._shown_notices.update(new)
-        for notice in new:
-            context.log("warning", notice)
+        new = self._new_notices(context)
         caveat = self._service.caveat()
         return "\n".join(
             [text, *filter(None, [inline(caveat)]), *(f"Tell the user: {inline(notice)}" for notice in new)]
         )
+
+    def _new_notices(self, context: Context) -> list[str]:
+        """The notices that were not shown before; each goes to the client's log, and damage to standard error."""
+        new = [notice for notice in self._service.notices() if notice not in self._shown_notices]
+        self._shown_notices.update(new)
+        for notice in new:
+            context.log("warning", notice)
+        damage = self._service.store.notice
+        if damage in new and damage != self._reported:
+            self._reported = damage
+            report(damage)
+        return new
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """MIME type and text of a resource, followed by new notices.
@@ -179,10 +191,11 @@ class JsonHandlers(DialectHandlers):
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         answer = self._serialised(self._answers[name](arguments))
-        for notice in filter(None, (*self._service.notices(), self._service.caveat())):
-            if notice not in self._shown_notices:
-                self._shown_notices.add(notice)
-                context.log("warning", notice)
+        self._new_notices(context)
+        caveat = self._service.caveat()
+        if caveat and caveat not in self._shown_notices:
+            self._shown_notices.add(caveat)
+            context.log("warning", caveat)
         return answer
 
     def _serialised(self, answer: JsonValue) -> str:

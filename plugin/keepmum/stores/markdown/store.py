@@ -85,7 +85,7 @@ class MarkdownStore:
         with self._store_errors():
             with self._lock.hold(_LOCK_TIMEOUT):  # two processes that repair a cache must not delete each other's
                 self._table = FileTable(os.path.join(index_folder, "files.db"))
-                self._index = SqliteStore(os.path.join(index_folder, "memory.db"), self._refresh)
+                self._index = SqliteStore(os.path.join(index_folder, "memory.db"), self._refresh, cache=True)
             self._sync = IndexSync(self._folder, self._table, self._index, project)
             self._update_index(check_all=True)
         self.features = Features(

@@ -13,20 +13,29 @@ from keepmum.system import private_files
 
 __all__ = [
     "VECTORS_PREFIX",
+    "aside_name",
     "back_up",
     "backup_is_due",
     "backups",
+    "is_filled",
+    "is_old",
+    "last_backup_before",
     "network_file_system",
     "read_only_uri",
     "refuse_network",
     "remove_copies",
+    "report",
+    "reports",
     "set_aside",
+    "size_of",
 ]
 
 VECTORS_PREFIX = "vectors-"  # starts the name of every folder of a vector index
 _KEPT_BACKUPS = 7
 _BACKUP_EVERY = 24 * 3600  # seconds
 _SIDE_FILES = ("", "-wal", "-shm")
+_ASIDE, _REPORT = ".corrupt-", ".damage-"  # what a damaged store is renamed to, and what its report is called
+_LONGEST_REPORT = 2_000  # characters
 # File systems without memory that the processes of a machine share, which WAL needs.
 # Source: https://sqlite.org/wal.html, read 2026-11-21.
 _NETWORK_TYPES = (
@@ -53,25 +62,50 @@ def network_file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str 
 
 def backups(path: str) -> list[str]:
     """The backups of a store, oldest first."""
-    folder = _backup_folder(path)
+    folder, prefix = _backup_folder(path), _backup_prefix(path)
     try:
-        names = sorted(name for name in os.listdir(folder) if name.startswith("memory-") and name.endswith(".db"))
+        names = sorted(name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(".db"))
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names]
 
 
-def backup_is_due(path: str, now: float) -> bool:
-    """Whether the last backup is more than a day old, or there is none."""
-    existing = backups(path)
-    return not existing or now - os.stat(existing[-1]).st_mtime >= _BACKUP_EVERY
+def is_filled(backup: str) -> bool:
+    """Whether a backup can be read and has memories."""
+    try:
+        with contextlib.closing(sqlite3.connect(read_only_uri(backup, "immutable=1"), uri=True)) as db:
+            return db.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
+    except (sqlite3.Error, UnicodeDecodeError):
+        return False
+
+
+def backup_is_due(path: str, now: float, most: int = 1) -> bool:
+    """Whether fewer than `most` backups with memories were made in the last day."""
+    recent = [backup for backup in backups(path)[-most:] if now - _modified(backup) < _BACKUP_EVERY]
+    return sum(map(is_filled, recent)) < most
+
+
+def is_old(existing: list[str], now: float) -> bool:
+    """Whether all of these backups are more than a day old."""
+    return not any(now - _modified(backup) < _BACKUP_EVERY for backup in existing)
+
+
+def last_backup_before(path: str, moment: float) -> str | None:
+    """The last backup, when it was made before `moment` and as the last of several in one day; else None."""
+    *_, before, last = ["", "", *backups(path)]
+    is_second = bool(before) and _modified(last) - _modified(before) < _BACKUP_EVERY
+    return last if is_second and _modified(last) < moment else None
 
 
 def back_up(db: sqlite3.Connection, path: str, now: float) -> str:
-    """Make a backup, keep the last seven; returns its path."""
-    private_files.make_folder(_backup_folder(path))
+    """Make a backup; returns its path.
+
+    Of the others stay the last seven, and the last one of each of seven days; one with memories in any case.
+    """
+    folder = _backup_folder(path)
+    private_files.make_folder(folder)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
-    target = os.path.join(_backup_folder(path), f"memory-{stamp}.db")
+    target = os.path.join(folder, f"{_backup_prefix(path)}{stamp}.db")
     unfinished = f"{target}.{os.getpid()}-{_thread.get_ident()}.part"  # two threads may do this at once
     os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
     try:
@@ -84,7 +118,7 @@ def back_up(db: sqlite3.Connection, path: str, now: float) -> str:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
         raise
-    for old in [*backups(path)[:-_KEPT_BACKUPS], *_abandoned(_backup_folder(path), now)]:
+    for old in [*_outdated(backups(path)), *_abandoned(path, now)]:
         with contextlib.suppress(OSError):
             os.unlink(old)
     return target
@@ -95,18 +129,54 @@ def read_only_uri(path: str, mode: str = "mode=ro") -> str:
     return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{mode}"
 
 
-def set_aside(path: str) -> str:
-    """Rename a damaged file and its WAL, without deleting anything; returns the new path."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    target = f"{path}.corrupt-{stamp}"
-    for attempt in range(1, 100):
-        if not os.path.exists(target):
-            break
-        target = f"{path}.corrupt-{stamp}-{attempt}"
+def aside_name(path: str) -> str:
+    """A new name for a damaged store that is kept."""
+    return _unused(path + _ASIDE, _SIDE_FILES)
+
+
+def set_aside(path: str, target: str) -> list[str]:
+    """Rename a damaged file, its WAL and its shared memory, without deleting anything; returns the new names."""
+    renamed = []
     for suffix in _SIDE_FILES:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path + suffix, target + suffix)
-    return target
+            renamed.append(os.path.basename(target + suffix))
+    return renamed
+
+
+def report(path: str, text: str) -> str:
+    """Keep a report of damage, which a person acknowledges by deleting it; returns it with that request.
+
+    Raises: OSError.
+    """
+    target = _unused(path + _REPORT, ("",))
+    text = f"{text} Delete {target} once you have read this; until then it is reported."
+    private_files.replace_file(target, text + "\n")
+    return text
+
+
+def reports(path: str, newer_than: float = 0.0) -> list[str]:
+    """The reports of damage that nobody deleted, oldest first."""
+    folder, name = os.path.split(path)
+    found = []
+    try:
+        for entry in sorted(os.listdir(folder)):
+            if entry.startswith(name + _REPORT) and not entry.endswith(".part"):
+                one = os.path.join(folder, entry)
+                if _modified(one) >= newer_than:
+                    with open(one, encoding="utf-8", errors="replace") as file:
+                        found.append(file.read(_LONGEST_REPORT).strip())
+    except OSError:
+        pass
+    return found
+
+
+def size_of(path: str) -> int:
+    """Bytes of a file, 0 when there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def refuse_network(path: str) -> None:
@@ -128,7 +198,7 @@ def remove_copies(path: str) -> list[str]:
     copies = [
         os.path.join(folder, entry)
         for entry in os.listdir(folder)
-        if entry.startswith((f"{name}.corrupt-", f"{name}.mended"))
+        if entry.startswith((f"{name}{_ASIDE}", f"{name}{_REPORT}", f"{name}.mended"))
         or (entry.startswith(f"{name}.") and entry.endswith(".part"))
     ]
     removed = []
@@ -139,11 +209,60 @@ def remove_copies(path: str) -> list[str]:
     return removed
 
 
-def _abandoned(folder: str, now: float) -> list[str]:
-    """Unfinished backups that killed processes left."""
-    parts = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".part")]
-    return [part for part in parts if now - os.stat(part).st_mtime >= _BACKUP_EVERY]
+def _unused(prefix: str, suffixes: tuple[str, ...]) -> str:
+    """A name that starts with `prefix`, goes on with the time, and is free with each of `suffixes`."""
+    stamp = prefix + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    names = [stamp, *(f"{stamp}-{attempt}" for attempt in range(1, 100))]
+    return next((name for name in names if not any(os.path.exists(name + end) for end in suffixes)), stamp)
+
+
+def _outdated(existing: list[str]) -> list[str]:
+    """The backups that may be deleted."""
+    last_of_day = {os.path.basename(backup).rpartition("T")[0]: backup for backup in existing}
+    kept = {*existing[-_KEPT_BACKUPS:], *list(last_of_day.values())[-_KEPT_BACKUPS:]}
+    if not any(map(is_filled, kept)):
+        kept.update([backup for backup in existing if is_filled(backup)][-1:])
+    return [backup for backup in existing if backup not in kept]
+
+
+def _abandoned(path: str, now: float) -> list[str]:
+    """Unfinished copies that killed processes left: their process is gone, or they are a day old."""
+    folder, name = os.path.split(path)
+    backup_folder = _backup_folder(path)
+    parts = [os.path.join(backup_folder, entry) for entry in os.listdir(backup_folder) if entry.endswith(".part")]
+    parts += [
+        os.path.join(folder, entry)
+        for entry in os.listdir(folder)
+        if entry.startswith(f"{name}.") and entry.endswith(".part")
+    ]
+    return [part for part in parts if now - _modified(part) >= _BACKUP_EVERY or not _may_be_running(part)]
+
+
+def _may_be_running(part: str) -> bool:
+    """Whether the process that a part names, `….PID-NUMBER.part`, may be running."""
+    process = part.removesuffix(".part").rpartition(".")[2].partition("-")
+    if os.name == "nt" or not (process[0].isdecimal() and process[2].isdecimal()):
+        return True
+    try:
+        os.kill(int(process[0]), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _modified(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _backup_folder(path: str) -> str:
     return os.path.join(os.path.dirname(path), "backups")
+
+
+def _backup_prefix(path: str) -> str:
+    """The start of the names of a store's backups; several stores may share a folder."""
+    return f"{os.path.basename(path).removesuffix('.db')}-"

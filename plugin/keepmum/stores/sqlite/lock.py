@@ -31,6 +31,11 @@ class WriterLock:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         self._depth = 0
 
+    @property
+    def descriptor(self) -> int:
+        """The open file of the lock, where a store keeps its ledger."""
+        return self._descriptor
+
     @contextlib.contextmanager
     def hold(self, patience: float = 10.0) -> Iterator[None]:
         """Hold the lock during the block.

@@ -1,56 +1,255 @@
-"""Reads what can still be read of a damaged store."""
+"""Reads what can still be read of a damaged or lost store, and of its backups."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
-from keepmum.stores.sqlite import files, rows
+from keepmum.stores.sqlite import edits, files, rows, wal
+from keepmum.stores.sqlite.ledger import ANY, Acknowledged
+from keepmum.stores.transactions import transaction
 
-__all__ = ["salvage"]
+__all__ = ["Salvaged", "is_consistent", "salvage"]
 
 _HEADER = 100  # bytes of the file header. Source: https://sqlite.org/fileformat2.html
 _MAX_MISSES = 100_000  # consecutive unreadable row numbers after which the rest of the table counts as lost
-_SELECT = f"SELECT seq, {', '.join(rows.COLUMNS)} FROM memories WHERE seq > ? ORDER BY seq"
+_COLUMNS = f"seq, digest, {', '.join(rows.COLUMNS)}"
+_SELECT = f"SELECT {_COLUMNS} FROM memories WHERE seq > ? ORDER BY seq"
+_PAST = ("history", "activity", "roots")
+_PURGED = "SELECT DISTINCT memory FROM activity WHERE action = 'purged' AND memory IS NOT NULL"
 
 
-def salvage(damaged: str, backups: list[str]) -> tuple[list[Memory], int]:
-    """All memories that can be read from a damaged store, and how many of them came from its backups.
+class Salvaged(NamedTuple):
+    """What a new file was filled with."""
 
-    A missing memory is read from the latest backup that has it (`backups` are oldest first). When nothing is missing
-    the backups are not read, because they still hold memories that were purged later.
+    memories: int
+    from_backups: int  # of these
+    backups: tuple[str, ...]  # names of the backups that gave memories
+
+
+class _View(NamedTuple):
+    """What one copy of a store says."""
+
+    memories: dict[str, Memory]
+    doubtful: frozenset[str]  # ids of memories whose text does not have its digest
+    purged: frozenset[str]  # ids that the activity log names
+    complete: bool  # whether these are all the memories that the copy had
+    change: int
+    identity: int
+
+
+def salvage(
+    path: str,
+    target: sqlite3.Connection,
+    backups: Sequence[str],
+    last: Acknowledged | None,
+    *,
+    suspect: bool,
+) -> Salvaged:
+    """Fill a new database with everything that can be read of the store at `path` and of its backups, oldest first.
+
+    A memory that cannot be read comes from the latest backup that has it. When nothing is missing the backups add no
+    memory, because they still hold those that were purged later; with `suspect` something may be missing in any case.
+    History and activity are kept as far as they can be read.
     """
-    found, complete = _read(damaged)
-    if not found:
-        with _with_new_header(damaged) as copy:
-            found, complete = _read(copy)
-    own = len(found)
-    for backup in () if complete else reversed(backups):
-        for memory in _read(backup)[0].values():
-            found.setdefault(memory.id, memory)
-    return list(found.values()), len(found) - own
+    with contextlib.ExitStack() as stack:
+        copies = [stack.enter_context(copy) for copy in _copies(path, backups)]
+        views = [_read(copy) for copy in copies]
+        ranked = sorted(zip(views, copies, strict=True), key=lambda pair: _rank(pair[0], last), reverse=True)
+        best = ranked[0][0] if ranked else None
+        missing = suspect or best is None or not best.complete or (last is not None and best.change < last.change)
+        found = _merged([view for view, _ in (ranked if missing else ranked[:1])])
+        own = set(found)
+        saved = [(_read(backup), backup) for backup in reversed(backups)]
+        purged = frozenset[str]().union(*(view.purged for view in views))
+        used = _add_from_backups(found, saved, purged, missing=missing)
+        for ident in purged:
+            found.pop(ident, None)
+        edits.fill(target, list(found.values()))
+        kept = {row[0] for row in target.execute("SELECT id FROM memories")}
+        _copy_past(target, [*(copy for _, copy in ranked), *(backup for _, backup in saved)], kept)
+        _continue_numbers(target, max([0 if last is None else last.change, *(view.change for view in views)]))
+    return Salvaged(len(kept), len(kept - own), used)
 
 
-def _read(path: str) -> tuple[dict[str, Memory], bool]:
-    """The memories of a store by id, and whether these are all it had."""
-    memories: list[Memory | None] = []
+def is_consistent(path: str) -> bool:
+    """Whether every page and every memory of a store can be read, and its full-text index matches the memories.
+
+    Then changed pages are probably the work of another program: the triggers update the index with an edit, whereas
+    few flipped bits leave the words of a text as they were.
+    """
+    with _copy(path, wal.frames(path + "-wal")) as copy, contextlib.closing(sqlite3.connect(copy)) as db:
+        db.row_factory = sqlite3.Row
+        try:
+            if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                return False
+            db.execute("INSERT INTO words(words, rank) VALUES ('integrity-check', 1)")
+            return all(entry is not None for entry in _rows(db))
+        except (sqlite3.Error, UnicodeDecodeError):
+            return False
+
+
+def _rank(view: _View, last: Acknowledged | None) -> tuple[bool, int, bool, int]:
+    """What makes a view better than another; a WAL of another store must not displace the right file."""
+    is_ours = last is None or last.identity in (ANY, view.identity)
+    return is_ours and bool(view.memories), view.change, view.complete, len(view.memories)
+
+
+def _merged(views: Sequence[_View]) -> dict[str, Memory]:
+    """The latest revision of each memory; of equal ones that of the better view, unless its text is damaged."""
+    found: dict[str, Memory] = {}
+    doubtful: set[str] = set()
+    for view in views:
+        for ident, memory in view.memories.items():
+            known = found.get(ident)
+            is_doubtful = ident in view.doubtful
+            if known is None or (ident in doubtful, memory.revision) > (is_doubtful, known.revision):
+                found[ident] = memory
+                doubtful.discard(ident)
+                if is_doubtful:
+                    doubtful.add(ident)
+    return found
+
+
+def _add_from_backups(
+    found: dict[str, Memory], saved: Sequence[tuple[_View, str]], purged: frozenset[str], *, missing: bool
+) -> tuple[str, ...]:
+    """Replace damaged memories by sound ones of the same revision, add missing ones; returns the backups used."""
+    used: dict[str, None] = {}
+    settled: set[str] = set()
+    for view, backup in saved:
+        for ident, memory in view.memories.items():
+            known = found.get(ident)
+            if known is None:
+                if missing and ident not in purged:
+                    found[ident] = memory
+                    used[os.path.basename(backup)] = None
+            elif known.revision == memory.revision and ident not in view.doubtful and ident not in settled:
+                settled.add(ident)
+                found[ident] = replace(memory, accessed_at=known.accessed_at, access_count=known.access_count)
+    return tuple(used)
+
+
+def _copy_past(target: sqlite3.Connection, sources: Sequence[str], kept: set[str]) -> None:
+    """Copy history, activity and folders, each from the best source that has any; what is unreadable is left out."""
+    for table in _PAST:
+        for source in sources:
+            past = _all_rows(source, table)
+            if table == "history":
+                past = [row for row in past if row["memory"] in kept]
+            if past:
+                names = past[0].keys()
+                with contextlib.suppress(sqlite3.Error), transaction(target):
+                    target.executemany(
+                        f"INSERT OR IGNORE INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
+                        [tuple(row) for row in past],
+                    )
+                break
+
+
+def _continue_numbers(target: sqlite3.Connection, change: int) -> None:
+    """Number transactions on from the last known one: the ledger takes a lower number for a loss."""
+    target.execute("UPDATE counters SET value = max(value, ?) WHERE name = 'change'", (change + 1,))
+
+
+def _copies(path: str, backups: Sequence[str]) -> Iterator[contextlib.AbstractContextManager[str]]:
+    """The store as its sound WAL frames make it, up to the first damaged frame, and without WAL.
+
+    Also the last backup with the frames: a backup has the same pages, so this is nearly the store if its file is lost.
+    """
+    found = wal.frames(path + "-wal", verify=True)
+    damaged = next((number for number, frame in enumerate(found) if not frame.sound), len(found))
+    if found:
+        yield _copy(path, found)
+    if found and backups:
+        yield _copy(path, found, backups[-1])
+    if 0 < damaged < len(found):
+        yield _copy(path, found[:damaged])
+    if files.size_of(path):
+        yield _copy(path, [])
+
+
+@contextlib.contextmanager
+def _copy(path: str, found: list[wal.Frame], base: str | None = None) -> Iterator[str]:
+    """A copy of a store, or of `base`, with these frames of its WAL, and a valid header; it is alike in all stores."""
+    import shutil  # half a megabyte, and only needed here
+
+    copy = f"{path}.{os.getpid()}-{len(found)}{'' if base is None else '0'}.part"
     try:
-        with contextlib.closing(sqlite3.connect(files.read_only_uri(path), uri=True)) as db:
-            db.row_factory = sqlite3.Row
-            db.text_factory = lambda raw: raw.decode("utf-8", "replace")  # part of a text is better than none
-            memories += _rows(db)
-            indexed = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
-    except (sqlite3.Error, UnicodeDecodeError):  # SQLite quotes a broken schema unchanged
-        indexed = None
-    found = {memory.id: memory for memory in memories if memory is not None}
-    return found, len(found) == len(memories) == indexed
+        os.close(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(base or path, copy)
+        with open(copy, "r+b") as file:
+            for page, content in wal.pages(found)[0].items():
+                file.seek((page - 1) * len(content))
+                file.write(content)
+            file.seek(0)
+            header = file.read(_HEADER)
+            file.seek(0)
+            file.write(_sound_header(header))
+        yield copy
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(copy)
 
 
-def _rows(db: sqlite3.Connection) -> Iterator[Memory | None]:
-    """The memories of a store row by row; None for each row number that cannot be read."""
+def _sound_header(header: bytes) -> bytes:
+    """A header for a file without WAL and with as many pages as it has; with our page size, if it is damaged."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE TABLE t (c)")
+        sound = bytearray(db.serialize()[:_HEADER])
+    if header[:16] == sound[:16] and header[20:24] == sound[20:24]:
+        sound = bytearray(header)
+    sound[18:20] = b"\1\1"  # no WAL
+    sound[28:32] = bytes(4)  # number of pages: taken from the file size
+    return bytes(sound)
+
+
+def _read(path: str) -> _View:
+    """What a copy of a store, or a backup, says."""
+    memories: list[tuple[Memory, bool] | None] = []
+    indexed, change, identity, purged = None, 0, ANY, frozenset[str]()
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:  # SQLite quotes a broken schema
+        memories += _rows(db)
+        indexed = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
+        counters = dict(db.execute("SELECT name, value FROM counters").fetchall())
+        change, identity = counters.get("change", 0), counters.get("identity", ANY)
+        purged = frozenset(row[0] for row in db.execute(_PURGED))
+    read = [entry for entry in memories if entry is not None]
+    return _View(
+        {memory.id: memory for memory, _ in read},
+        frozenset(memory.id for memory, is_sound in read if not is_sound),
+        purged,
+        len({memory.id for memory, is_sound in read if is_sound}) == len(memories) == indexed,
+        change,
+        identity,
+    )
+
+
+def _opened(path: str) -> contextlib.closing[sqlite3.Connection]:
+    db = sqlite3.connect(files.read_only_uri(path, "immutable=1"), uri=True)
+    db.row_factory = sqlite3.Row
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")  # part of a text is better than none
+    return contextlib.closing(db)
+
+
+def _all_rows(path: str, table: str) -> list[sqlite3.Row]:
+    """The rows of a table up to the first that cannot be read."""
+    found: list[sqlite3.Row] = []
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
+        for row in db.execute(f"SELECT * FROM {table}"):
+            found.append(row)  # noqa: PERF402 - what was read before an error counts
+    return found
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:
+    """The memories of a store row by row, and whether each is sound; None for each row number that cannot be read."""
     db.execute(f"EXPLAIN {_SELECT}", (0,))  # fails here when the schema itself is lost
     last, misses = -1, 0
     while misses < _MAX_MISSES:
@@ -67,41 +266,12 @@ def _rows(db: sqlite3.Connection) -> Iterator[Memory | None]:
             return
 
 
-def _memory(row: sqlite3.Row) -> Memory | None:
-    """The memory in a row; None when flipped bits made it invalid."""
+def _memory(row: sqlite3.Row) -> tuple[Memory, bool] | None:
+    """The memory in a row, and whether its text has its digest; None when flipped bits made it invalid."""
     try:
         memory = rows.from_row(row)
         rows.to_row(memory)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     is_valid = memory.kind in KINDS and memory.scope in SCOPES and memory.tier in TIERS and memory.status in STATUSES
-    return memory if is_valid and isinstance(memory.id, str) else None
-
-
-@contextlib.contextmanager
-def _with_new_header(damaged: str) -> Iterator[str]:
-    """A copy of a store with a valid header, which is nearly the same for all our stores."""
-    import shutil  # half a megabyte, and only needed here
-
-    copy = f"{damaged}.{os.getpid()}.part"
-    try:
-        with contextlib.suppress(OSError):
-            shutil.copyfile(damaged, copy)
-            with open(copy, "r+b") as file:
-                file.write(_sound_header())
-            shutil.copyfile(damaged + "-wal", copy + "-wal")
-        yield copy
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                os.unlink(copy + suffix)
-
-
-def _sound_header() -> bytes:
-    """The header of a WAL database with the default page size and an unspecified number of pages."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE TABLE t (c)")
-        header = bytearray(db.serialize()[:_HEADER])
-    header[18:20] = b"\2\2"  # WAL
-    header[28:32] = bytes(4)  # number of pages: taken from the file size
-    return bytes(header)
+    return (memory, rows.digest(memory.text) == row["digest"]) if is_valid and isinstance(memory.id, str) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Sequence
 
 from keepmum.core.errors import StoreBusy
@@ -13,7 +12,7 @@ from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Ord
 from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact
 from keepmum.stores.sqlite import edits, files, rows, schema
-from keepmum.stores.sqlite.database import Database, size_of
+from keepmum.stores.sqlite.database import Database
 from keepmum.stores.sqlite.errors import is_damage
 from keepmum.stores.sqlite.lexical import LexicalSearch
 from keepmum.stores.sqlite.vector_search import SqliteVectorSearch
@@ -35,26 +34,31 @@ _COUNTS = {
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
 
 
-def open_store(path: str, refresh: Callable[[], object] = lambda: None) -> SqliteStore:
-    """The store at `path`: created when it is new, repaired when it is damaged, read-only when it cannot be written.
-
-    `refresh` is called before each vector search; a store that is the index of files updates it there.
-
-    Raises: StoreError when it can be neither read nor created.
-    """
-    return SqliteStore(path, refresh)
-
-
 class SqliteStore:
     """A `Store` in one SQLite file (see `keepmum.stores.base` for what each method returns)."""
 
-    def __init__(self, path: str, refresh: Callable[[], object] = lambda: None) -> None:
-        self._database = Database(path)
+    def __init__(
+        self,
+        path: str,
+        refresh: Callable[[], object] = lambda: None,
+        *,
+        cache: bool = False,
+        backed_up: bool = False,
+    ) -> None:
+        """Open the store: created when it is new, repaired when it is damaged, restored when it was lost.
+
+        `refresh` is called before each vector search; a store that is the index of files updates it there. A `cache`
+        is created again when it was lost. With `backed_up`, backups are made after the first writes of a day too.
+
+        Raises: StoreError when it can be neither read nor created.
+        """
+        self._database = Database(path, cache=cache)
+        self._backed_up = backed_up
         self._query = self._database.query
         self.path = self._database.path
-        cache = os.path.join(os.path.dirname(self.path), "cache")
+        folder = os.path.join(os.path.dirname(self.path), "cache")
         self._lexical = LexicalSearch(self._query)
-        self._vectors = SqliteVectorSearch(self._query, self._database.writing, self._lexical, cache, refresh)
+        self._vectors = SqliteVectorSearch(self._query, self._database.writing, self._lexical, folder, refresh)
         has_vectors = self._database.schema_version >= schema.WITH_VECTORS
         self.features = Features(
             vector_search=self._vectors if has_vectors else None,
@@ -87,6 +91,8 @@ class SqliteStore:
             purged = edits.write(db, changes, activity)
         if purged:
             self._database.checkpoint()  # overwrites the purged text in the file now, not with the next checkpoint
+        if self._backed_up:
+            self._database.back_up_writes(closing=False)
         return STORED
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
@@ -97,11 +103,11 @@ class SqliteStore:
         with self._database.using("rewrite", alone=True) as db:
             schema.rebuild_index(db)
             db.execute("VACUUM")
-            if db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if not self._database.fold():
                 raise StoreBusy("another process is reading, so the old words are still in the file; run it again")
             removed = files.remove_copies(self.path)
             self._vectors.discard()
-            files.back_up(db, self.path, time.time())
+            self._database.back_up()
         return removed
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
@@ -217,14 +223,14 @@ class SqliteStore:
             "path": self.path,
             "writable": self.capabilities.writable,
             "reason": self.capabilities.reason,
-            "notice": self.notice,
+            "notice": " ".join(files.reports(self.path)) or self.notice,
             "integrity": "ok" if sound else "damaged",
             "memories": counts["memories"].get("all", 0),
             "indexed": counts["indexed"].get("all", 0),
             "statuses": counts["statuses"],
             "schema": version,
             "newest_schema": len(schema.MIGRATIONS),
-            "bytes": sum(size_of(self.path + suffix) for suffix in ("", "-wal")),
+            "bytes": sum(files.size_of(self.path + suffix) for suffix in ("", "-wal")),
             "sqlite": sqlite3.sqlite_version,
             "backups": len(saved),
             "last_backup": os.path.basename(saved[-1]) if saved else None,
@@ -232,6 +238,8 @@ class SqliteStore:
 
     def close(self) -> None:
         self._vectors.close()
+        if self._backed_up:
+            self._database.back_up_writes(closing=True)
         self._database.close()
 
     def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:

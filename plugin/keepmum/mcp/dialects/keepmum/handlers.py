@@ -22,6 +22,7 @@ _RESUME_TOKENS = 1500
 _ACTIVITY = 50
 _MOST_LISTED = 100  # memories that are about to be removed, line by line
 _SECONDS_PER_DAY = 86_400
+_LOST = "No memory can be read here."
 _EMPTY = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
 _OUTCOMES = {
     "created": "Kept",
@@ -64,17 +65,17 @@ class MemoryHandlers(DialectHandlers):
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:
         if name == "capture":
             return prompts.CAPTURE
-        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or _EMPTY]
+        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or self._empty()]
         if focus := arguments.get("focus"):
             parts.append(self._recall({"query": focus}))
         return "\n\n".join(parts)
 
     def _resource(self, uri: str) -> str:
         if uri == resources.CONTEXT:
-            return self._service.brief() or _EMPTY
+            return self._service.brief() or self._empty()
         if uri == resources.ACTIVITY:
             lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
-            return briefing.block(lines) if lines else _EMPTY
+            return briefing.block(lines) if lines else self._empty()
         if not uri.startswith(resources.SCHEME):
             raise NotFound("the resources of this server start with memory://")
         from urllib.parse import unquote  # rarely needed
@@ -102,9 +103,13 @@ class MemoryHandlers(DialectHandlers):
             more = [f"The latest {len(found)} of {total:,}."] if total > len(found) else []
             return "\n".join([briefing.matches(found, elsewhere, explain=explain), *more, *self._lexical_only()])
         if not self._service.count():
-            return _EMPTY
+            return self._empty()
         no_match = "No memories match. Try other words, fewer filters, or scope `all`."
         return "\n".join([no_match, *(self._lexical_only() if arguments.get("query") else ())])
+
+    def _empty(self) -> str:
+        """That there are no memories; after damage, that there were some."""
+        return f"{_LOST} {self._service.store.notice}" if self._service.store.notice else _EMPTY
 
     def _lexical_only(self) -> list[str]:
         """Why search is lexical only; each reason is shown once."""
@@ -169,7 +174,7 @@ class MemoryHandlers(DialectHandlers):
 
     def _resume(self, arguments: dict[str, Any]) -> str:
         tokens = arguments.get("tokens", _RESUME_TOKENS)
-        fallback = f"No memory fits into {tokens} tokens." if self._service.count() else _EMPTY
+        fallback = f"No memory fits into {tokens} tokens." if self._service.count() else self._empty()
         return self._service.resume(tokens) or fallback
 
 
