@@ -90,6 +90,27 @@ def test_no_section_is_crowded_out(crowd: str, length: int, budget: int) -> None
     assert str(answer["left_out"]) in answer["briefing"] or answer["left_out"] == 0
 
 
+def test_keys_outside_the_namespaces_come_after_the_projects_own() -> None:
+    notes = [memory(f"architecture.n{number}", "x" * 50, importance=1.0) for number in range(3)]
+    answer: Any = resume([*notes, memory("project.type", "Next.js")], 2000)
+    assert keys(answer, "project") == ["project.type", "architecture.n0", "architecture.n1", "architecture.n2"]
+
+
+@pytest.mark.parametrize("budget", [400, 500, 2000])
+def test_every_section_is_shown_when_all_are_crowded(budget: int) -> None:
+    crowds = [memory(key.format(number), "x" * 300) for number in range(50) for key in SECTION_KEYS.values()]
+    answer: Any = resume(crowds, budget)
+    assert all(answer["context"].values())
+    assert size(answer) <= 4 * budget
+
+
+def test_room_that_is_left_goes_to_project_and_current_work_then_by_importance() -> None:
+    crowds = [memory(f"{name}{number}", "x" * 300) for number in range(40) for name in ("discovered.i", "notes.i")]
+    answer: Any = resume([*crowds, memory("project.type", "y"), memory("current.task", "z")], 2000)
+    assert len(answer["context"]["discovered"]) > 2
+    assert abs(len(answer["context"]["discovered"]) - len(answer["context"]["project"])) <= 3
+
+
 @pytest.mark.parametrize("section", ["project", "current"])
 def test_single_giant_note_is_shown_cut(section: str) -> None:
     answer: Any = resume([memory(f"{section}.plan", "word " * 12_000)], 2000)

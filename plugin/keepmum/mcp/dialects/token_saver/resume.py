@@ -6,6 +6,7 @@ need goes to the others, the project and the current work first.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,8 @@ _OTHER = "other"  # keys outside the namespaces; in the section of the project, 
 _SHARES = {"project": 0.25, "current": 0.3, _OTHER: 0.1, "discovered": 0.15, "next": 0.1, "shared": 0.1}
 _NOTE_ROOM = 220  # characters for the note on what was left out
 _LEAST = 40  # characters of a value that is shown because its section would be empty without it
-_SMALLEST = 60  # characters; no memory is shown in fewer
+_SMALLEST = 80  # characters that a memory costs besides its key and value
+_MISSES = 20  # memories in a row that do not fit, after which no further ones are tried
 _EMPTY = "There are no memories here yet. Store what later sessions need with write_memory."
 
 _Placed = tuple[int, Memory]  # a memory with its position in the order of importance
@@ -40,7 +42,7 @@ _Placed = tuple[int, Memory]  # a memory with its position in the order of impor
 class _Shown(NamedTuple):
     """A memory as the answer has it: twice, as JSON and as a line of the briefing."""
 
-    section: str
+    group: str
     row: JsonValue
     line: str
 
@@ -64,8 +66,11 @@ def resume(
         if name in _ALWAYS_SHOWN:
             every = [placed for source in (groups, hidden) for of in _groups_of(name) for placed in source[of]]
             selection.show_one(every)
-    for placed_ones in groups.values():
-        selection.fill(placed_ones, selection.left)
+    for name in SECTIONS:
+        selection.show_one([placed for of in _groups_of(name) for placed in groups[of]], selection.left)
+    for name in _ALWAYS_SHOWN:
+        selection.fill(groups[name], selection.left)
+    selection.fill(sorted(itertools.chain(*groups.values())), selection.left)
     left_out = Counter(_section(name) for name, those in groups.items() for at, _ in those if at not in selection.shown)
     omitted = sum(at not in selection.shown for those in hidden.values() for at, _ in those)
     return _answer(selection.shown, _note(left_out, omitted), left_out.total())
@@ -86,11 +91,11 @@ class _Selection:
 
     def fill(self, placed: Iterable[_Placed], room: int) -> None:
         """Show the memories that fit into `room` characters together; values that do not fit are cut."""
-        room = min(room, self.left)
+        room, misses = min(room, self.left), 0
         for at, memory in placed:
-            if room < _SMALLEST:
+            if room < _SMALLEST or misses == _MISSES:
                 return
-            if at in self.shown:
+            if at in self.shown or _least_cost(memory) > room:
                 continue
             for length in (None, entry.SHORT):
                 if length is None and len(memory.text) > room:
@@ -100,18 +105,25 @@ class _Selection:
                     self.shown[at] = shown
                     self.left -= cost
                     room -= cost
+                    misses = 0
                     break
+            else:
+                misses += 1
 
-    def show_one(self, placed: Sequence[_Placed]) -> None:
-        """Show the first of these memories, in its shortest form, unless one of them is shown already."""
-        if placed and not any(at in self.shown for at, _ in placed):
-            at, memory = placed[0]
-            self.shown[at] = _shown(memory, _LEAST)
-            self.left -= _cost(self.shown[at])
+    def show_one(self, placed: Sequence[_Placed], room: int | None = None) -> None:
+        """Show the first of these memories in its shortest form, if none is shown and it fits into `room`."""
+        if not placed or any(at in self.shown for at, _ in placed):
+            return
+        at, memory = placed[0]
+        shown = _shown(memory, _LEAST)
+        if room is None or _cost(shown) <= room:
+            self.shown[at] = shown
+            self.left -= _cost(shown)
 
 
 def _answer(shown: dict[int, _Shown], note: str, left_out: int) -> dict[str, JsonValue]:
-    by_section = {section: [one for _, one in sorted(shown.items()) if one.section == section] for section in SECTIONS}
+    ordered = sorted(shown.items(), key=lambda item: (item[1].group == _OTHER, item[0]))
+    by_section = {section: [one for _, one in ordered if _section(one.group) == section] for section in SECTIONS}
     blocks = [
         "\n".join([f"{name.capitalize()}:", *(one.line for one in those)])
         for name, those in by_section.items()
@@ -165,7 +177,12 @@ def _shown(memory: Memory, length: int | None) -> _Shown:
     most = min(length or entry.SHORT, entry.SHORT)
     by = f"{word(memory.updated_by)} {briefing.day(memory.updated_at)}"
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
-    return _Shown(_section(_group(memory)), row, f"- {inline(memory.key or memory.title)}: {inline(cut)} ({by})")
+    return _Shown(_group(memory), row, f"- {inline(memory.key or memory.title)}: {inline(cut)} ({by})")
+
+
+def _least_cost(memory: Memory) -> int:
+    """What a memory costs at least, to skip those that cannot fit without rendering them."""
+    return _SMALLEST + 2 * len(memory.key or "") + min(len(memory.text), entry.SHORT)
 
 
 def _cost(shown: _Shown) -> int:
