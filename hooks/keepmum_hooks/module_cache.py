@@ -34,7 +34,7 @@ __all__ = ["discard", "load", "save"]
 _KEY = 1  # of the checksum; change it when the format changes
 _SUM = 8  # bytes
 _LIMIT = 8 << 20  # bytes, many times the size of the scanner
-_MODULES = ("keepmum_scanner", "keepmum_hooks.call_scan")  # and all modules below the first
+_MODULES = ("keepmum_scanner", "keepmum_hooks.call_scan", "keepmum_hooks.edits")  # and all modules below the first
 _EXPRESSIONS = "keepmum_scanner.expressions"
 
 

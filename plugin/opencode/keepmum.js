@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
-const PYTHON = process.env.KEEPMUM_PYTHON || "python3"
+const PYTHON = "python3" // not from a variable, which a project's `.env` could set
 const SECONDS = 5
 
 // The answer of a hook, {} if there is none. Exit code 2 of the guard blocks the tool, as in every client.
