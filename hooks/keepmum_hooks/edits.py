@@ -13,11 +13,19 @@ from keepmum_hooks import files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Optional
+    from typing import Any, Optional, Protocol
 
     from keepmum_hooks.event import ToolCall
-    from keepmum_hooks.guard_rules import GuardRules
     from keepmum_scanner import Finding
+
+    class Rules(Protocol):
+        """Which files are guarded."""
+
+        def is_memory_file(self, path: str, cwd: str) -> bool:
+            """Whether the path leads to a guarded file."""
+
+        def absolute(self, path: str, cwd: str) -> str:
+            """The absolute path of `path` for a call in the folder `cwd`."""
 
     # Path, fields, and a function that gives the file's new text, or None when the edit cannot be made.
     Edit = tuple[str, tuple[str, ...], Callable[["_File"], Optional[str]]]
@@ -41,7 +49,7 @@ _ENDS = ("@@", _ADD, _UPDATE, _MOVE, "*** Delete File: ", "*** Begin Patch", "**
 
 
 def find_secrets(
-    call: ToolCall, rules: GuardRules, scan: Callable[[str], list[Finding]]
+    call: ToolCall, rules: Rules, scan: Callable[[str], list[Finding]]
 ) -> tuple[list[str], list[str], tuple[str, ...]]:
     """The new findings as "rule in field, line n of the file", their fingerprints, and the fields that are covered."""
     found, covered = changes(call, rules)
@@ -97,7 +105,7 @@ class _File:
         self.fields: list[tuple[str, str]] = []
 
 
-def changes(call: ToolCall, rules: GuardRules) -> tuple[list[Change], tuple[str, ...]]:
+def changes(call: ToolCall, rules: Rules) -> tuple[list[Change], tuple[str, ...]]:
     """The changes of guarded files, and the names of the fields that they cover: no others need them scanned."""
     opened: dict[str, _File] = {}
     covered: set[str] = set()

@@ -9,7 +9,13 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]  # private, no stub; `signal` alone would cost a third of a hook
 
 from keepmum_hooks import clients, event, files, payload, places, switches
-from keepmum_hooks.guard_rules import ALLOWLIST_REFUSAL, GuardRules, changes_allowlist
+from keepmum_hooks.guard_rules import (
+    ALLOWLIST_REFUSAL,
+    SETTINGS_REFUSAL,
+    GuardRules,
+    changes_allowlist,
+    disables_guard,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,6 +111,8 @@ def _judge(client: clients.Client, name: str, content: Mapping[str, Any], enviro
     rules = GuardRules(environ, settings.guard_paths, settings.guard_tools, settings.guard_servers)
     if home is not None and changes_allowlist(call, home, rules):
         return client.refuse(ALLOWLIST_REFUSAL)
+    if home is not None and disables_guard(call, home, rules):
+        return client.refuse(SETTINGS_REFUSAL)
     if not rules.apply_to(call):
         return ""
     if home is not None:

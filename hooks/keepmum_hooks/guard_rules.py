@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALLOWLIST_REFUSAL",
+    "SETTINGS_REFUSAL",
     "FilePattern",
     "GuardRules",
     "changes_allowlist",
+    "disables_guard",
     "matches",
     "overlaps",
     "parts_of",
@@ -46,6 +48,11 @@ ALLOWLIST_REFUSAL = (
     "Keepmum refused this, and nothing was done: only a person decides what is no secret, in their own terminal with "
     "`keepmum allow`; an agent may change neither that list nor its key. `keepmum allow --list` shows it."
 )
+SETTINGS_REFUSAL = (
+    "Keepmum refused this, and nothing was done: only a person switches off what keeps secrets out of memories, in "
+    "their own terminal with `keepmum off`. `keepmum off --session` switches everything else off for this session."
+)
+_COPYING = frozenset("cp mv ln dd install rsync copy move copy-item move-item".split())
 _DIGITS = frozenset("0123456789abcdef")
 _FINGERPRINT_LENGTH = 32
 
@@ -185,6 +192,39 @@ def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
     words = shell_words.words(call.command)
     enters_home = any(real_path(rules.absolute(word, call.cwd)) == real_path(home) for word in words)
     return any(_is_allowlist_file(rules.absolute(word, home if enters_home else call.cwd), home) for word in words)
+
+
+def disables_guard(call: ToolCall, home: str, rules: GuardRules) -> bool:
+    """Whether the call would switch the guard off in the user's `config.toml`, or run `keepmum off` for everything."""
+    text = "\n".join((*call.paths, call.command)).lower()
+    if "config.toml" not in text and not ("keepmum" in text and "off" in text):
+        return False
+    from keepmum_hooks import edits, shell_words, switches
+
+    settings = _Settings(home, rules)
+    found = shell_words.words(call.command)
+    for place, word in enumerate(found):
+        is_ours = any("keepmum" in before for before in found[max(0, place - 3) : place])
+        if word == "off" and is_ours and not {"--project", "--session"} & set(found[place : place + 4]):
+            return True
+    if any(
+        settings.is_memory_file(word, folder) for folder in (call.cwd, home) for word in found if "config.toml" in word
+    ):
+        return shell_words.writes(call.command) and ("false" in text or not _COPYING.isdisjoint(found))
+    changed, _ = edits.changes(call, settings)
+    return any(switches.disables_guard(one.after) and not switches.disables_guard(one.before) for one in changed)
+
+
+class _Settings:
+    """The user's settings file as the only guarded one."""
+
+    def __init__(self, home: str, rules: GuardRules) -> None:
+        self._path = real_path(f"{home}/config.toml")
+        self.absolute = rules.absolute
+
+    def is_memory_file(self, path: str, cwd: str) -> bool:
+        """Whether the path leads to the file."""
+        return path.endswith("config.toml") and real_path(self.absolute(path, cwd)) == self._path
 
 
 def _is_allowlist_file(path: str, home: str) -> bool:

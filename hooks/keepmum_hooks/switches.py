@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Value = Union[bool, int, str, tuple[str, ...]]
 
-__all__ = ["Switches", "read"]
+__all__ = ["Switches", "disables_guard", "read"]
 
 ENABLED: Path = ("enabled",)
 CAPTURE: Path = ("capture", "enabled")
@@ -159,7 +159,16 @@ def _from_file(path: str) -> dict[Path, Value] | None:
     raw = files.read(path, _FILE_LIMIT, follow=True)
     if raw is None:
         return None
-    text = raw.removeprefix(_BOM).decode("utf-8", "replace")
+    return _from_text(raw.removeprefix(_BOM).decode("utf-8", "replace"))
+
+
+def disables_guard(text: str) -> bool:
+    """Whether a user's `config.toml` with this text switches the guard off."""
+    layer = _from_text(text)
+    return not (layer.get(ENABLED, True) and layer.get(GUARD, True))
+
+
+def _from_text(text: str) -> dict[Path, Value]:
     from keepmum_hooks import toml_lines
 
     lines = toml_lines.read(text)

@@ -15,7 +15,7 @@ from keepmum.cli import console
 from keepmum.core.errors import SettingsError
 from keepmum.system import private_files
 from keepmum.system.folders import is_world_writable, user_home
-from keepmum.workspace import settings, toml_edit, toml_file
+from keepmum.workspace import allowlist, settings, toml_edit, toml_file
 from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
 
@@ -64,7 +64,16 @@ def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # no
 
 
 def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the state of the switch
-    """Switch for this user; return the changed file."""
+    """Switch for this user; return the changed file.
+
+    Raises: SettingsError when an agent would switch off, which also disables the guard.
+    """
+    session = allowlist.session_of(environ)
+    if session and not enabled:
+        raise SettingsError(
+            f"nothing was changed: this is a client's session ({session} is set), and only a person at their own "
+            "terminal disables the guard; `keepmum off --session` switches everything else off for this session"
+        )
     return settings.write_user_setting(console.state_home(environ), "enabled", enabled)
 
 

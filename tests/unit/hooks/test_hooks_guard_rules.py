@@ -10,7 +10,15 @@ import pytest
 
 from keepmum_hooks import guard
 from keepmum_hooks.event import ToolCall
-from keepmum_hooks.guard_rules import ALLOWLIST_REFUSAL, FilePattern, GuardRules, matches, overlaps, parts_of
+from keepmum_hooks.guard_rules import (
+    ALLOWLIST_REFUSAL,
+    SETTINGS_REFUSAL,
+    FilePattern,
+    GuardRules,
+    matches,
+    overlaps,
+    parts_of,
+)
 
 USER = "/home/u"
 ENVIRON = {"HOME": USER, "USERPROFILE": USER}
@@ -400,3 +408,65 @@ def test_writing_other_files_is_allowed(environ: dict[str, str], path: str) -> N
 def test_a_disabled_guard_allows_changes_of_the_allowlist(environ: dict[str, str]) -> None:
     Path(environ["HOME"], ".keepmum", "config.toml").write_text("[guard]\nenabled = false\n", encoding="utf-8")
     assert answer(environ, "Write", {"file_path": "~/.keepmum/allow.toml", "content": ""}) == ""
+
+
+def reason(output: str) -> str:
+    return str(json.loads(output)["hookSpecificOutput"]["permissionDecisionReason"]) if output else ""
+
+
+@pytest.mark.parametrize("folder", ["{home}/.keepmum", "{home}/link", "~/.keepmum", "../.keepmum"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "enabled = false\n",
+        "[guard]\nenabled = false\n",
+        "guard.enabled=false",
+        '"enabled" = false',
+        "guard = {enabled = false}",
+    ],
+)
+def test_an_agent_cannot_write_settings_that_switch_the_guard_off(
+    environ: dict[str, str], folder: str, text: str
+) -> None:
+    path = f"{folder.format(home=environ['HOME'])}/config.toml"
+    assert reason(answer(environ, "Write", {"file_path": path, "content": text})) == SETTINGS_REFUSAL
+
+
+def test_an_edit_of_the_settings_is_judged_by_its_result(environ: dict[str, str]) -> None:
+    file = Path(environ["HOME"], ".keepmum", "config.toml")
+    file.write_text("[capture]\nenabled = true\n[guard]\nenabled = true\n", encoding="utf-8")
+    edit = {"file_path": str(file), "old_string": "[guard]\nenabled = true", "new_string": "[guard]\nenabled = false"}
+    assert reason(answer(environ, "Edit", edit)) == SETTINGS_REFUSAL
+    edit |= {"old_string": "[capture]\nenabled = true", "new_string": "[capture]\nenabled = false"}
+    assert answer(environ, "Edit", edit) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "keepmum off",
+        "~/.keepmum/bin/keepmum off",
+        "env -u CLAUDECODE keepmum off",
+        "echo 'guard.enabled = false' >> ~/.keepmum/config.toml",
+        "cd ~/.keepmum && sed -i s/true/false/ config.toml",
+        "cp /tmp/x $HOME/.keepmum/config.toml",
+    ],
+)
+def test_a_command_that_switches_the_guard_off_is_refused(environ: dict[str, str], command: str) -> None:
+    assert reason(answer(environ, "Bash", {"command": command})) == SETTINGS_REFUSAL
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "keepmum off --session",
+        "keepmum off --project",
+        "keepmum on",
+        "cat ~/.keepmum/config.toml",
+        "sed -i 's/every = 5/every = 7/' ~/.keepmum/config.toml",
+        "echo 'enabled = false' >> project/config.toml",
+        "git commit -m 'turn keepmum hooks off-by-default'",
+    ],
+)
+def test_other_switches_and_settings_are_allowed(environ: dict[str, str], command: str) -> None:
+    assert answer(environ, "Bash", {"command": command}) == ""
