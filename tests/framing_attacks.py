@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from random import Random
 
-__all__ = ["ATTACKS", "LOOK_ALIKES", "Entry", "entries_of", "escapes_in", "restored"]
+__all__ = ["ATTACKS", "LOOK_ALIKES", "Entry", "entries_of", "escapes_in", "generated", "plain", "restored"]
 
 _LETTERS = dict(
     zip(
@@ -77,6 +78,20 @@ _TAGS = (
     "|keepmum-memories|end_of_turn|start_of_turn|s"
 )
 _OPEN_TAG = re.compile(rf"<\s*/?\s*(?:{_TAGS})(?![\w.@-])|<\|+\s*\w|<\|?user\|?>|<<\s*/?\s*sys|\[\s*/?\s*inst\s*\]|<!")
+_NAMES = (
+    "system-reminder", "system", "function_calls", "invoke", "parameter", "tool_result", "assistant", "user",
+    "antml:invoke", "keepmum-memories", "environment_context", "user-prompt-submit-hook", "task-notification",
+    "important", "developer", "thinking", "INSTRUCTIONS", "available_skills", "persisted-output", "a-tag-of-tomorrow",
+    "another_tag",
+)  # fmt: skip
+_OPENINGS = (
+    "<", "\uff1c", "\u2039", "\u27e8", "\u276e", "&lt;", "&#60;", "&#x003C;", "&LT;", "&amp;lt;", "\\u003c", "\\x3c",
+    "\\u{3c}", "\\074", "%3C", "<<", "< /", "<\t", "<\n/", "<\u00a0", "<\u3000",
+)  # fmt: skip
+_ENDINGS = (">", "\uff1e", "&gt;", "\\u003e", "%3E", " >", "\n>", "/>", ' x="1">', "\u200d>")
+_BEFORE = ("", "x ", "`", '"', "(", "\n", "\u5b57", "-", "word")
+_INSIDE = "\u200b\u200c\u200d\u00ad\ufeff\u2060\u034f\u0301\ufe0f\u180e\u061c"
+_CYRILLIC = dict(zip("aceiopsy", "\u0430\u0441\u0435\u0456\u043e\u0440\u0455\u0443", strict=True))
 _TURN = re.compile(
     r"\s*(?:human|assistant|user|system)\s*:|\s*(?:```|~~~|#|---|===|\*\*\*)|\s*\{|\s*keepmum:", re.IGNORECASE
 )
@@ -138,12 +153,7 @@ def escapes_in(shown: str) -> list[str]:
     own = [line for line in shown.splitlines() if line not in {"<keepmum-memories>", "</keepmum-memories>"}]
     found = [line for line in own if _TURN.match(line)]
     for text in ("\n".join(own), html.unescape(html.unescape("\n".join(own)))):
-        plain = unicodedata.normalize("NFKD", text).translate(LOOK_ALIKES)
-        plain = "".join(
-            char for char in plain if unicodedata.category(char) not in {"Cf", "Mn", "Cc"} or char in "\n\t"
-        )
-        plain = re.sub(r"\\u003c|\\x3c|%3c", "<", plain.casefold())
-        found += [match[0] for match in _OPEN_TAG.finditer(plain)]
+        found += [match[0] for match in _OPEN_TAG.finditer(plain(text))]
     found += [char for char in shown if unicodedata.category(char) == "Cc" and char not in "\n\t"]
     return found
 
@@ -151,3 +161,31 @@ def escapes_in(shown: str) -> list[str]:
 def restored(shown: str) -> str:
     """The stored text of one that is shown: without one backslash in each tag."""
     return _ESCAPE.sub(r"\1", shown)
+
+
+def generated(count: int, seed: int = 13) -> Iterator[tuple[str, str]]:
+    """Tags in many spellings, each with the name it spells."""
+    random = Random(seed)
+    for _ in range(count):
+        name = random.choice(_NAMES)
+        at = random.randrange(len(name))
+        spelled = random.choice(
+            [
+                name,
+                name.upper(),
+                name[:at] + random.choice(_INSIDE) + name[at:],
+                "".join(_CYRILLIC.get(char, char) for char in name),
+                "".join(chr(ord(char) + 0xFEE0) for char in name),
+                f"{name[:at]}&#{ord(name[at])};{name[at + 1 :]}",
+            ]
+        )
+        slash = random.choice(["", "/", "\uff0f", " / ", "&#47;"])
+        yield name, random.choice(_BEFORE) + random.choice(_OPENINGS) + slash + spelled + random.choice(_ENDINGS)
+
+
+def plain(text: str) -> str:
+    """A text as somebody reads it: decoded, without invisible characters, look-alikes folded, in lower case."""
+    decoded = re.sub(r"\\u003c|\\x3c|\\u\{3c\}|\\074|%3c", "<", html.unescape(html.unescape(text)), flags=re.IGNORECASE)
+    folded = unicodedata.normalize("NFKD", decoded).translate(LOOK_ALIKES)
+    kept = (char for char in folded if unicodedata.category(char) not in {"Cf", "Mn", "Cc"} or char in "\n\t")
+    return "".join(kept).casefold()

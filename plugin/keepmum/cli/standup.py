@@ -34,7 +34,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for item in found:
         projects.setdefault(item.project, []).append(item)
     for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
-        console.out(f"{inline(_name(items[0], names))}:")
+        console.out(f"In {inline(_name(items[0], names))}:")
         for item in items:
             console.out(briefing.index_line(item))
     if not found:

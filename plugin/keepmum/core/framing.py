@@ -32,13 +32,17 @@ _CONTROLS = (
 # Characters that look like `<` or `[`. Source: https://www.unicode.org/Public/security/latest/confusables.txt and the
 # compatibility decompositions of Unicode, read 2026-11-22.
 _ANGLES = (
-    "<\u02c2\u1438\u16b2\u2039\u226e\u2329\u22d6\u276c\u276e\u2770\u27e8\u29fc\u2a79\u3008\ufe3f\ufe64\uff1c\U0001d236"
+    "<\u02c2\u1438\u16b2\u2039\u226e\u227a\u2329\u22d6\u276c\u276e\u2770\u27e8\u29fc\u2a79\u3008\ufe3f\ufe64\uff1c"
+    "\U0001d236"
+)
+_CLOSING = (
+    "\u02c3\u1433\u203a\u226f\u232a\u22d7\u276d\u276f\u2771\u27e9\u29fd\u2a7a\u3009\ufe40\ufe65\uff1e\u227b"  # as `>`
 )
 _SQUARES = r"\[\u27e6\u3010\u301a\ufe47\uff3b"
-_ENCODED = r"&(?:amp;)*(?:{}|#0*{}|#x0*{});?|\\(?:u00|x){}|%{}"
-_ANGLE = rf"[{_ANGLES}]|" + _ENCODED.format("lt", "60", *("3c",) * 3)
-_SQUARE = rf"[{_SQUARES}]|" + _ENCODED.format("(?:lsqb|lbrack)", "91", *("5b",) * 3)
-_FOREIGN = rf"[^\x00-\x7f\w\s{_ANGLES}{_SQUARES}]"  # marks, symbols and invisible characters beyond ASCII
+_ENCODED = r"&(?:amp;)*(?:{0}|#0*{1}|#x0*{2});?|\\(?:u00|x|U0{{6}}){2}|\\u\{{0*{2}\}}|\\0?{3}|%{2}"
+_ANGLE = rf"[{_ANGLES}]|" + _ENCODED.format("lt", "60", "3c", "74")
+_SQUARE = rf"[{_SQUARES}]|" + _ENCODED.format("(?:lsqb|lbrack)", "91", "5b", "133")
+_FOREIGN = rf"[^\x00-\x7f\w\s{_ANGLES}{_CLOSING}{_SQUARES}]"  # marks, symbols and invisible characters beyond ASCII
 _ENTITY = rf"(?!{_ANGLE}|{_SQUARE}|&(?:amp;)*(?:gt|#0*62|#x0*3e))&#?\w{{1,10}};"
 
 _HIDDEN = re.compile(f"[{_CONTROLS}]")
@@ -46,14 +50,16 @@ _SUSPECT = re.compile(rf"[{_ANGLES}{_SQUARES}{_CONTROLS}&%\\]")
 _SUSPECT_ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f<\[&%\\]")
 _MARKUP = re.compile(
     rf"(?:(?P<angle>{_ANGLE})|(?P<square>{_SQUARE}))\\*+(?P<between>(?:\s|{_FOREIGN}|{_ENTITY}|[/|])*+)"
-    rf"(?P<name>[!?](?=[a-z[-])|[^\W\d](?:[\w.:-]|{_FOREIGN}|{_ENTITY})*+)",
+    rf"(?P<name>[!?](?=[a-z[-])|[^\W\d](?:[\w.:-]|{_FOREIGN}|{_ENTITY})*+|)",
     re.IGNORECASE,
 )
 _PLAIN_WORD = re.compile(r"[\w.@+/:~-]+")
 _ENDS = re.compile(r"[\s/>|&\\%=]|[^\x00-\x7f]|$")  # after the name of a tag
 _CLOSES = re.compile(  # after a name that may be a variable: the end of a tag, perhaps encoded, or an attribute
-    r"\s*+/?\s*+(?:[>|]|[^\x00-\x7f\w\s])|&(?:amp;)*(?:gt|#)|\\[ux]|%3e|\s++[\w:-]++\s*+=", re.IGNORECASE
+    r"(?:\s++[\w-]++)?\s*+/?\s*+(?:[>|]|[^\x00-\x7f\w\s])|&(?:amp;)*(?:gt|#)|\\[ux]|%3e|\s++[\w:-]++\s*+=",
+    re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(r"\s++[\w:-]++\s*+=|\s*+/")
 _AUTHORITY = re.compile(
     r"admin|agent|alert|allow|anthropic|answer|antml|approv|argument|assist|attach|authori|chat|claude|codex|command"
     r"|context|conversation|copilot|critical|cursor|developer|directive|document|endof|environ|exec|function|gemini"
@@ -61,7 +67,8 @@ _AUTHORITY = re.compile(
     r"|notic|notif|obey|observation|openai|opencode|operator|output|overrid|parameter|permission|persona|polic"
     r"|priorit|privileg|prompt|reason|recall|remind|respons|result|role|safety|secret|skill|stderr|stdin|stdout|sudo"
     r"|supervis|system|task|think|thought|tool|transcript|trust|urgent|user|verified|warning"
-    r"|(?:^|_)turn(?:$|_)|^(?:[besu]os|begin|call|end|im|inst|mcp|mode|owner|pad|plan|root|rules?|s|start|sys|unk)$"
+    r"|(?:^|_)turn(?:$|_)|^(?:[besu]os|begin|call|end|event|example|goal|im|inst|mcp|mode"
+    r"|note|objective|owner|pad|plan|request|root|rules?|s|start|sys|unk)$"
 )
 _ROLES = frozenset({"assistant", "human", "inst", "system"})  # in square brackets, in any case
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*")  # types and components, as in `List<User>` and `<UserMenu>`
@@ -141,19 +148,24 @@ def _is_tag(found: re.Match[str]) -> bool:
     name, between = found["name"], found["between"]
     if not between and name.isascii() and name.isalnum() and not _has_authority(name):  # most code
         return False
-    marks = "".join(between.split())
-    foreign = _is_foreign(found)
-    compound = not name.replace(".", "").isalnum()
-    if _WIDE.fullmatch(name):
+    if _WIDE.fullmatch(name) or not (name or "&" in between):
         return False
-    if between[-1:].isspace() and (not marks or "|" in marks):  # more likely a comparison or an operator
-        return (_has_authority(name) or compound or foreign) and _followed_by(_CLOSES, found)
-    if foreign or "|" in marks or name in {"!", "?"}:
+    marks = between.replace(" ", "").replace("\n", "")
+    if between[-1:].isspace() and marks in {"", "|"}:  # more likely a comparison or an operator
+        other_letters = any(char > "\u024f" for char in name)
+        suspicious = _is_compound(name) or _has_authority(name) or _is_foreign(found)
+        return other_letters or (suspicious and _followed_by(_CLOSES, found))
+    if _is_foreign(found) or "|" in marks or name in {"!", "?"}:
         return True
     if _in_expression(found) and not marks and "-" not in name:
-        return _has_authority(name) and not _CAMEL.fullmatch(name) and _followed_by(_CLOSES, found)
-    is_component = _CAMEL.fullmatch(name) is not None and not name[1:].islower() and "keepmum" not in name.casefold()
-    return compound or (_has_authority(name) and not is_component and _followed_by(_ENDS, found))
+        is_type = _CAMEL.fullmatch(name) and not _followed_by(_ATTRIBUTE, found)
+        return _has_authority(name) and not is_type and _followed_by(_CLOSES, found)
+    is_component = _CAMEL.fullmatch(name) and not name[1:].islower() and "keepmum" not in name.casefold()
+    return _is_compound(name) or (_has_authority(name) and not is_component and _followed_by(_ENDS, found))
+
+
+def _is_compound(name: str) -> bool:
+    return not name.replace(".", "").isalnum()
 
 
 def _is_foreign(found: re.Match[str]) -> bool:
@@ -163,9 +175,9 @@ def _is_foreign(found: re.Match[str]) -> bool:
 
 
 def _in_expression(found: re.Match[str]) -> bool:
-    """Whether the bracket directly follows a name, as in `List<String>` and `rows[USER]`."""
+    """Whether the bracket is no look-alike and directly follows a name, as in `List<String>` and `rows[USER]`."""
     before = found.string[found.start() - 1] if found.start() else ""
-    return before.isalnum() or before == "_"
+    return found[0][0] in "<[" and before.isascii() and (before.isalnum() or before == "_")
 
 
 @functools.lru_cache(maxsize=1024)  # names of types recur

@@ -53,7 +53,7 @@ def test_standup_groups_by_project(keepmum: Command, tmp_path: Path, monkeypatch
     keepmum("remember", "Chose Postgres")
     answer = keepmum("standup")
     lines = answer.out.splitlines()
-    assert (answer.status, [lines[0], lines[2]]) == (0, ["api:", "shop:"])
+    assert (answer.status, [lines[0], lines[2]]) == (0, ["In api:", "In shop:"])
     assert lines[1].startswith("- Chose Postgres (mem_")
     assert lines[3].startswith("- Fixed the login (mem_")
 
@@ -72,7 +72,7 @@ def namesake(keepmum: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_standup_distinguishes_projects_of_the_same_name(keepmum: Command, namesake: Path) -> None:
     keepmum("remember", "Fixed the login")
     lines = keepmum("standup").out.splitlines()
-    assert [line for line in lines if line.endswith(":")] == [f"shop ({namesake}):", f"shop ({os.getcwd()}):"]
+    assert [line for line in lines if line.endswith(":")] == [f"In shop ({namesake}):", f"In shop ({os.getcwd()}):"]
 
 
 def test_memory_of_another_project_names_its_project(keepmum: Command, namesake: Path) -> None:

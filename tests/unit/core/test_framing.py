@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Callable
 
 import pytest
 
-from framing_attacks import ATTACKS, escapes_in, restored
+from framing_attacks import ATTACKS, escapes_in, generated, plain, restored
 from keepmum.core import framing
 
 PLAIN = """\
@@ -54,9 +56,18 @@ C:\\users\\x
 
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("render", [framing.quoted, framing.inline, framing.word, framing.folded])
-def test_no_attack_stays_markup(render: str, name: str) -> None:
-    shown = render(f"x {ATTACKS[name]}")  # type: ignore[operator]
-    assert escapes_in(shown) == []
+def test_no_attack_stays_markup(render: Callable[[str], str], name: str) -> None:
+    assert escapes_in(render(f"x {ATTACKS[name]}")) == []
+
+
+@pytest.mark.parametrize("render", [framing.quoted, framing.inline])
+def test_no_spelling_of_a_tag_stays_markup(render: Callable[[str], str]) -> None:
+    left = {
+        attack
+        for name, attack in generated(6000)
+        if re.search(rf"<\s*/?\s*{name.casefold()}(?!\w)", plain(render(attack)))
+    }
+    assert left == set()
 
 
 @pytest.mark.parametrize("text", PLAIN)

@@ -328,7 +328,7 @@ class HackathonHandlers(DialectHandlers):
         if self._scope == "global" or _OF_PROJECT in self._shown_notices:
             return []
         self._shown_notices.add(_OF_PROJECT)
-        return [_OF_PROJECT.format(self._service.masked(self._service.place.name))]
+        return [_OF_PROJECT.format(word(self._service.masked(self._service.place.name)))]
 
     def _by_key(self, name: str) -> Memory | None:
         try:
