@@ -59,6 +59,8 @@ def _change(change: Change, journal: Journal) -> None:
 
 
 def _link(link: Link, journal: Journal) -> None:
+    for missing in private_files.missing_folders(os.path.dirname(link.path)):
+        _make_folder(missing, journal)
     try:
         os.symlink(link.target, link.path)
     except FileExistsError:

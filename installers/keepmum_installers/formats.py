@@ -30,7 +30,7 @@ class Format:
 
     parse: Callable[[str], dict[str, Any]]
     merge: Callable[[str, _Keys, object], tuple[str, Undo | None]]
-    append: Callable[[str, _Keys, object], tuple[str, list[Undo]]]
+    append: Callable[..., tuple[str, list[Undo]]]
     strip: Callable[[str, Undo | None], str]
     by_hand: Callable[[Sequence[tuple[_Keys, object]]], str]
     """What a user would write to set these values."""
@@ -125,7 +125,7 @@ def _toml_by_hand(wanted: Sequence[tuple[_Keys, object]]) -> str:
     return "\n".join(f"{dotted(keys)} = {literal(value)}" for keys, value in wanted)
 
 
-def _append_toml(text: str, keys: _Keys, _item: object) -> tuple[str, list[Undo]]:
+def _append_toml(text: str, keys: _Keys, *_: object, **__: object) -> tuple[str, list[Undo]]:
     raise UneditableFile(text.count("\n") + 1, f"{'.'.join(keys)} is a list, which is better changed by hand")
 
 

@@ -113,7 +113,9 @@ def _plan(target: Target, machine: Machine) -> Change | None:
     found = _find(target, machine)
     if is_guarded(found.entry):
         return None
-    after = guarded(found.entry, _call(found.servers.scope, machine), url_is_http=found.servers.url_is_http)
+    after = guarded(
+        found.entry, _call(target.client, found.servers.scope, machine), url_is_http=found.servers.url_is_http
+    )
     comments = CLIENTS[target.client].comments
     return edit_keys(
         found.servers.path, _edits(found, after), f"put the guard in front of {found.server}", comments=comments
@@ -193,13 +195,13 @@ def _retry(step: Callable[[], None]) -> None:
     step()
 
 
-def _call(scope: Scope, machine: Machine) -> list[str]:
-    """The arguments that start the guard; for a team by the command's name, since its path differs.
+def _call(client: str, scope: Scope, machine: Machine) -> list[str]:
+    """The arguments that start the guard; for a team as the client can name the command, since its path differs.
 
     Raises: InstallError when the command is not found.
     """
     if scope == "project":
-        return [_BY_NAME, "guard"]
+        return [CLIENTS[client].team_command, "guard"]
     own = os.path.join(machine.home, "bin", "keepmum")
     if os.name == "posix" and os.access(own, os.X_OK):
         return [own, "guard"]

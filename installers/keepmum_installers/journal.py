@@ -15,7 +15,7 @@ from typing import Any
 from keepmum_installers import files
 from keepmum_installers.blocks import Mark
 from keepmum_installers.errors import InstallError
-from keepmum_installers.json_edit import Undo
+from keepmum_installers.json_edit import Undo, compact, parse
 
 __all__ = ["Called", "Copied", "Edited", "Inserted", "Journal", "Kept", "Linked", "Made", "Record", "Wrote"]
 
@@ -126,7 +126,7 @@ class Journal:
         if known is None:
             self._records.append(record)
         elif isinstance(known, Edited) and isinstance(record, Edited):
-            self._records[self._records.index(known)] = replace(known, undo=known.undo + record.undo)
+            self._records[self._records.index(known)] = replace(known, undo=_joined(known.undo, record.undo))
         elif isinstance(known, Wrote) and isinstance(record, Wrote):
             self._records[self._records.index(known)] = replace(record, backup=known.backup)
         self._save()
@@ -164,6 +164,19 @@ class Journal:
         values = [{"did": type(record).__name__.lower(), **asdict(record)} for record in self._records]
         files.private_folder(os.path.dirname(self._path))
         files.write(self._path, (json.dumps({"format": 1, "records": values}, indent=1) + "\n").encode())
+
+
+def _joined(known: tuple[Undo, ...], new: tuple[Undo, ...]) -> tuple[Undo, ...]:
+    """The steps that undo both edits; a list's item of ours that was replaced by a newer form is removed as one."""
+    steps = list(known)
+    for step in new:
+        older = compact(parse(step.was, comments=True)) if step.item and step.was is not None else None
+        ours = [each for each in steps if each.item and each.path == step.path and each.now in {older, step.now}]
+        if older is not None and ours:
+            steps[steps.index(ours[-1])] = replace(ours[-1], now=step.now)
+        else:
+            steps.append(step)
+    return tuple(steps)
 
 
 def _subject(record: Record) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from keepmum_installers.errors import UneditableFile
 
-__all__ = ["Undo", "append", "is_blank", "merge", "parse", "strip"]
+__all__ = ["Undo", "append", "compact", "is_blank", "merge", "parse", "strip"]
 
 _SPACE = " \t\r\n"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -129,7 +129,7 @@ def merge(text: str, path: Sequence[str], value: object, *, comments: bool = Fal
 
     Raises: UneditableFile when the text is damaged, or has another value than an object along the path.
     """
-    now = _compact(value)
+    now = compact(value)
     if is_blank(text, comments=comments):
         return _new_document(text, path, value), Undo(tuple(path), now, made=len(path), document=text)
     whole = _Text.of(text, comments=comments)
@@ -146,14 +146,18 @@ def merge(text: str, path: Sequence[str], value: object, *, comments: bool = Fal
             return after, undo
         at = found.value
         if depth == len(path) - 1:
-            if _compact(whole.value(found)) == now:
+            if compact(whole.value(found)) == now:
                 return text, None
             return text[:at] + now + text[found.end :], Undo(tuple(path), now, was=text[at : found.end])
     raise ValueError("an empty path names no key")
 
 
-def append(text: str, path: Sequence[str], item: object, *, comments: bool = False) -> tuple[str, list[Undo]]:
+def append(
+    text: str, path: Sequence[str], item: object, *, older: Sequence[object] = (), comments: bool = False
+) -> tuple[str, list[Undo]]:
     """The text with item in the list at path, which is created if missing, and how to undo it; no steps if present.
+
+    It takes the place of an item in one of its `older` forms.
 
     Raises: UneditableFile as `merge`, or when the value at path is not a list.
     """
@@ -165,11 +169,17 @@ def append(text: str, path: Sequence[str], item: object, *, comments: bool = Fal
     found = whole.find(path)
     if found is None or text[found.value] != "[":
         raise UneditableFile(_line(text, found.value if found else 0), f'"{path[-1]}" is not a list')
-    now = _compact(item)
+    now = compact(item)
     elements, close = whole.inside(found.value)
-    if any(_compact(whole.value(each)) == now for each in elements):
+    found_items = [compact(whole.value(each)) for each in elements]
+    if now in found_items:
         return text, steps
     undo = Undo(tuple(path), now, item=True)
+    for each, known in zip(elements, found_items, strict=True):
+        if known in map(compact, older):
+            was = text[each.start : each.end]
+            new = json.dumps(item, ensure_ascii=False)
+            return text[: each.start] + new + text[each.end :], [*steps, replace(undo, was=was)]
     if not text[found.value + 1 : close].strip(_SPACE):
         undo = replace(undo, blank=text[found.value + 1 : close])
         return text[: found.value + 1] + json.dumps(item, ensure_ascii=False) + text[close:], [*steps, undo]
@@ -197,7 +207,7 @@ def strip(text: str, undo: Undo | None) -> str:
     if undo.now == "[]" and undo.was is None and whole.value(found) != []:
         return text  # others have added to the list that we created
     if undo.was is not None:
-        unchanged = _compact(whole.value(found)) == undo.now
+        unchanged = compact(whole.value(found)) == undo.now
         return text[: found.value] + undo.was + text[found.end :] if unchanged else text
     for removed in range(undo.made):
         path = undo.path[: len(undo.path) - removed]
@@ -266,7 +276,8 @@ def _decode(text: str) -> object:
     return value
 
 
-def _compact(value: object) -> str:
+def compact(value: object) -> str:
+    """The value as compact JSON, the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -389,7 +400,10 @@ def _without_item(whole: _Text, found: _Span, undo: Undo) -> str:
     if whole.text[found.value] != "[":
         return whole.text
     elements, close = whole.inside(found.value)
-    ours = [index for index, each in enumerate(elements) if _compact(whole.value(each)) == undo.now]
+    ours = [index for index, each in enumerate(elements) if compact(whole.value(each)) == undo.now]
+    if ours and undo.was is not None:
+        last = elements[ours[-1]]
+        return whole.text[: last.start] + undo.was + whole.text[last.end :]
     return _take_out(whole, (found.value, elements, close), ours[-1], undo) if ours else whole.text
 
 

@@ -105,6 +105,11 @@ class Machine:
             folder = parent
         return folder
 
+    def short(self, path: str) -> str:
+        """The path as a user types it: `~` instead of the home."""
+        home = self.user_home.rstrip(os.sep) + os.sep
+        return f"~{os.sep}{path.removeprefix(home)}" if path.startswith(home) and len(home) > 1 else path
+
     def find(self, program: str) -> str | None:
         """The full path of a program on PATH; None when there is none."""
         return shutil.which(program, path=self.environ.get("PATH", ""))

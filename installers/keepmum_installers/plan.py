@@ -14,7 +14,7 @@ from keepmum_installers.blocks import Block, Mark, put
 from keepmum_installers.errors import FileLeft, UneditableFile
 from keepmum_installers.json_edit import Undo, append
 
-__all__ = ["Change", "Command", "Link", "Plan", "Step", "add_block", "edit_keys", "own_file", "planned"]
+__all__ = ["Change", "Command", "Item", "Link", "Plan", "Step", "add_block", "edit_keys", "own_file", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,9 @@ class Link:
 
 Step = Change | Command | Link
 
+Item = tuple[Sequence[str], object, Sequence[object]]
+"""Where a list is, what is added to it, and the older forms of that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -110,15 +113,16 @@ def edit_keys(  # noqa: PLR0913 - what to set in three forms, for every client
     path: str,
     wanted: Sequence[tuple[Sequence[str], object]],
     why: str,
-    items: Sequence[tuple[Sequence[str], object]] = (),
+    items: Sequence[Item] = (),
     secrets: Sequence[tuple[Sequence[str], str]] = (),
     *,
     comments: bool = False,
 ) -> Change | None:
     """The change that sets each wanted value at its key path and keeps every other byte; None when all are set.
 
-    Each of `items` is appended to the list at its key path. `secrets` are set too, but appear in no message and no
-    record. `comments` when the client reads JSON with comments and trailing commas.
+    Each of `items` is appended to the list at its key path, or takes the place of its older form. `secrets` are set
+    too, but appear in no message and no record. `comments` when the client reads JSON with comments and trailing
+    commas.
 
     Raises: FileLeft when the file cannot be edited safely; it says what to add by hand.
     """
@@ -129,8 +133,8 @@ def edit_keys(  # noqa: PLR0913 - what to set in three forms, for every client
         for keys, value in wanted:
             text, step = form.merge(text, keys, value)
             undo += [step] if step else []
-        for keys, item in items:
-            text, steps = form.append(text, keys, item)
+        for keys, item, older in items:
+            text, steps = form.append(text, keys, item, older=older)
             undo += steps
         for keys, secret in secrets:
             text, step = form.merge(text, keys, secret)
@@ -165,12 +169,12 @@ def _by_hand(
     path: str,
     reason: str,
     wanted: Sequence[tuple[Sequence[str], object]],
-    items: Sequence[tuple[Sequence[str], object]],
+    items: Sequence[Item],
     secrets: Sequence[tuple[Sequence[str], str]],
 ) -> FileLeft:
     masked = [(keys, "THE SERVER, A SPACE AND THE KEY") for keys, _ in secrets]
     text = formats.of(path).by_hand([*wanted, *masked])
-    for keys, item in items:
+    for keys, item, _ in items:
         text, _ = append(text, keys, item)
     return FileLeft(
         f"{path} was left unchanged: {reason}", f"Fix it and run this again, or add by hand:\n{text.rstrip()}"

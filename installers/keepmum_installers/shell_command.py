@@ -9,8 +9,14 @@ from keepmum_installers import local_plugin
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Link, Plan, Step, own_file
 
-__all__ = ["invocation", "plan"]
+__all__ = ["TEAM_COMMAND", "hint", "invocation", "plan"]
 
+TEAM_COMMAND = "${userHome}/.keepmum/bin/keepmum"
+"""The command in files of a repository for editors: they replace the variable, and their PATH is not that of a shell.
+
+Source: https://cursor.com/docs/context/mcp and https://code.visualstudio.com/docs/reference/variables-reference, read
+2026-11-21
+"""
 
 _SCRIPT = """\
 #!/bin/sh
@@ -51,7 +57,19 @@ def invocation(machine: Machine) -> str:
     """What to type to run the command: its name when the shell finds it, else its path."""
     found = machine.find("keepmum")
     own = _command(machine)
-    return "keepmum" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
+    if found and os.path.realpath(found) == os.path.realpath(own):
+        return "keepmum"
+    return machine.short(own) if shlex.quote(own) == own else shlex.quote(own)
+
+
+def hint(machine: Machine) -> tuple[str, ...]:
+    """What to say when the shell does not find the command, or finds another one; nothing when it finds ours."""
+    typed = invocation(machine)
+    if typed == "keepmum":
+        return ()
+    other = machine.find("keepmum")
+    says = "is not on your PATH" if other is None else f"on your PATH is another one, {other}"
+    return (f"`keepmum` {says}: where the documentation says `keepmum`, type {typed}",)
 
 
 def _for_batch(path: str) -> str:
@@ -64,10 +82,14 @@ def _command(machine: Machine) -> str:
 
 
 def _plan_link(machine: Machine) -> Link | None:
-    """The link in `~/.local/bin`, when that folder is on PATH and the name is free."""
+    """The link in `~/.local/bin`, when that folder is on PATH and the name is free; the folder may be missing."""
     folder = os.path.join(machine.user_home, ".local", "bin")
     path = os.path.join(folder, "keepmum")
-    on_path = folder in machine.environ.get("PATH", "").split(os.pathsep)
-    if not on_path or not os.access(folder, os.W_OK) or os.path.lexists(path):
+    on_path = folder in map(os.path.normpath, filter(None, machine.environ.get("PATH", "").split(os.pathsep)))
+    existing = folder
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    usable = os.path.isdir(existing) and os.access(existing, os.W_OK)
+    if not on_path or not usable or os.path.lexists(path):
         return None
     return Link(path, _command(machine), "so that the shell finds it")

@@ -63,7 +63,8 @@ def _wanted(scope: Scope | None, machine: Machine) -> Callable[[Record], bool]:
     if scope is None:
         return lambda _: True
     if scope == "user":
-        own = (machine.home, *(client.folder(machine) for client in CLIENTS.values()))
+        links = os.path.join(machine.user_home, ".local")
+        own = (machine.home, links, *(client.folder(machine) for client in CLIENTS.values()))
         return lambda record: (
             isinstance(record, (Called, Copied, Kept, Linked)) or any(_is_within(record.path, folder) for folder in own)
         )

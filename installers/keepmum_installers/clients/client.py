@@ -68,6 +68,8 @@ class Client(Protocol):
     """The scopes that it can be installed for."""
     commands: tuple[str, ...] = ()
     """The names of its command; the first one on PATH counts."""
+    team_command: str = "keepmum"
+    """How files of a repository name the command, which is at another path on each machine."""
     comments: bool = False
     """Whether it reads settings with comments and trailing commas."""
 

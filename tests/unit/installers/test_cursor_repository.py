@@ -57,7 +57,11 @@ def test_the_server_is_the_command_with_the_folder_in_a_variable(
 ) -> None:
     put(root, machine)
     server = value(repository / ".cursor" / "mcp.json")["mcpServers"]["keepmum"]
-    assert (server["command"], server["env"]) == ("keepmum", {"CURSOR_PROJECT_DIR": "${workspaceFolder}"})
+    assert server["command"] == "${userHome}/.keepmum/bin/keepmum"
+    assert (server["args"], server["env"]) == (
+        ["mcp", "--client", "cursor"],
+        {"CURSOR_PROJECT_DIR": "${workspaceFolder}"},
+    )
 
 
 def test_hooks_block_nothing_for_a_teammate_without_keepmum(root: Path, machine: Machine, repository: Path) -> None:
@@ -65,7 +69,7 @@ def test_hooks_block_nothing_for_a_teammate_without_keepmum(root: Path, machine:
     hooks = value(repository / ".cursor" / "hooks.json")["hooks"]
     entries = [entry for each in hooks.values() for entry in each]
     assert len(entries) == 6
-    assert all(entry["command"].startswith("keepmum hook ") for entry in entries)
+    assert all(entry["command"].startswith('"$HOME/.keepmum/bin/keepmum" hook ') for entry in entries)
     assert not any("failClosed" in entry for entry in entries)
 
 
@@ -76,10 +80,71 @@ def test_hooks_of_others_stay_and_ours_are_removed_completely(root: Path, machin
     put(root, machine)
     put(root, machine)
     commands = [entry["command"] for entry in value(file)["hooks"]["stop"]]
-    assert commands == ["./mine.sh", "keepmum hook stop --client cursor"]
+    assert commands == ["./mine.sh", '"$HOME/.keepmum/bin/keepmum" hook stop --client cursor']
     assert uninstall.uninstall(uninstall.Options(scope="project"), machine, Console()) == 0
     assert file.read_text(encoding="utf-8") == THEIRS
     assert sorted(path.name for path in file.parent.iterdir()) == ["hooks.json"]
+
+
+def older(folder: Path) -> None:
+    """Rewrite the committed files as an older version wrote them."""
+    for name, now, before in (
+        ("mcp.json", "${userHome}/.keepmum/bin/keepmum", "keepmum"),
+        ("hooks.json", '\\"$HOME/.keepmum/bin/keepmum\\" hook', "keepmum hook"),
+    ):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert now in text
+        (folder / name).write_text(text.replace(now, before), encoding="utf-8")
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_files_of_an_older_version_get_the_new_command_in_place(
+    root: Path, machine: Machine, repository: Path, *, recorded: bool
+) -> None:
+    folder = repository / ".cursor"
+    put(root, machine)
+    older(folder)
+    names = ("mcp.json", "hooks.json")
+    old = {name: (folder / name).read_bytes() for name in names}
+    if not recorded:  # a teammate committed them
+        Path(machine.state("installed.json")).unlink()
+    put(root, machine)
+    assert value(folder / "mcp.json")["mcpServers"]["keepmum"]["command"] == "${userHome}/.keepmum/bin/keepmum"
+    entries = [entry["command"] for each in value(folder / "hooks.json")["hooks"].values() for entry in each]
+    assert len(entries) == 6
+    assert all(command.startswith('"$HOME/') for command in entries)
+    assert uninstall.uninstall(uninstall.Options(scope="project"), machine, Console()) == 0
+    left = {name: (folder / name).read_bytes() for name in names if (folder / name).exists()}
+    assert left == ({} if recorded else old)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the command of these tests is a shell script")
+def test_server_and_hooks_start_without_path(
+    root: Path, machine: Machine, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    put(root, machine)
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    server = value(repository / ".cursor" / "mcp.json")["mcpServers"]["keepmum"]
+    command = [server["command"].replace("${userHome}", str(home)), *server["args"]]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = subprocess.run(
+        command,
+        input=json.dumps(message) + "\n",
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+    plugin = tmp_path / "plugin"
+    (plugin / ".cursor-plugin").mkdir(parents=True)
+    (plugin / ".cursor-plugin" / "plugin.json").write_text('{"name":"p","hooks":"hooks.json"}', encoding="utf-8")
+    (plugin / "hooks.json").write_bytes((repository / ".cursor" / "hooks.json").read_bytes())
+    secret = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+    fields = {"tool_name": "add_memory", "tool_input": json.dumps({"text": secret}), "mcp_server_name": "memory"}
+    assert Executor([plugin], repository, environ).run("beforeMCPExecution", **fields).permission == "deny"
 
 
 def test_the_home_is_not_a_project(machine: Machine) -> None:

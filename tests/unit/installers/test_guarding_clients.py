@@ -231,4 +231,4 @@ def test_a_projects_entry_names_the_guard_by_its_name(machine: Machine, reposito
     path.write_text(servers("mcpServers"), encoding="utf-8")
     here = dataclasses.replace(machine, cwd=str(repository))
     guarding.add(Target("cursor", "memory"), here, Console())
-    assert entry(path)["command"] == "keepmum"
+    assert entry(path)["command"] == "${userHome}/.keepmum/bin/keepmum"

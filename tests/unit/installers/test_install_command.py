@@ -77,11 +77,42 @@ def test_link_is_created_in_a_folder_on_path(root: Path, machine: Machine, local
     assert shell_command.invocation(machine) == "keepmum"
 
 
+@pytest.mark.parametrize("spelling", ["{}", "{}/", "/usr/bin:{}/."])
+def test_a_missing_folder_on_path_is_created_and_removed_again(root: Path, machine: Machine, spelling: str) -> None:
+    local = Path(machine.user_home) / ".local"
+    machine = dataclasses.replace(machine, environ={"PATH": spelling.format(local / "bin")})
+    _install(root, machine)
+    assert (local / "bin" / "keepmum").is_symlink()
+    assert (shell_command.invocation(machine), shell_command.hint(machine)) == ("keepmum", ())
+    apply.undo(Journal(machine.home), machine, lambda _: True)
+    assert not local.exists()
+
+
+def test_a_folder_that_cannot_be_created_is_no_error(root: Path, machine: Machine) -> None:
+    (Path(machine.user_home) / ".local").write_text("a file", encoding="utf-8")
+    assert len(shell_command.plan(str(root), machine).steps) == 1
+
+
+def test_the_user_reads_what_to_type_when_the_shell_finds_no_command_or_another(
+    root: Path, machine: Machine, tmp_path: Path
+) -> None:
+    own = "~/.keepmum/bin/keepmum"
+    machine = dataclasses.replace(machine, environ={"PATH": str(tmp_path / "programs")})
+    _install(root, machine)
+    (line,) = shell_command.hint(machine)
+    assert line.startswith("`keepmum` is not on your PATH")
+    assert line.endswith(f"type {own}")
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "keepmum").touch(mode=0o755)
+    (line,) = shell_command.hint(machine)
+    assert str(tmp_path / "programs" / "keepmum") in line
+
+
 def test_folder_outside_path_gets_no_link(root: Path, machine: Machine, local_bin: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": "/usr/bin"})
     _install(root, machine)
     assert list(local_bin.iterdir()) == []
-    assert shell_command.invocation(machine) == str(Path(machine.home) / "bin" / "keepmum")
+    assert shell_command.invocation(machine) == "~/.keepmum/bin/keepmum"
 
 
 def test_command_of_another_program_is_not_replaced(root: Path, machine: Machine, local_bin: Path) -> None:

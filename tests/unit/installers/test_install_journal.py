@@ -7,6 +7,7 @@ from pathlib import Path
 from keepmum_installers import apply
 from keepmum_installers.journal import Journal, Kept
 from keepmum_installers.machine import Machine
+from keepmum_installers.plan import edit_keys
 
 
 def test_two_files_of_the_same_content_have_two_backups(machine: Machine, home: Path) -> None:
@@ -49,3 +50,17 @@ def test_a_list_of_the_clients_that_is_empty_again_is_removed(machine: Machine, 
     file.write_text('{"version": 2, "plugins": {}}', encoding="utf-8")
     apply.undo(journal, machine, lambda _: True)
     assert not file.exists()
+
+
+def test_an_item_of_ours_in_a_newer_form_is_removed_as_one(machine: Machine, home: Path) -> None:
+    file, text = home / "hooks.json", '{"hooks": {"stop": [{"command": "mine"} // mine\n]}}'
+    file.write_text(text, encoding="utf-8")
+    keys = ("hooks", "stop")
+    for item, older in (({"command": "old"}, []), ({"command": "new"}, [{"command": "old"}])):
+        change = edit_keys(str(file), (), "hooks", [(keys, item, older)], comments=True)
+        assert change is not None
+        apply.carry_out([change], Journal(machine.home), machine)
+    assert '{"command": "new"}' in file.read_text(encoding="utf-8")
+    assert "old" not in file.read_text(encoding="utf-8")
+    apply.undo(Journal(machine.home), machine, lambda _: True)
+    assert file.read_text(encoding="utf-8") == text

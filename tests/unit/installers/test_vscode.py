@@ -75,7 +75,7 @@ def test_a_repository_gets_the_command_as_server(spec: InstallSpec, machine: Mac
     assert isinstance(change, Change)
     assert change.path == str(repository / ".vscode" / "mcp.json")
     server = json.loads(change.after)["servers"]["keepmum"]
-    assert (server["type"], server["command"]) == ("stdio", "keepmum")
+    assert (server["type"], server["command"]) == ("stdio", "${userHome}/.keepmum/bin/keepmum")
 
 
 def test_a_repositorys_file_with_comments_is_edited(spec: InstallSpec, machine: Machine, repository: Path) -> None:

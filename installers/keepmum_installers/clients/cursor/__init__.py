@@ -12,6 +12,7 @@ from keepmum_installers.clients.client import Client, InstallSpec, Scope, Server
 from keepmum_installers.clients.cursor import health, local, manifests, repository
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan
+from keepmum_installers.shell_command import TEAM_COMMAND
 
 __all__ = ["Cursor"]
 
@@ -22,6 +23,7 @@ class Cursor(Client):
     title = "Cursor"
     scopes: tuple[Scope, ...] = ("user", "project")
     commands = ("cursor-agent", "cursor")
+    team_command = TEAM_COMMAND
     comments = True
     manifests = staticmethod(manifests.render)
     folder = staticmethod(local.config_folder)

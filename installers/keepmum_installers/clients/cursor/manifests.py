@@ -22,6 +22,7 @@ from keepmum_hooks.clients.cursor import MCP_TOOL, OWN_SERVER, PLAIN_TOOLS
 from keepmum_hooks.event import GUARD
 from keepmum_installers.guard_matcher import of_memory
 from keepmum_installers.product import MARKETPLACE, SKILLS, Product
+from keepmum_installers.shell_command import TEAM_COMMAND
 
 __all__ = [
     "EVENTS",
@@ -146,7 +147,7 @@ def link() -> str:
 
     Source: https://cursor.com/docs/mcp/install-links, read 2026-11-21
     """
-    entry = {"command": "${userHome}/.keepmum/bin/keepmum", "args": ["mcp", "--client", NAME]}
+    entry = {"command": TEAM_COMMAND, "args": ["mcp", "--client", NAME]}
     config = base64.b64encode(json.dumps(entry, separators=(",", ":")).encode()).decode()
     return f"https://cursor.com/en/install-mcp?name={OWN_SERVER}&config={quote(config)}"
 

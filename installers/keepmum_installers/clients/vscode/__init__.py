@@ -18,6 +18,7 @@ from keepmum_installers.finding import Finding, absent, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Plan, edit_keys
 from keepmum_installers.product import Product
+from keepmum_installers.shell_command import TEAM_COMMAND
 
 __all__ = ["VisualStudioCode"]
 
@@ -31,6 +32,7 @@ class VisualStudioCode(Client):
 
     title = "Visual Studio Code"
     scopes: tuple[Scope, ...] = ("user", "project")
+    team_command = TEAM_COMMAND
     comments = True
 
     def folder(self, machine: Machine) -> str:
@@ -52,17 +54,16 @@ class VisualStudioCode(Client):
         Raises: InstallError when the named source is not valid, or a file cannot be edited safely.
         """
         if spec.scope == "project":
-            entry = {"type": "stdio", "command": "keepmum", "args": ["mcp", "--client", _NAME]}
+            entry = {"type": "stdio", "command": TEAM_COMMAND, "args": ["mcp", "--client", _NAME]}
             (path,) = self.repository_files(spec.scope, machine)
-            change = edit_keys(
-                path, ((("servers", "keepmum"), entry),), "the server in VS Code, for the team", comments=True
-            )
+            wanted = [(("servers", "keepmum", name), each) for name, each in entry.items()]
+            change = edit_keys(path, wanted, "the server in VS Code, for the team", comments=True)
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
         root = spec.bundle(machine.cwd)
         if root is None:
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
-        wanted = (((_LOCATIONS, root), True),)
-        change = edit_keys(_settings(self.folder(machine)), wanted, "name the plugin's folder", comments=True)
+        location = (((_LOCATIONS, root), True),)
+        change = edit_keys(_settings(self.folder(machine)), location, "name the plugin's folder", comments=True)
         notes = (
             "VS Code has Keepmum from its next start on.",
             f"It reads the plugin from {root}: keep that folder.",
@@ -96,6 +97,6 @@ def _settings(folder: str) -> str:
 
 _FOR_TEAMMATES = (
     "For VS Code each teammate has to, once:",
-    "  1. run `sh installers/install.sh` in a clone of Keepmum, which creates the `keepmum` command",
+    "  1. run `sh installers/install.sh` in a clone of Keepmum, which creates ~/.keepmum/bin/keepmum",
     "  2. open the repository, trust it, and start the server when VS Code offers to",
 )
