@@ -26,6 +26,7 @@ _FILES = (
     b"chatmodes/ commands/ droids/ guidelines/ instructions/ memories/ memory/ memory-local/ memory-bank/ microagents/ "
     b"output-styles/ prompts/ recipes/ rules/ skills/ steering/ workflows/ .brv/ .engram/ .remember/ documents/cline/"
 ).split()
+_ARGUMENTS = 4  # run.py EVENT --client NAME
 
 
 def give_up(error: BaseException, bytecode: "str | None") -> int:
@@ -37,6 +38,9 @@ def give_up(error: BaseException, bytecode: "str | None") -> int:
     """
     code = 2 if sys.argv[1:2] == ["guard"] and _may_write_memory() else 0
     why = "could not check this write to memory, so it was blocked" if code else "the hook failed"
+    what = type(error).__name__
+    if not code and len(sys.argv) != _ARGUMENTS:
+        why, what = "EVENT or --client NAME is missing", "usage: keepmum hook stop|session-start|guard --client NAME"
     try:  # noqa: SIM105 - importing contextlib may be what fails
         sys.modules["keepmum_hooks.module_cache"].discard()
     except Exception:  # noqa: BLE001, S110 - it may not be imported, or be what is broken
@@ -46,7 +50,7 @@ def give_up(error: BaseException, bytecode: "str | None") -> int:
     try:
         if code == 0 and "cursor" in sys.argv:  # it treats empty output as a failure
             calls.write(1, b"{}")
-        calls.write(2, f"keepmum: {why} ({type(error).__name__})\n".encode())
+        calls.write(2, f"keepmum: {why} ({what})\n".encode())
     except OSError:
         pass
     return code

@@ -29,6 +29,7 @@ def register(subparsers: _Subparsers, probes: Probes) -> None:
     status.set_defaults(run=lambda _: _guarded(lambda: _status(probes)))
     check = subparsers.add_parser("doctor", help="find problems, and say what to do about them")
     check.add_argument("--json", action="store_true", help="one JSON object, for programs")
+    check.add_argument("-v", "--verbose", action="store_true", help="every check of every client")
     check.add_argument(
         "--live",
         nargs="*",
@@ -83,7 +84,9 @@ def _client(name: str) -> str:
     from keepmum_installers.clients import CLIENTS
 
     if name not in CLIENTS:
-        raise argparse.ArgumentTypeError(f"there is no client {name!r}; there are: {', '.join(CLIENTS)}")
+        from keepmum_installers.naming import unknown_client
+
+        raise argparse.ArgumentTypeError("; ".join(unknown_client(name)))
     return name
 
 
@@ -140,4 +143,4 @@ def _doctor(probes: Probes, arguments: argparse.Namespace) -> int:
 
     if arguments.live is not None:
         return show_trials(arguments.live, as_json=arguments.json)
-    return show_findings(probes, as_json=arguments.json)
+    return show_findings(probes, as_json=arguments.json, verbose=arguments.verbose)

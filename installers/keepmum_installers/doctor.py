@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from keepmum.core.errors import KeepmumError
+from keepmum.core.wording import counted
 from keepmum.workspace.resolve import left_out, resolve
 from keepmum_hooks import places
 from keepmum_installers import files, leftovers, runtime, semantic
@@ -151,13 +152,12 @@ def _store(probes: Probes) -> Iterator[Finding]:
             "Start any client once: opening the store moves it aside and recovers it row by row.",
         )
     elif memories != indexed:
-        yield problem(
-            "store", f"{memories} memories, but {indexed} in the index", "Run `keepmum export`, then report it."
-        )
+        held = counted(_number(memories), "memory")
+        yield problem("store", f"{held}, but {indexed} in the index", "Run `keepmum export`, then report it.")
     else:
-        yield ok(
-            "store", f"{memories} memories, all indexed, {size:,.0f} KiB, {facts.get('backups')} backups, at {path}"
-        )
+        held = counted(_number(memories), "memory")
+        backups = counted(_number(facts.get("backups")), "backup")
+        yield ok("store", f"{held}, all indexed, {size:,.0f} KiB, {backups}, at {path}")
     if not facts.get("writable"):
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be stored until that is fixed.")
     if facts.get("notice"):
@@ -165,6 +165,10 @@ def _store(probes: Probes) -> Iterator[Finding]:
     yield from servers(facts)
     for part in _parts(facts):
         yield from _files(part)
+
+
+def _number(fact: object) -> int:
+    return fact if isinstance(fact, int) else 0
 
 
 def servers(facts: Mapping[str, object]) -> Iterator[Finding]:
@@ -187,14 +191,16 @@ def _files(facts: Mapping[str, object]) -> Iterator[Finding]:
     if len(texts) > _MOST_FILES:
         yield note(
             "file",
-            f"{len(texts) - _MOST_FILES} more files like these",
+            counted(len(texts) - _MOST_FILES, "more file like these", "more files like these"),
             "Fix those above, then run `keepmum doctor` again.",
         )
 
 
 def _server(facts: Mapping[str, object]) -> Finding:
     """The state of the team's server, and the writes that wait for it."""
-    waiting = f"{facts.get('queued')} writes wait, {facts.get('refused')} were refused"
+    queued, refused = _number(facts.get("queued")), _number(facts.get("refused"))
+    waits, were = "waits" if queued == 1 else "wait", "was" if refused == 1 else "were"
+    waiting = f"{counted(queued, 'write')} {waits}, {refused:,} {were} refused"
     if facts.get("reached"):
         return ok("server", f"{facts['server']} answers, collection {facts.get('collection')}; {waiting}")
     return problem(
@@ -213,11 +219,11 @@ def _settings(probes: Probes) -> Iterator[Finding]:
         yield problem("settings", wrong, "Fix that line in the project's file.")
     chosen = [entry for entry in probes.settings() if entry[2] != "default"]
     for name, value, source in chosen:
-        if name in _SWITCHES and value == "False":
+        if name in _SWITCHES and value.lower() == "false":
             yield note("settings", f"{_SWITCHES[name]}: {name} is false in {source}", _how_to_unset(source))
         else:
             yield ok("settings", f"{name} is set in {source}")
-        if name == "scanner.second_opinion" and value == "True" and not _has_second_opinion():
+        if name == "scanner.second_opinion" and value.lower() == "true" and not _has_second_opinion():
             yield note("scanner", "detect-secrets is missing, so there is no second opinion", _OPINION)
     if not chosen:
         yield ok("settings", "every setting has its default")

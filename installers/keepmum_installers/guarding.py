@@ -20,6 +20,7 @@ from keepmum_installers.guard_entry import guarded, is_guarded, unguarded
 from keepmum_installers.journal import Edited, Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
+from keepmum_installers.naming import unknown_client
 from keepmum_installers.plan import Change, edit_keys
 from keepmum_installers.product import bundle_root
 
@@ -234,7 +235,8 @@ def _find(target: Target, machine: Machine) -> _ServerEntry:
 
 def _known(client: str) -> str:
     if client not in CLIENTS:
-        raise InstallError("there is no such client", f"There are: {', '.join(CLIENTS)}.")
+        says, instead = unknown_client(client)
+        raise InstallError(says, f"{instead[0].upper()}{instead[1:]}")
     return client
 
 

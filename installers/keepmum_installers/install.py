@@ -198,6 +198,8 @@ def _build_runtime(options: Options, root: str, machine: Machine, console: Conso
             console.say(f"Packages: complete, on Python {built.version}.")
             if options.semantic:
                 semantic.prepare(root, machine, console)
+            else:
+                semantic.decline(machine)
         else:
             runtime.ensure_interpreter(machine)
     except InstallError as error:

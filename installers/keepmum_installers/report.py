@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
+from keepmum.core.wording import counted
 from keepmum.workspace.resolve import left_out, resolve
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.console import Console
-from keepmum_installers.finding import Finding, note
+from keepmum_installers.finding import Finding, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 
@@ -52,18 +53,51 @@ def show_status(probes: doctor.Probes) -> int:
     return 0
 
 
-def show_findings(probes: doctor.Probes, *, as_json: bool) -> int:
-    """Print every finding of the doctor; returns 1 when one is a problem, else 0."""
+def show_findings(probes: doctor.Probes, *, as_json: bool, verbose: bool = False) -> int:
+    """Print the findings of the doctor; returns 1 when one is a problem, else 0.
+
+    Without `verbose`, what is no problem of a client takes one line.
+    """
     root = bundle_root()
     found = doctor.examine(installed(root), root, Machine.this(), probes)
-    return _show(found if as_json else _grouped(found), as_json=as_json)
+    if as_json:
+        return _show(found, as_json=True)
+    if verbose:
+        return _show(_grouped(found), as_json=False)
+    status = _show(_brief(found), as_json=False)
+    Console().say("`keepmum doctor -v` shows every check.")
+    return status
 
 
 def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
     """Print the findings of live trials of these clients, or of all; returns 1 when one is a problem, else 0."""
     from keepmum_installers.live import results
 
-    return _show(results.examine(clients, bundle_root(), Machine.this()), as_json=as_json)
+    def say(name: str) -> None:
+        if not as_json:
+            Console().say(f"         {CLIENTS[name].title} is started, which takes some seconds …")
+
+    return _show(results.examine(clients, bundle_root(), Machine.this(), say), as_json=as_json)
+
+
+def _brief(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with those of one client that are no problem merged into one."""
+    for client, row in itertools.groupby(findings, lambda each: each.about.partition(" ")[0]):
+        rest = list(row)
+        if client in CLIENTS:
+            yield from (each for each in rest if each.level in {"absent", "problem"})
+            rest = _merged(client, [each for each in rest if each.level in {"ok", "note"}])
+        yield from rest
+
+
+def _merged(client: str, findings: Sequence[Finding]) -> list[Finding]:
+    """One finding for all: what there is to do, or else the first of them and how many checks passed."""
+    todo = [each for each in _grouped(findings) if each.level == "note" and each.next_step]
+    if todo:
+        says = "; ".join(f"{each.about.removeprefix(client).strip()} {each.says}".strip() for each in todo)
+        return [note(client, says, " ".join(dict.fromkeys(each.next_step for each in todo)))]
+    passed = counted(len(findings), "check") + " passed"
+    return [ok(client, f"{findings[0].says}; {passed}")] if findings else []
 
 
 def _grouped(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -90,7 +124,7 @@ def _show(findings: Iterable[Finding], *, as_json: bool) -> int:
         value = {"ok": not count, "findings": [asdict(finding) for finding in shown]}
         console.say(json.dumps(value, ensure_ascii=False, indent=2))
     else:
-        console.say("No problems." if not count else f"{count} problem{'s' if count > 1 else ''}.")
+        console.say(f"{counted(count, 'problem')}." if count else "No problems.")
     return 1 if count else 0
 
 

@@ -5,19 +5,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
 
 from keepmum.embedding.local_model import MINILM
-from keepmum_installers import runtime
+from keepmum_installers import files, runtime
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok
 from keepmum_installers.machine import Machine
 
-__all__ = ["check", "plan", "prepare"]
+__all__ = ["check", "decline", "plan", "prepare"]
 
+_DECLINED = "lexical-only"  # this file exists where the user chose that
 _SECONDS = 1800
 _LATER = "Search is lexical until `keepmum model install` succeeds."
 
@@ -34,6 +36,8 @@ def prepare(root: str, machine: Machine, console: Console) -> None:
 
     Raises: InstallError; lexical search works without them.
     """
+    with contextlib.suppress(OSError):
+        os.unlink(machine.state(_DECLINED))
     try:
         built = runtime.build(root, machine, console, runtime.SEMANTIC)
     except InstallError as error:
@@ -43,11 +47,23 @@ def prepare(root: str, machine: Machine, console: Console) -> None:
     console.say("Vector search: ready.")
 
 
+def decline(machine: Machine) -> None:
+    """Note that the user wants lexical search only, so that the doctor does not advise otherwise.
+
+    Raises: InstallError when it cannot be written.
+    """
+    files.private_folder(machine.state())
+    files.write(machine.state(_DECLINED), b"")
+
+
 def check(root: str | None, machine: Machine) -> Iterator[Finding]:
     """The findings of the doctor about vector search."""
     if root is None or runtime.look(root, machine) is None:
         return  # the finding about the runtime says that nothing is installed
-    if not _has_packages(root, machine):
+    is_ready = _has_packages(root, machine) and _has_model(machine)
+    if not is_ready and files.read(machine.state(_DECLINED)) is not None:
+        yield ok("search", "is lexical only, as chosen; `keepmum install` without --no-semantic adds vector search")
+    elif not _has_packages(root, machine):
         yield note("search", "is lexical only: packages are missing", "Run `sh installers/install.sh` again.")
     elif not _has_model(machine):
         yield note("search", "is lexical only: the model is not installed", "Run `keepmum model install`.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
 from keepmum_installers import files
@@ -27,8 +27,12 @@ _WANTED: Mapping[str, tuple[str, str]] = {  # by field of the result: its name i
 }
 
 
-def examine(names: Sequence[str], root: str | None, machine: Machine) -> Iterator[Finding]:
+def examine(
+    names: Sequence[str], root: str | None, machine: Machine, started: Callable[[str], object] = lambda _: None
+) -> Iterator[Finding]:
     """The findings of a live trial of each named client, as each ends; of every client when none is named.
+
+    `started` is called with the name of each client that is run, before it.
 
     Raises: InstallError when there is no bundle to install.
     """
@@ -37,7 +41,7 @@ def examine(names: Sequence[str], root: str | None, machine: Machine) -> Iterato
             "a trial installs the bundle, and this Keepmum runs from a wheel", "Run it from a clone: installers/."
         )
     for name in names or CLIENTS:
-        yield from _try(name, root, machine)
+        yield from _try(name, root, machine, started)
 
 
 def load(machine: Machine) -> dict[str, TrialResult]:
@@ -78,7 +82,7 @@ def findings(name: str, result: TrialResult) -> Iterator[Finding]:
         yield note(about, f"{when}: tools offered: {offered}", _AGAIN.format(name=name))
 
 
-def _try(name: str, root: str, machine: Machine) -> Iterator[Finding]:
+def _try(name: str, root: str, machine: Machine, started: Callable[[str], object]) -> Iterator[Finding]:
     about, client, driver = f"{name} live", CLIENTS[name], DRIVERS.get(name)
     if driver is None:
         yield note(about, "cannot be run unattended", "`keepmum doctor` says when its hooks ran last.")
@@ -87,6 +91,7 @@ def _try(name: str, root: str, machine: Machine) -> Iterator[Finding]:
     if program is None:
         yield note(about, f"{client.title} was not found on PATH, so nothing was tried")
         return
+    started(name)
     try:
         result = run_trial(client.title, driver, program, root, machine)
     except InstallError as error:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 
 from keepmum.cli import console
 from keepmum.core import masking
+from keepmum.core.wording import counted
 from keepmum.service import audit
 from keepmum.workspace import allowlist
 from keepmum.workspace.resolve import resolve
@@ -108,7 +109,7 @@ def _store(arguments: argparse.Namespace) -> int:
 
 
 def _secrets(places: int) -> str:
-    return f"{places:,} {'place with a secret' if places == 1 else 'places with secrets'}"
+    return counted(places, "place with a secret", "places with secrets")
 
 
 def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Report) -> int:
@@ -123,7 +124,8 @@ def _cleanse(arguments: argparse.Namespace, memory: MemoryService, report: Repor
     console.err(f"deleted, because they may contain it: {', '.join(removed) or 'nothing'}; a new backup was made")
     left = memory.audit().places
     if left:
-        console.err(f"{len(left)} places remain, because another process writes them; run the command again")
+        remain = f"{counted(len(left), 'place')} {'remains' if len(left) == 1 else 'remain'}"
+        console.err(f"{remain}, because another process writes there; run the command again")
     return _FOUND if left else _CLEAN
 
 

@@ -17,7 +17,9 @@ __all__ = ["register"]
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     command = commands.add_parser("backend", help="where memories are stored: list, use, test")
-    command.add_argument("action", choices=("list", "use", "test"), help="what to do")
+    command.add_argument(
+        "action", nargs="?", default="list", choices=("list", "use", "test"), help="what to do; default: list"
+    )
     command.add_argument(
         "name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or the address of a server"
     )

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from keepmum.core.errors import ConfirmationNeeded, Incomplete, InvalidInput, SettingsError
 from keepmum.core.memory import LIMITS, Memory
+from keepmum.core.wording import counted
 from keepmum.service import MemoryService, opening
 from keepmum.workspace.resolve import backend_kind, resolve
 from keepmum_hooks import places
@@ -24,6 +25,7 @@ __all__ = [
     "create_file",
     "days",
     "err",
+    "is_terminal",
     "memory_count",
     "out",
     "positive",
@@ -160,7 +162,7 @@ def confirm(question: str, otherwise: str = "nothing was removed") -> None:
 
 def memory_count(count: int) -> str:
     """A number of memories in words: `1 memory`, `2,000 memories`."""
-    return f"{count:,} {'memory' if count == 1 else 'memories'}"
+    return counted(count, "memory")
 
 
 def require_server(name: str) -> None:
@@ -189,6 +191,11 @@ def print_json(value: object) -> None:
     out(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def is_terminal() -> bool:
+    """Whether a person reads standard output."""
+    return sys.stdout.isatty()
+
+
 def err(message: str) -> None:
     """Print a message to standard error, after flushing standard output."""
     with contextlib.suppress(OSError):  # a closed output is reported when the command ends
@@ -205,4 +212,4 @@ def print_refused(refused: Iterable[tuple[str, str]]) -> None:
         more = f" and {len(those) - _MAX_PLACES:,} more" if len(those) > _MAX_PLACES else ""
         err(f"{', '.join(those[:_MAX_PLACES])}{more}: {reason}")
     if len(by_reason) > _MAX_REASONS:
-        err(f"and {len(by_reason) - _MAX_REASONS:,} more reasons")
+        err(f"and {counted(len(by_reason) - _MAX_REASONS, 'more reason')}")

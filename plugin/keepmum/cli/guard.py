@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from keepmum.cli import console
+from keepmum.cli.help import without_secrets
 from keepmum.core.errors import InvalidInput
 from keepmum.guard.main import USAGE
 
@@ -23,7 +24,13 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
         help="refuse secrets in writes to another MCP server: `guard -- COMMAND` runs it, `guard add` sets it up",
         usage=USAGE.removeprefix("usage: ").rstrip(),
     )
-    guard.add_argument("action", choices=_ACTIONS, help="add the guard to a server, remove it, or list servers")
+    guard.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        choices=_ACTIONS,
+        help="add the guard to a server, remove it, or list servers (default)",
+    )
     guard.add_argument(
         "client", nargs="?", metavar="CLIENT", help="the client that uses the server, such as claude-code"
     )
@@ -53,5 +60,5 @@ def _run(arguments: argparse.Namespace) -> int:
         target = guarding.Target(arguments.client, arguments.server, arguments.scope)
         return change(target, machine, output, dry_run=arguments.dry_run)
     except InstallError as error:
-        output.problem(error)
+        output.problem(InstallError(without_secrets(str(error), [arguments.client or ""]), error.next_step))
         return 1

@@ -74,7 +74,37 @@ def listed(groups: Mapping[str, Iterable[str]], says: Mapping[str, str]) -> str:
 
 
 def unknown(word: str, commands: Iterable[str]) -> str:
-    """The message for an unknown command, with the closest match."""
-    near = difflib.get_close_matches(word, list(commands), n=1)
-    instead = f"did you mean `keepmum {near[0]}`?" if near else "`keepmum --help` lists them"
+    """The message for an unknown command, with the one that does what other programs call so, or the closest match."""
+    near = _CALLED_ELSEWHERE.get(word.lower()) or next(iter(difflib.get_close_matches(word, list(commands), n=1)), "")
+    instead = f"did you mean `keepmum {near}`?" if near else "`keepmum help` lists them"
     return f"there is no command {word!r}; {instead}"
+
+
+_CALLED_ELSEWHERE = {
+    word: command
+    for command, words in {
+        "remember": "add create insert new note put save set store write",
+        "recall": "ask find grep list log ls query search",
+        "load": "cat get open print read show view",
+        "load --history": "diff history revisions versions",
+        "forget": "clean clear del delete discard drop purge remove rm",
+        "forget --undo": "recover restore revert undelete undo",
+        "resume": "brief briefing context continue summary",
+        "review": "dedupe duplicates stale",
+        "scan": "check lint secrets",
+        "audit": "redact verify",
+        "export": "backup dump",
+        "import": "ingest",
+        "status": "config info settings stats project version",
+        "doctor": "diagnose health test",
+        "model status": "embed embedding embeddings",
+        "backend list": "backends remote server stores use",
+        "outbox": "push queue sync",
+        "login": "auth key",
+        "on": "enable start",
+        "off": "disable pause stop",
+        "install": "init setup update upgrade",
+        "mcp": "serve",
+    }.items()
+    for word in words.split()
+}

@@ -22,7 +22,10 @@ def run(words: Sequence[str]) -> int:
         sys.stdout.write(f"{_USAGE}\n\nClients start this.\n")
         return 0
     if not (words and words[0] in event.KINDS and "--client" in words):
-        sys.stderr.write(f"{_USAGE}\n")
+        kinds = ", ".join(event.KINDS)
+        named = words and words[0] in event.KINDS
+        missing = "--client NAME is missing" if named else f"EVENT is missing, or none of {kinds}"
+        sys.stderr.write(f"keepmum: {missing}. Clients start this.\n{_USAGE}\n")
         return 0
     try:
         sys.stdout.write(main.main(words, os.environ))

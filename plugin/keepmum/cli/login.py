@@ -7,7 +7,7 @@ import os
 import sys
 
 from keepmum.cli import console
-from keepmum.core.errors import KeepmumError
+from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.core.memory import JsonValue
 from keepmum.service import opening
 from keepmum.stores import outbox
@@ -69,9 +69,11 @@ def _login(arguments: argparse.Namespace) -> int:
 
 
 def _logout(arguments: argparse.Namespace) -> int:
-    if not arguments.server:
-        console.require_server("URL")
-    named = arguments.server or server_of(resolve(os.environ).settings, os.environ).origin
+    chosen = resolve(os.environ).settings
+    if not arguments.server and backend_kind(chosen) != "rest" and chosen.backend.origin is None:
+        stored = f"keys are stored for: {', '.join(_origins())}" if _origins() else "no key is stored for any server"
+        raise InvalidInput("URL", f"is missing, and no team server is configured; {stored}")
+    named = arguments.server or server_of(chosen, os.environ).origin
     origin = settings.origin_of(named)
     if not credentials.remove(console.state_home(), origin):
         raise KeepmumError(f"no key is stored for {origin}; stored are: {', '.join(_origins()) or 'none'}")

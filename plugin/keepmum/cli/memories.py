@@ -225,7 +225,8 @@ def _resume(arguments: argparse.Namespace) -> int:
         summary = memory.resume(arguments.tokens)
         count = memory.count()
     if summary:
-        console.out(summary)
+        # An agent that reads the output needs the frame; a person at a terminal does not.
+        console.out("\n".join(summary.splitlines()[2:-1]) if console.is_terminal() else summary)
     else:
         fits = f"no memory fits into {arguments.tokens} tokens; raise --tokens"
         console.err(fits if count else _NOTHING_YET)

@@ -6,6 +6,7 @@ import argparse
 
 from keepmum.cli import console
 from keepmum.core.errors import InvalidInput
+from keepmum.core.wording import counted
 from keepmum.workspace.routing import STORES
 
 __all__ = ["register"]
@@ -44,11 +45,11 @@ def _run(arguments: argparse.Namespace) -> int:
         f"{done.known} unchanged",
         f"{done.left} skipped (other projects, or removed)",
     ]
-    counts += [f"{done.past} earlier versions"] if done.past else []
+    counts += [counted(done.past, "earlier version")] if done.past else []
     counts += [f"{done.queued} queued for the server"] if done.queued else []
     console.out(", ".join([*counts, f"{len(done.refused)} refused", f"{len(done.differing)} differing"]))
     if done.past_refused:
-        console.err(f"{done.past_refused} earlier versions look like they contain a secret and stay in {source}")
+        console.err(f"in {source} only, since they look like a secret: {counted(done.past_refused, 'earlier version')}")
     if not arguments.dry_run and done.past and target in _WITHOUT_HISTORY:
         console.err(f"{_WITHOUT_HISTORY[target]} cannot store earlier versions; they stay on this machine")
     if done.incomplete:

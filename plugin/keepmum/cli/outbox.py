@@ -11,6 +11,7 @@ from keepmum.cli import console
 from keepmum.core import briefing, masking
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.framing import inline
+from keepmum.core.wording import counted
 from keepmum.service import opening
 from keepmum.stores import outbox
 from keepmum.workspace.allowlist import AllowlistScanner
@@ -26,7 +27,13 @@ _SHORTEST = 6  # characters of an id prefix
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     command = commands.add_parser("outbox", help="writes that are queued for a server, or that it refused")
-    command.add_argument("action", choices=("list", "retry", "drop"), help="list, send again, or drop")
+    command.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        choices=("list", "retry", "drop"),
+        help="list (default), send again, or drop",
+    )
     command.add_argument("ids", nargs="*", default=[], metavar="ID", help="ids or their prefixes; retry: default all")
     command.add_argument("--all", action="store_true", help="drop everything")
     command.add_argument("--json", action="store_true", help="print every field as JSON")
@@ -102,7 +109,8 @@ def _wait(box: outbox.Outbox, origin: str) -> None:
 
 def _drop(box: outbox.Outbox, chosen: Sequence[outbox.Item], *, sure: bool) -> int:
     if not sure:
-        console.confirm(f"{len(chosen)} unsent writes will be dropped permanently. Continue?", "nothing was dropped")
+        what = counted(len(chosen), "unsent write")
+        console.confirm(f"{what} will be dropped permanently. Continue?", "nothing was dropped")
     console.out(f"{len(box.drop([item.id for item in chosen]))} dropped")
     return 0
 

@@ -35,7 +35,7 @@ from keepmum.cli import (
 from keepmum.core.errors import KeepmumError
 from keepmum.core.memory import JsonValue
 from keepmum.core.version import VERSION
-from keepmum.workspace import settings
+from keepmum.workspace import settings, toml_file
 from keepmum.workspace.resolve import resolve
 
 __all__ = ["GROUPS", "Probes", "build_parser", "run"]
@@ -55,6 +55,8 @@ GROUPS = {
 def run(argv: Sequence[str]) -> int:
     """Run one command and return its exit status; without a command, print the help."""
     root, known = build_parser(), [name for names in GROUPS.values() for name in names]
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:2], "--help"]
     if argv and not argv[0].startswith("-") and argv[0] not in known:
         root.error(helptext.unknown(argv[0], known))
     arguments, rest = root.parse_known_args(argv or ["--help"])
@@ -113,10 +115,10 @@ class Probes:
             return memory.health()
 
     def settings(self) -> list[tuple[str, str, str]]:
-        """Name, value and source of every setting in effect."""
+        """Name, value as in a TOML file, and source of every setting in effect."""
         chosen = resolve(os.environ).settings
         values = {name: chosen.value_of(name) for name in settings.SETTINGS}
-        texts = {name: ", ".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
+        texts = {name: "" if value is None else toml_file.literal(value) for name, value in values.items()}
         return [(name, value, chosen.source_of(name)) for name, value in texts.items()]
 
     def project(self) -> tuple[str, str, str, str]:

@@ -64,7 +64,7 @@ def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # no
 
 
 def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the state of the switch
-    """Switch for this user; return the changed file.
+    """Switch for this user; return the file. Without a line in it, Keepmum is on.
 
     Raises: SettingsError when an agent would switch off, which also disables the guard.
     """
@@ -74,7 +74,10 @@ def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT0
             f"nothing was changed: this is a client's session ({session} is set), and only a person at their own "
             "terminal disables the guard; `keepmum off --session` switches everything else off for this session"
         )
-    return settings.write_user_setting(console.state_home(environ), "enabled", enabled)
+    home = console.state_home(environ)
+    if enabled:
+        return settings.unset_user_setting(home, "enabled")
+    return settings.write_user_setting(home, "enabled", enabled)
 
 
 def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - as above
@@ -83,15 +86,11 @@ def _project(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 
     A project file can only switch off, so switching on removes the line, and the file if nothing else is in it.
     """
     path = _project_file(environ)
-    text = toml_file.read_text(path)
-    if not enabled:
+    if enabled:
+        toml_edit.unset(path, "enabled")
+    else:
+        text = toml_file.read_text(path)
         toml_file.write_text(path, toml_edit.changed(path, text or "", "enabled", value=False))
-    elif text:
-        rest = toml_edit.without(path, text, "enabled")
-        if not rest:
-            toml_edit.remove_file(path)
-        elif rest != text:
-            toml_file.write_text(path, rest)
     return path
 
 

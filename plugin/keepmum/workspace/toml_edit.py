@@ -10,9 +10,30 @@ import os
 from collections.abc import Callable
 
 from keepmum.core.errors import SettingsError
-from keepmum.workspace.toml_file import Path, Statement, dotted, literal, parse, statements, values
+from keepmum.workspace.toml_file import (
+    Path,
+    Statement,
+    dotted,
+    literal,
+    parse,
+    read_text,
+    statements,
+    values,
+    write_text,
+)
 
-__all__ = ["NotEditable", "Scalar", "changed", "find", "remove", "remove_file", "set_value", "whole_lines", "without"]
+__all__ = [
+    "NotEditable",
+    "Scalar",
+    "changed",
+    "find",
+    "remove",
+    "remove_file",
+    "set_value",
+    "unset",
+    "whole_lines",
+    "without",
+]
 
 Scalar = bool | int | str
 
@@ -79,6 +100,19 @@ def without(path: str, text: str, name: str) -> str:
     Raises: SettingsError as `changed`.
     """
     return _edited(path, text, name, lambda keys: remove(text, keys), "remove it by hand")
+
+
+def unset(path: str, name: str) -> None:
+    """Remove the line that sets `name` from the settings file at `path`, and the file if nothing else is in it.
+
+    Raises: SettingsError as `changed`, or when the file cannot be written.
+    """
+    text = read_text(path)
+    rest = without(path, text, name) if text else text
+    if text and not rest:
+        remove_file(path)
+    elif rest is not None and rest != text:
+        write_text(path, rest)
 
 
 def remove_file(path: str) -> None:

@@ -75,7 +75,7 @@ def test_running_without_a_command_shows_the_help(keepmum: Command) -> None:
         ),
         pytest.param(("logout",), "no team server is configured", id="logout without a server"),
         pytest.param(("audit", "absent"), "absent does not exist", id="an audit of a missing file"),
-        pytest.param(("outbox",), "required: action\n", id="outbox without an action"),
+        pytest.param(("outbox", "drop"), "ID: is missing", id="outbox drop without a write"),
         pytest.param(("off", "--bogus"), "keepmum off: error: unrecognized arguments: --bogus", id="an unknown option"),
         pytest.param(("recall",), "there are no memories for this project yet", id="an empty list"),
         pytest.param(("mcp", "--dialect", "none"), "unknown dialect", id="an unknown dialect"),

@@ -16,7 +16,7 @@ from keepmum.core.errors import SettingsError, StoreError
 from keepmum_hooks.places import off_marker
 from keepmum_installers import commands, doctor, report
 from keepmum_installers.clients.client import InstallSpec
-from keepmum_installers.finding import Finding, note
+from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.machine import Machine
 from keepmum_scanner import detect_secrets_opinion
 
@@ -234,6 +234,35 @@ def test_equal_findings_of_one_client_take_one_line() -> None:
     ]
 
 
+def test_findings_of_a_client_that_are_no_problem_take_one_line() -> None:
+    step = "Start the client."
+    found = [
+        ok("home", "is there"),
+        ok("codex", "version 1 at /bin/codex"),
+        ok("codex plugin", "version 0.1.0"),
+        note("codex Stop hook", "has not run yet", step),
+        note("codex guard hook", "has met no write to another memory yet"),
+        note("codex server", "has not been used yet", "Look at it."),
+        problem("codex settings", "is broken", "Fix it."),
+        ok("vscode", "version 2"),
+        ok("vscode server", "last used just now"),
+    ]
+    assert list(report._brief(found)) == [
+        ok("home", "is there"),
+        problem("codex settings", "is broken", "Fix it."),
+        note("codex", "Stop hook has not run yet; server has not been used yet", f"{step} Look at it."),
+        ok("vscode", "version 2; 2 checks passed"),
+    ]
+
+
+@pytest.mark.usefixtures("_nothing_on_path")
+def test_doctor_is_brief_without_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    _run("doctor", probes=Probes())
+    assert capsys.readouterr().out.endswith("`keepmum doctor -v` shows every check.\n")
+    _run("doctor", "-v", probes=Probes())
+    assert "shows every check" not in capsys.readouterr().out
+
+
 def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("uninstall", "--scope", "project", "--purge", probes=Probes()) == 1
     assert "Use --purge without --scope" in capsys.readouterr().err
@@ -242,7 +271,7 @@ def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("facts", "level", "words"),
     [
-        ({"reached": True, "collection": "shared"}, "ok", "answers, collection shared; 2 writes wait, 1 were refused"),
+        ({"reached": True, "collection": "shared"}, "ok", "answers, collection shared; 2 writes wait, 1 was refused"),
         ({"reached": False, "problem": "it cannot be reached"}, "problem", "it cannot be reached; 2 writes wait"),
     ],
 )

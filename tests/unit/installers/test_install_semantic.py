@@ -105,3 +105,20 @@ def test_uninstalling_removes_the_model_and_keeps_other_files(machine: Machine) 
     (folder.parent / "of-somebody-else").touch()
     leftovers.clear(machine)
     assert os.listdir(folder.parent) == ["of-somebody-else"]
+
+
+def test_lexical_search_by_choice_is_no_finding_to_act_on(clone: Path, complete: Prepared) -> None:
+    machine = complete("exit 0")
+    assert [level for level, _ in about(clone, machine)] == ["note"]
+    semantic.decline(machine)
+    ((level, says),) = about(clone, machine)
+    assert (level, says.partition(";")[0]) == ("ok", "is lexical only, as chosen")
+    put_model(machine)
+    assert [level for level, _ in about(clone, machine)] == ["ok"]
+
+
+def test_an_install_with_vector_search_revokes_the_choice(clone: Path, complete: Prepared) -> None:
+    machine = complete("exit 0")
+    semantic.decline(machine)
+    semantic.prepare(str(clone), machine, Console())
+    assert [level for level, _ in about(clone, machine)] == ["note"]

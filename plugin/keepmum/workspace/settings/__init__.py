@@ -16,6 +16,7 @@ from keepmum.workspace.settings.loading import (
     find_project_file,
     is_approved,
     load,
+    unset_user_setting,
     write_user_setting,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "load",
     "origin_of",
     "project_name",
+    "unset_user_setting",
     "write_user_setting",
 ]

@@ -37,6 +37,7 @@ __all__ = [
     "find_project_file",
     "is_approved",
     "load",
+    "unset_user_setting",
     "write_user_setting",
 ]
 
@@ -120,6 +121,18 @@ def write_user_setting(home: str, name: str, value: Scalar) -> str:
     _check(declaration, value, USER_FILE, path)
     text = toml_file.read_text(path) or ""
     toml_file.write_text(path, toml_edit.changed(path, text, name, value))
+    return path
+
+
+def unset_user_setting(home: str, name: str) -> str:
+    """Remove one setting from the user's file, if it is there, and the file if nothing is left; returns its path.
+
+    Raises: SettingsError when the file is invalid or cannot be written.
+    """
+    from keepmum.workspace import toml_edit
+
+    path = _user_file(home)
+    toml_edit.unset(path, name)
     return path
 
 

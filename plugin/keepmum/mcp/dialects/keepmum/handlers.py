@@ -153,7 +153,8 @@ class MemoryHandlers(DialectHandlers):
         if forgotten.queued:
             return f"{_queued(forgotten.queued)}: {count} will be removed there.\n{listed}"
         if forgotten.done:
-            return f"{count} {forgotten.action}; `forget` with `undo` brings them back within 30 days.\n{listed}"
+            them = "it" if count == 1 else "them"
+            return f"{count} {forgotten.action}; `forget` with `undo` brings {them} back within 30 days.\n{listed}"
         return (
             f"{count} would be {forgotten.action}, nothing was removed yet. "
             f'Call again with the same arguments and confirm "{forgotten.confirmation}".\n{listed}'
