@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from keepmum.cli import console
-from keepmum.core.errors import SettingsError
+from keepmum.core.errors import KeepmumError, SettingsError
 from keepmum.system import private_files
 from keepmum.system.folders import is_world_writable, user_home
 from keepmum.workspace import allowlist, settings, toml_edit, toml_file
@@ -38,6 +38,8 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _switch(arguments: argparse.Namespace) -> int:
     where = "session" if arguments.session else "project" if arguments.project else "everywhere"
     word = "on" if arguments.enabled else "off"
+    if where == "everywhere" and not arguments.enabled:
+        _refuse_agent(os.environ)
     place = SWITCHES[where](os.environ, arguments.enabled)
     console.out(f"Keepmum is switched {word} ({where}: {place}).")
     overruled = overruled_by(os.environ, arguments.enabled)
@@ -47,6 +49,19 @@ def _switch(arguments: argparse.Namespace) -> int:
         console.err("the guard for other memories stays on; only your own config.toml can disable it")
     console.err("hooks follow at once; the tools appear or disappear with the client's next session")
     return 0
+
+
+def _refuse_agent(environ: Mapping[str, str]) -> None:
+    """Check that no agent switches everything off, which also disables the guard.
+
+    Raises: KeepmumError in a client's session.
+    """
+    session = allowlist.session_of(environ)
+    if session:
+        raise KeepmumError(
+            f"nothing was changed: this is a client's session ({session} is set), and only a person at their own "
+            "terminal disables the guard; `keepmum off --session` switches everything else off for this session"
+        )
 
 
 def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # noqa: FBT001 - the state of the switch
@@ -64,16 +79,7 @@ def overruled_by(environ: Mapping[str, str], enabled: bool) -> str | None:  # no
 
 
 def _everywhere(environ: Mapping[str, str], enabled: bool) -> str:  # noqa: FBT001 - the state of the switch
-    """Switch for this user; return the file. Without a line in it, Keepmum is on.
-
-    Raises: SettingsError when an agent would switch off, which also disables the guard.
-    """
-    session = allowlist.session_of(environ)
-    if session and not enabled:
-        raise SettingsError(
-            f"nothing was changed: this is a client's session ({session} is set), and only a person at their own "
-            "terminal disables the guard; `keepmum off --session` switches everything else off for this session"
-        )
+    """Switch for this user; return the file. Without a line in it, Keepmum is on."""
     home = console.state_home(environ)
     if enabled:
         return settings.unset_user_setting(home, "enabled")

@@ -301,3 +301,18 @@ def test_store_damage_is_reported(keepmum: Command) -> None:
         file.seek(4096)
         file.write(b"\xa5" * 4096 * 30)
     assert "the memory store was damaged" in keepmum("recall", "pool").err
+
+
+@pytest.mark.parametrize("name", ["CLAUDECODE", "AI_AGENT"])
+def test_an_agent_cannot_switch_everything_off(keepmum: Command, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
+    answer = keepmum("off")
+    assert answer.status == 1
+    assert "only a person" in answer.err
+    assert keepmum("on").status == 0
+    assert keepmum("off", "--project").status == 0
+    assert "the guard for other memories stays on" in keepmum("off", "--project").err
+
+
+def test_a_person_switches_everything_off(keepmum: Command) -> None:
+    assert keepmum("off").status == 0

@@ -42,16 +42,6 @@ def test_on_everywhere_undoes_off_everywhere(work: Path) -> None:
     assert is_on(work)
 
 
-@pytest.mark.parametrize("name", ["CLAUDECODE", "AI_AGENT"])
-def test_an_agent_cannot_switch_off_everywhere(work: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "1")
-    with pytest.raises(SettingsError, match="only a person"):
-        switch("everywhere", on=False)
-    assert is_on(work)
-    switch("everywhere", on=True)
-    switch("project", on=False)
-
-
 def test_off_for_a_project_holds_in_its_subfolders(work: Path) -> None:
     (work / "lib").mkdir()
     assert switch("project", on=False) == str(work / ".keepmum.toml")
