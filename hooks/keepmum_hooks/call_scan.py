@@ -15,11 +15,12 @@ from keepmum_hooks.system import calls
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from typing import Any, Callable, Optional
+    from typing import Any, Callable, Optional, Union
 
     from keepmum_hooks.event import ToolCall
     from keepmum_scanner import Finding
 
+    Related = tuple[tuple[Union[str, int, None], ...], str, Finding]  # path and text of a field, and the finding
     Steps = Optional[tuple["Steps", str, int]]  # the path to a text, from its end: the steps above, name, number
 
 __all__ = ["AllowlistScanner", "Text", "find_secrets", "texts"]
@@ -50,6 +51,11 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
             findings[f"{finding.rule} in {field}, line {text.line(finding.start)}"] = None
             if finding.fingerprint:
                 fingerprints[finding.fingerprint] = None
+    for path, field_text, finding in scan.related(call.input, call.existing):
+        line = field_text.count("\n", 0, finding.start) + 1
+        findings[f"{finding.rule} in {_shown(path, scan)}, line {line}"] = None
+        if finding.fingerprint:
+            fingerprints[finding.fingerprint] = None
     return list(findings), list(fingerprints)
 
 
@@ -78,6 +84,17 @@ class AllowlistScanner:
         from keepmum_scanner import allow
 
         return allow(found, self._allowed)
+
+    def related(self, record: Mapping[str, Any], leave_out: Collection[str]) -> list[Related]:
+        """Findings in the fields of `record` that other fields name, and that are not on the allowlist.
+
+        Raises: any error of the scanner, ImportError when it cannot be loaded.
+        """
+        from keepmum_scanner.records import find_related
+
+        found = find_related(record, self._read_key if self._home else None, loads, leave_out)
+        allowed = self._allowed or ()
+        return [one for one in found if not one[2].fingerprint or one[2].fingerprint not in allowed]
 
     def _read_key(self) -> bytes:
         """The key; the first call also reads the allowlist."""
@@ -170,6 +187,19 @@ def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator
             inner = loads(one) if level < _JSON_LEVELS and one.lstrip()[:1] in ("{", "[", '"') else None
             if inner is not None:
                 pending.append((inner, name, (steps, _JSON, 0), level + 1))
+
+
+def _shown(path: tuple[str | int | None, ...], scan: Callable[[str], list[Finding]]) -> str:
+    """The path as in `entities[0].notes`; a field name that is not clean is not shown."""
+    shown = ""
+    for step in path:
+        if step is None:
+            shown += " (JSON)"
+        elif isinstance(step, int):
+            shown += f"[{step}]"
+        else:
+            shown += f".{step}" if _is_plain(step) and not scan(step) else ".(a name)"
+    return shown.lstrip(".")
 
 
 def _is_plain(name: str) -> bool:

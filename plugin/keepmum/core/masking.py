@@ -15,10 +15,11 @@ from keepmum.core import serialization, validation
 from keepmum.core.errors import ScannerFailed
 from keepmum.core.memory import LIMITS, Activity, JsonValue, Memory, Revision
 
-__all__ = ["Masker", "Redactor", "SecretLocation", "mask"]
+__all__ = ["Masker", "Redactor", "SecretLocation", "mask", "without_related"]
 
 _HASHABLE = operator.attrgetter(*(name for name in serialization.TEXTS if name not in {"data", "git"}))
 _LIMITS = {"title": LIMITS.title, "key": LIMITS.key, "why": LIMITS.why, "source": LIMITS.source}
+_MIN_SECRET = 4  # characters, of a PIN
 _MIN_PIECE = 5  # characters; a shorter piece of a secret reveals nothing
 _MAX_CACHED_TEXT = 255  # characters; names of agents and projects recur with every memory
 _CACHE_SIZE = 10_000  # entries, of memories and of short texts each
@@ -36,7 +37,7 @@ class SecretLocation:
 
 
 def mask(
-    values: Mapping[str, JsonValue], scan: validation.Scan
+    values: Mapping[str, JsonValue], scan: validation.Scan, related: validation.Related | None = None
 ) -> tuple[dict[str, JsonValue], list[SecretLocation], Redactor]:
     """The masked values of the fields with secrets, their locations, and a redactor that knows these secrets.
 
@@ -53,11 +54,30 @@ def mask(
         for finding, line, secret in validation.locate_secrets(value, scan):
             locations.append(SecretLocation(name, finding.rule, line, finding.fingerprint))
             secrets[secret] = finding.rule
+    for name, finding, line, secret in validation.locate_related(texts, scan, related) if related else ():
+        locations.append(SecretLocation(name, finding.rule, line, finding.fingerprint))
+        secrets[secret] = finding.rule
     redactor = Redactor(scan, secrets)
     if not locations:
         return {}, locations, redactor
     cleaned = {name: redactor.field(name, value) for name, value in texts.items()}
+    if related:
+        cleaned = without_related(cleaned, scan, related)
     return {name: value for name, value in cleaned.items() if value != texts[name]}, locations, redactor
+
+
+def without_related(
+    values: dict[str, JsonValue], scan: validation.Scan, related: validation.Related
+) -> dict[str, JsonValue]:
+    """`values` without the fields that others still name a secret, as when it is spelled differently there.
+
+    Raises: ScannerFailed.
+    """
+    for path, finding, _, _ in validation.locate_related(values, scan, related):
+        name = path.partition(".")[0].partition("[")[0]
+        value = values[name]
+        values[name] = f"[{finding.rule} removed]" if isinstance(value, str) else () if name == "tags" else {}
+    return values
 
 
 class Redactor:
@@ -65,7 +85,7 @@ class Redactor:
 
     def __init__(self, scan: validation.Scan, secrets: Mapping[str, str]) -> None:
         self._scan = scan
-        self._secrets = {secret: f"[{rule} removed]" for secret, rule in secrets.items() if len(secret) >= _MIN_PIECE}
+        self._secrets = {secret: f"[{rule} removed]" for secret, rule in secrets.items() if len(secret) >= _MIN_SECRET}
 
     def field(self, name: str, value: JsonValue) -> JsonValue:
         """A field's value without secrets, of the same type and within its limit."""
@@ -116,8 +136,14 @@ class Masker:
     and the rules. When the scanner fails, texts are withheld.
     """
 
-    def __init__(self, scan: validation.Scan, on_masked: Callable[[Memory, str], None]) -> None:
+    def __init__(
+        self,
+        scan: validation.Scan,
+        on_masked: Callable[[Memory, str], None],
+        related: validation.Related | None = None,
+    ) -> None:
         self._scanner = scan
+        self._related = related
         self._on_masked = on_masked
         self._counts: dict[str, int] = {}  # masked places by memory id
         self._failed = False
@@ -156,7 +182,7 @@ class Masker:
     def revision(self, revision: Revision) -> Revision:
         """The revision without secrets."""
         try:
-            changed = mask(revision.before, self._scan)[0]
+            changed = mask(revision.before, self._scan, self._related)[0]
         except ScannerFailed:
             self._failed = True
             changed = {name: _WITHHELD for name in serialization.TEXTS if isinstance(revision.before.get(name), str)}
@@ -179,7 +205,9 @@ class Masker:
             return _WITHHELD
 
     def _mask(self, memory: Memory) -> dict[str, JsonValue]:
-        changed, locations, _ = mask({name: getattr(memory, name) for name in serialization.TEXTS}, self._scan)
+        changed, locations, _ = mask(
+            {name: getattr(memory, name) for name in serialization.TEXTS}, self._scan, self._related
+        )
         self._failed = False
         self._counts.pop(memory.id, None)
         if locations:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, Required, TypedDict, TypeVar, cast
+from typing import Any, Protocol, Required, TypedDict, TypeVar, cast, runtime_checkable
 
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound
 from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Kind, Memory, Scope, Tier, default_tier
@@ -17,13 +17,16 @@ __all__ = [
     "CleanFields",
     "Fields",
     "Finding",
+    "Related",
     "Scan",
+    "Scanner",
     "clean",
     "clean_data",
     "clean_fields",
     "clean_tags",
     "clean_text",
     "fraction",
+    "locate_related",
     "locate_secrets",
     "one_of",
     "refuse_secrets",
@@ -87,6 +90,8 @@ _INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\
 _PLAIN = re.compile(r"[\t\n -~]*")  # the common case: nothing to normalise or remove
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
 _MAX_DEPTH = 32
+_CONTENT = ("title", "text", "why", "key", "tags", "data", "source")
+_LONGEST_NAME = 32  # characters of a name in data that is shown
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -111,6 +116,20 @@ class Finding(Protocol):
 
 
 Scan = Callable[[str], Sequence[Finding]]
+# The findings in the fields of a record that other fields name a credential: path and text of the field, and the
+# finding. A path is names and indices; None is the step into a string that is JSON.
+Related = Callable[[Mapping[str, JsonValue]], Sequence[tuple[tuple[str | int | None, ...], str, Finding]]]
+
+
+@runtime_checkable
+class Scanner(Protocol):
+    """A scanner of texts that also knows the fields of a record that name each other."""
+
+    def __call__(self, text: str) -> Sequence[Finding]:
+        """The findings in `text`."""
+
+    def related(self, record: Mapping[str, JsonValue]) -> Sequence[tuple[tuple[str | int | None, ...], str, Finding]]:
+        """The findings in the fields of `record` that other fields name."""
 
 
 def clean(name: str, value: str, limit: int, *, in_bytes: bool = False, one_line: bool = False) -> str:
@@ -236,8 +255,8 @@ def title_of(text: str) -> str:
     return line[: LIMITS.title - 1].rsplit(" ", 1)[0] + "…"
 
 
-def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
-    """Check that no string in `fields` contains a secret; keys of JSON data are checked too.
+def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan, related: Related | None = None) -> None:
+    """Check that no string in `fields` contains a secret, also by what another field says; keys of JSON data too.
 
     Raises: SecretFound with field, rule, line and fingerprint of every finding; ScannerFailed.
     """
@@ -246,9 +265,35 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan) -> None:
         for name, value in fields.items()
         for finding, line, _ in locate_secrets(value, scan)
     ]
+    if related is not None:
+        found += [
+            ((field, finding.rule, line), finding.fingerprint)
+            for field, finding, line, _ in locate_related(fields, scan, related)
+        ]
     if found:
         places = list(dict.fromkeys(place for place, _ in found))
         raise SecretFound(places, list(dict.fromkeys(name for _, name in found if name)))
+
+
+def locate_related(
+    fields: Mapping[str, JsonValue], scan: Scan, related: Related
+) -> Iterator[tuple[str, Finding, int, str]]:
+    """The findings that other fields name, each with its field, its line there (from 1) and the secret; never show it.
+
+    Only fields that agents write can name a value: project, session and agent are ids.
+
+    Raises: ScannerFailed.
+    """
+    written = {name: value for name in _CONTENT if (value := fields.get(name))}
+    if len(written) == 1 and isinstance(written.get("text"), str):
+        return
+    try:
+        found = related(written)
+    except Exception:  # noqa: BLE001 - whatever the reason, an unscanned text is treated as a secret
+        raise ScannerFailed from None
+    for path, text, finding in found:
+        line = text.count("\n", 0, finding.start) + 1
+        yield _shown_path(path, scan), finding, line, text[finding.start : finding.end]
 
 
 def locate_secrets(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int, str]]:
@@ -282,6 +327,18 @@ def scannable_texts(value: JsonValue) -> Iterator[str]:
     elif value is not None:
         yield "\n".join(_lines(value, ""))
         yield from dict.fromkeys(_container_names(value))
+
+
+def _shown_path(path: Sequence[str | int | None], scan: Scan) -> str:
+    """The path as text, such as `data.rows[1][1]`; a name that could be a secret is not shown."""
+    shown = ""
+    for step in path:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif step is not None:
+            plain = len(step) <= _LONGEST_NAME and step.isascii() and step.replace("_", "").isalpha()
+            shown += f".{step}" if plain and not scan_text(step, scan) else ".(a name)"
+    return shown.removeprefix(".")
 
 
 def _positive(value: float) -> float:

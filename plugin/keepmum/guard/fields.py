@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepmum.guard.message import Members, decode
-from keepmum.guard.scanning import scan
+from keepmum.guard.scanning import related, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ def secrets(call: Members) -> list[FieldFinding]:
         if (name, text) not in known:
             known[name, text] = list(_found(name, text))
         places += [(rule, _shown(path), line, fingerprint) for rule, line, fingerprint in known[name, text]]
+    for path, text, finding in related(_arguments(call)):
+        line = text.count("\n", 0, finding.start) + 1
+        places.append((finding.rule, _shown(path), line, finding.fingerprint))
     return list(dict.fromkeys(places))
 
 
@@ -62,6 +65,18 @@ def _strings(call: Members) -> Iterator[tuple[Path, str, str]]:
 
 
 _PARAMS: Path = ("params",)
+
+
+def _arguments(call: Members) -> Members:
+    """The tool's arguments, and what else of its parameters a server may read; the tool's name describes no value."""
+    return Members(
+        member
+        for key, params in call
+        if key.lower() == "params" and isinstance(params, Members)
+        for name, value in params
+        for member in (value if name.lower() == "arguments" and isinstance(value, Members) else ((name, value),))
+        if name.lower() not in {"name", "_meta"}
+    )
 
 
 def _relative(path: Path) -> Path:

@@ -24,6 +24,10 @@ class Members(tuple[tuple[str, object], ...]):
 
     __slots__ = ()
 
+    def items(self) -> Members:
+        """The members, also those of one name."""
+        return self
+
 
 _DECODER = json.JSONDecoder(object_pairs_hook=Members)
 

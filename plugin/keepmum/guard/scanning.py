@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from keepmum.guard.message import decode
 from keepmum_scanner import scan as _scan
+from keepmum_scanner.records import find_related
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from keepmum.guard.message import Members
     from keepmum_scanner import Finding
+    from keepmum_scanner.records import Found
 
-__all__ = ["scan"]
+__all__ = ["related", "scan"]
 
 
 def scan(text: str) -> Sequence[Finding]:
@@ -25,3 +29,14 @@ def scan(text: str) -> Sequence[Finding]:
     from keepmum_hooks import places
 
     return AllowlistScanner(places.home())(text)
+
+
+def related(arguments: Members) -> Sequence[Found]:
+    """Findings in the fields that other fields name and that are not allowed, with fingerprints."""
+    found = find_related(arguments, decode=decode)
+    if not found:
+        return found
+    from keepmum.workspace.allowlist import AllowlistScanner
+    from keepmum_hooks import places
+
+    return AllowlistScanner(places.home()).related(arguments, decode)

@@ -96,9 +96,9 @@ def audit_store(context: ServiceContext, progress: Progress = ignore_progress) -
     parts = composite.parts.values() if composite else [store]  # each has its own copies
     for memory in (memory for part in parts for page in _pages(part, report) for memory in page):
         before = len(report.places)
-        _scan_values(report, scan, "memory", memory.id, serialization.to_json(memory))
+        _scan_record(report, context, "memory", memory.id, serialization.to_json(memory))
         for past in store.history(memory.id) if memory.id not in known else ():  # a copy has the same history
-            _scan_values(report, scan, "history", memory.id, past.before)
+            _scan_record(report, context, "history", memory.id, past.before)
         if len(report.places) > before:
             report.memories.append(memory)
         known.add(memory.id)
@@ -134,9 +134,10 @@ def cleanse(context: ServiceContext, report: Report, *, purge: bool) -> list[str
 
     def redact(memory: str | None, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         redactor = masking.Redactor(scan, report.secrets.get(memory, {}))
-        return {
+        cleaned = {
             name: value if _is_plain(name, value) else redactor.field(name, value) for name, value in values.items()
         }
+        return masking.without_related(cleaned, scan, context.related) if memory else cleaned
 
     changes, activity = [], []
     for memory in report.memories:
@@ -220,6 +221,16 @@ def _scan_values(
         for finding, line, secret in () if _is_plain(name, value) else validation.locate_secrets(value, scan):
             report.places.append(StoredSecret(where, memory, name, line, finding.rule, finding.fingerprint))
             report.secrets.setdefault(memory, {})[secret] = finding.rule
+
+
+def _scan_record(
+    report: Report, context: ServiceContext, where: str, memory: str, values: Mapping[str, JsonValue]
+) -> None:
+    """Scan the fields of a memory, and what they say about each other."""
+    _scan_values(report, context.scan, where, memory, values)
+    for name, finding, line, secret in validation.locate_related(values, context.scan, context.related):
+        report.places.append(StoredSecret(where, memory, name, line, finding.rule, finding.fingerprint))
+        report.secrets.setdefault(memory, {})[secret] = finding.rule
 
 
 def _is_plain(name: str, value: JsonValue) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
-from keepmum.core import lifecycle, masking, ranking, validation
+from keepmum.core import lifecycle, masking, ranking, serialization, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
 from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status
 from keepmum.embedding.background import BackgroundEmbedder
@@ -67,6 +68,7 @@ class ServiceContext:
 
     store: Store
     scan: validation.Scan
+    related: validation.Related
     options: ServiceOptions
     place: Place
     agent: str
@@ -84,13 +86,15 @@ class ServiceContext:
         """
         agent = _agent_name(options.agent, scan)
         log = ActivityLog(store, agent, options.clock)
+        related = scan.related if isinstance(scan, validation.Scanner) else _related
         masker = masking.Masker(
-            scan, lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}"))
+            scan, lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}")), related
         )
         has_briefings = options.home and options.briefing_tokens
         return cls(
             store=store,
             scan=scan,
+            related=related,
             options=options,
             place=options.place,
             agent=agent,
@@ -127,9 +131,24 @@ class ServiceContext:
                 verdicts[text] = self.scan(text)
             return verdicts[text]
 
-        try:
+        with self._logged():
             for each in fields:
-                validation.refuse_secrets(each, scan)
+                validation.refuse_secrets(each, scan, self.related)
+        self.masker.trust(verdicts)
+
+    def refuse_related(self, memory: Memory) -> None:
+        """Check what the fields of `memory` say about each other, when a write changes some of them; log a refusal.
+
+        Raises: SecretFound, ScannerFailed.
+        """
+        with self._logged():
+            validation.refuse_secrets(serialization.texts(memory), lambda _: (), self.related)
+
+    @contextlib.contextmanager
+    def _logged(self) -> Iterator[None]:
+        """Log a refusal with its rules only."""
+        try:
+            yield
         except SecretFound as refusal:
             rules = ", ".join(sorted({rule for _, rule, _ in refusal.places}))
             self.log.defer(self.log.entry("refused", detail=rules, project=self.place.project or ""))
@@ -137,7 +156,6 @@ class ServiceContext:
         except ScannerFailed:
             self.log.defer(self.log.entry("refused", detail="the scanner failed"))
             raise
-        self.masker.trust(verdicts)
 
     def commit(self, changes: Sequence[Change], *entries: Activity) -> Receipt:
         """Apply changes in one transaction, then refresh the briefings of the projects concerned.
@@ -174,6 +192,13 @@ class ServiceContext:
         if after is None or (before is not None and ranking.embedding_text(before) == ranking.embedding_text(after)):
             return change
         return replace(change, embedding=self.embeddings.of_new(after))
+
+
+def _related(record: Mapping[str, JsonValue]) -> Sequence[tuple[tuple[str | int | None, ...], str, validation.Finding]]:
+    """The findings in related fields, for a scanner of single texts."""
+    from keepmum_scanner.records import find_related
+
+    return find_related(record)
 
 
 def _agent_name(agent: str, scan: validation.Scan) -> str:

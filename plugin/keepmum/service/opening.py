@@ -254,9 +254,21 @@ class _CheckedOut:
         return {**context, "dirty": bool(changed), "files_changed": [name for name in changed if self._is_plain(name)]}
 
 
+class _SecondOpinion:
+    """The scanner with a second opinion on each text; on related fields there is none."""
+
+    def __init__(self, scan: validation.Scan, related: validation.Related) -> None:
+        self._scan = scan
+        self.related = related
+
+    def __call__(self, text: str) -> Sequence[validation.Finding]:
+        """The findings of both in `text`."""
+        return self._scan(text)
+
+
 def _with_second_opinion(
     scan: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
-) -> tuple[validation.Scan, *tuple[str, ...]]:
+) -> tuple[validation.Scanner, *tuple[str, ...]]:
     """The scanner of all writes, followed by warnings for the user.
 
     A second opinion only adds findings: without it the first scanner works alone, and nothing is refused for that.
@@ -267,11 +279,13 @@ def _with_second_opinion(
 
     baseline = os.path.join(root, ".secrets.baseline")
     try:
-        return (with_second_opinion(scan, baseline if os.path.isfile(baseline) else None, chosen.plugins),)
+        known = baseline if os.path.isfile(baseline) else None
+        return (_SecondOpinion(with_second_opinion(scan, known, chosen.plugins), scan.related),)
     except ImportError:
         return scan, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
     except ValueError as reason:
-        return with_second_opinion(scan, None, chosen.plugins), f"{reason}; every plugin is used instead"
+        second = with_second_opinion(scan, None, chosen.plugins)
+        return _SecondOpinion(second, scan.related), f"{reason}; every plugin is used instead"
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:

@@ -194,7 +194,7 @@ class Transfer:
     def _refusal(self, fields: Mapping[str, JsonValue]) -> str:
         """Why fields of a memory cannot be stored; empty when they can."""
         try:
-            validation.refuse_secrets(fields, self.context.scan)
+            validation.refuse_secrets(fields, self.context.scan, self.context.related)
         except (SecretFound, ScannerFailed) as reason:
             return str(reason)
         return ""

@@ -88,6 +88,8 @@ class Writer:
             after = self._revised(draft, present, now)
             if lifecycle.same_content(after, present):
                 return Remembered(present, None)
+            if present.revision != memory.revision:
+                self.context.refuse_related(after)
             return self._commit(after, present, None, now)
 
         return self._answer(self.context.retry(attempt))
@@ -165,12 +167,14 @@ class Writer:
         """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
         if old is not None and old.key and old.status == "active" and "key" not in draft.fields:
             draft = _Draft({**draft.fields, "key": old.key}, replace(draft.memory, key=old.key), draft.now)
+            self.context.refuse_related(draft.memory)
         present = self._holder(draft.memory, draft.now)
         if present is None or (old is not None and present.id == old.id):
             return self._commit(draft.memory, None, old, draft.now)
         after = self._revised(draft, present, draft.now)
         if lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
+        self.context.refuse_related(after)  # the title or the tags that stay may name the new text
         return self._commit(after, present, old, draft.now)
 
     def _revised(self, draft: _Draft, present: Memory, now: int) -> Memory:

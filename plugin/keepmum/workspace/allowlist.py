@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -153,13 +153,30 @@ class AllowlistScanner:
         found = scan(text)
         if not found or self._list is None:
             return found
+        key, allowed = self._read()
+        return allow(scan(text, key), allowed) if key else found
+
+    def related(
+        self, record: object, decode: Callable[[str], object] | None = None
+    ) -> Sequence[tuple[tuple[str | int | None, ...], str, Finding]]:
+        """The findings in the fields of `record` that other fields name, and that are not allowed."""
+        from keepmum_scanner.records import find_related
+
+        found = find_related(record, decode=decode)
+        if not found or self._list is None:
+            return found
+        key, allowed = self._read()
+        return [one for one in find_related(record, key, decode) if one[2].fingerprint not in allowed] if key else found
+
+    def _read(self) -> tuple[bytes, frozenset[str]]:
+        """The key and the allowed fingerprints; both empty when one cannot be read."""
+        assert self._list is not None
         try:
             self.problem = ""
-            found = scan(text, self._list.key())
-            return allow(found, {entry.fingerprint for entry in self._list.entries()})
+            return self._list.key(), frozenset(entry.fingerprint for entry in self._list.entries())
         except KeepmumError as error:
             self.problem = str(error)
-            return found
+            return b"", frozenset()
 
 
 def is_fingerprint(text: str) -> bool:

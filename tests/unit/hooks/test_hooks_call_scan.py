@@ -12,8 +12,10 @@ import pytest
 
 from keepmum.workspace.allowlist import Allowed, Allowlist
 from keepmum_hooks import files
-from keepmum_hooks.call_scan import AllowlistScanner, texts
+from keepmum_hooks.call_scan import AllowlistScanner, find_secrets, texts
+from keepmum_hooks.event import ToolCall
 from keepmum_scanner import scan
+from related_fields import HALVES, VALUES, honest, leaks, strings
 
 
 def token() -> str:
@@ -177,3 +179,25 @@ def test_deeply_nested_input_is_scanned() -> None:
     assert [text.text for text in texts(value)][-1] == "a: bottom"
     while value:  # step by step, because the interpreter would free it recursively
         value = value.pop("a") if isinstance(value.get("a"), dict) else {}
+
+
+def refused(tool_input: dict[str, Any], leave_out: tuple[str, ...] = ()) -> list[str]:
+    call = ToolCall(tool="mcp__memory__create_entities", input=tool_input, existing=leave_out)
+    return find_secrets(call, None)[0]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_value_that_another_field_names_is_found(half: str) -> None:
+    cases = [record for kind in VALUES for _, record, _ in leaks(HALVES[half], kind, 1, "hook")]
+    assert sum(not refused(record) for record in cases) <= 0.02 * len(cases)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_an_honest_call_passes(half: str) -> None:
+    cases = [record for _, record in honest(HALVES[half], 5, "hook") if not any(map(scan, strings(record)))]
+    assert sum(bool(refused(record)) for record in cases) <= 0.005 * len(cases)
+
+
+def test_a_related_finding_names_field_and_line() -> None:
+    entity = {"name": "staging root password", "observations": ["for bob:\nSommer" + "2024!"]}
+    assert refused({"entities": [entity]}) == ["secret.password in entities[0].observations[0], line 2"]

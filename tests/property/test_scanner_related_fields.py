@@ -1,0 +1,31 @@
+"""Secrets of every kind are found when another field of the record names them, and honest records are not refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepmum_scanner import scan
+from keepmum_scanner.records import find_related
+from related_fields import HALVES, VALUES, honest, leaks, strings
+
+ROUNDS = 6
+LEAST_FOUND, MOST_REFUSED = 0.98, 0.005
+
+
+def is_refused(record: dict[str, object]) -> bool:
+    return bool(find_related(record)) or any(map(scan, strings(record)))
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_named_secret_is_found(kind: str, half: str) -> None:
+    cases = list(leaks(HALVES[half], kind, ROUNDS, "named"))
+    missed = [(carrier, number) for number, (carrier, record, _) in enumerate(cases) if not is_refused(record)]
+    assert len(missed) <= (1 - LEAST_FOUND) * len(cases), missed
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_an_honest_record_is_not_refused(half: str) -> None:
+    cases = [record for _, record in honest(HALVES[half], 8 * ROUNDS, "honest")]
+    refused = [record for record in cases if find_related(record)]
+    assert len(refused) <= MOST_REFUSED * len(cases), refused
