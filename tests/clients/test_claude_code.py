@@ -10,6 +10,7 @@ from clients.claude import Claude
 from clients.mock_model import Call, MockModel
 from clients.samples import NOTE, token
 from hidden import assert_hidden
+from keepmum_hooks.capture_prompt import SKILLS
 
 pytestmark = pytest.mark.clients
 
@@ -118,4 +119,4 @@ def test_the_prompt_that_the_user_calls_brings_the_procedure(user: Claude, model
 
 def test_the_skill_is_offered(user: Claude, model: MockModel, project: Path) -> None:
     user.ask("hello", folder=project)
-    assert "keepmum:memory" in model.requests[0].text
+    assert SKILLS["claude-code"] in model.requests[0].text

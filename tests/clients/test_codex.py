@@ -16,7 +16,7 @@ from clients.samples import DUE
 from hidden import assert_hidden
 from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS
 from keepmum_hooks import places
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 from keepmum_installers.live.model import Call, Say
 
 pytestmark = pytest.mark.clients
@@ -74,6 +74,7 @@ def test_a_model_that_has_to_search_for_tools_is_told_when_to(user: Codex, model
     user.ask("hello", "--model", DEFERRING, folder=project)
     assert REMEMBER not in model.tools()
     assert f"- mcp__keepmum: {INSTRUCTIONS[:200]}" in model.texts()[0]
+    assert f"- {SKILLS['codex']}: " in model.texts()[0]
 
 
 def test_what_removes_memories_is_not_done_where_nobody_can_be_asked(

@@ -11,7 +11,7 @@ from clients.mock_model import Call, MockModel, Say
 from clients.npm import COPILOT_CLI
 from clients.samples import DUE, NOTE, token
 from clients.user import User
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 
 pytestmark = pytest.mark.clients
 
@@ -49,6 +49,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     chat.will(Call(f"{TOOL}remember", NOTE), Say("kept"))
     ask(user, "remember it")
     assert f"{TOOL}recall" in chat.requests[0].tools
+    assert f"<name>{SKILLS['copilot-cli']}</name>" in chat.requests[0].text
     assert "Kept: Deploys" in chat.requests[1].news
 
     before = len(chat.requests)

@@ -12,7 +12,7 @@ from clients.mock_model import Call, MockModel, Say
 from clients.request_formats import from_generate
 from clients.samples import DUE, NOTE, token
 from clients.user import User
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 from keepmum_installers.live.gemini_cli import GeminiApi
 
 pytestmark = pytest.mark.clients
@@ -61,6 +61,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(
     said = ask(user, "remember it")
     assert "Invalid hook" not in said
     assert f"{TOOL}recall" in generate.requests[0].tools
+    assert f"<name>{SKILLS['gemini-cli']}</name>" in generate.requests[0].text
     assert "Kept: Deploys" in generate.requests[1].news
 
     before = len(generate.requests)

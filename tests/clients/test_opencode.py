@@ -10,7 +10,7 @@ import pytest
 from clients.mock_model import Call, MockModel, Say
 from clients.samples import DUE, NOTE, token
 from clients.user import User
-from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
+from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 
 pytestmark = pytest.mark.clients
 
@@ -56,6 +56,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     chat.will(Call(f"{TOOL}remember", NOTE), Say("kept"))
     user.run("run", "remember it")
     assert f"{TOOL}recall" in chat.requests[0].tools
+    assert f"<name>{SKILLS['opencode']}</name>" in chat.requests[0].text
     assert "Kept: Deploys" in chat.requests[1].news
 
     before = len(chat.requests)

@@ -82,7 +82,7 @@ def escaped(text: str) -> str:
     """`text` without hidden characters, and with a backslash in each tag that a client could obey."""
     if (_SUSPECT_ASCII if text.isascii() else _SUSPECT).search(text):
         text = _without_markup(_HIDDEN.sub("", text))
-    return _FACTS.sub(r"(\\", text) if "(" in text else text
+    return _FACTS.sub(lambda _: "(\\", text) if "(" in text else text
 
 
 def inline(text: str) -> str:
