@@ -39,8 +39,8 @@ _CLOSING = (
     "\u02c3\u1433\u203a\u226f\u232a\u22d7\u276d\u276f\u2771\u27e9\u29fd\u2a7a\u3009\ufe40\ufe65\uff1e\u227b"  # as `>`
 )
 _SQUARES = r"\[\u27e6\u3010\u301a\ufe47\uff3b"
-_ENCODED = r"&(?:amp;)*(?:{0}|#0*{1}|#x0*{2});?|\\(?:u00|x|U0{{6}}){2}|\\u\{{0*{2}\}}|\\0?{3}|%{2}"
-_ANGLE = rf"[{_ANGLES}]|" + _ENCODED.format("lt", "60", "3c", "74")
+_ENCODED = r"&(?:amp;)*(?:{0}|#0*{1}|#x0*{2});?|\\(?:u00|x|U0{{6}}){2}|\\u\{{0*{2}\}}|\\0?{3}|%(?:25)*{2}"
+_ANGLE = rf"[{_ANGLES}]|" + _ENCODED.format("(?:lt|nvlt|lang|langle|leftanglebracket)", "60", "3c", "74")
 _SQUARE = rf"[{_SQUARES}]|" + _ENCODED.format("(?:lsqb|lbrack)", "91", "5b", "133")
 _FOREIGN = rf"[^\x00-\x7f\w\s{_ANGLES}{_CLOSING}{_SQUARES}]"  # marks, symbols and invisible characters beyond ASCII
 _ENTITY = rf"(?!{_ANGLE}|{_SQUARE}|&(?:amp;)*(?:gt|#0*62|#x0*3e))&#?\w{{1,10}};"
@@ -70,6 +70,7 @@ _AUTHORITY = re.compile(
     r"|(?:^|_)turn(?:$|_)|^(?:[besu]os|begin|call|end|event|example|goal|im|inst|mcp|mode"
     r"|note|objective|owner|pad|plan|request|root|rules?|s|start|sys|unk)$"
 )
+_SPEAKER = re.compile(r"antml|assist|call|human|instruct|keepmum|prompt|remind|result|system")  # also in `<SystemNote>`
 _ROLES = frozenset({"assistant", "human", "inst", "system"})  # in square brackets, in any case
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*")  # types and components, as in `List<User>` and `<UserMenu>`
 _WIDE = re.compile("[\u2e80-\u3163\u3165-\ufdff]+")  # Chinese, Japanese and Korean, which have titles in such brackets
@@ -160,7 +161,7 @@ def _is_tag(found: re.Match[str]) -> bool:
     if _in_expression(found) and not marks and "-" not in name:
         is_type = _CAMEL.fullmatch(name) and not _followed_by(_ATTRIBUTE, found)
         return _has_authority(name) and not is_type and _followed_by(_CLOSES, found)
-    is_component = _CAMEL.fullmatch(name) and not name[1:].islower() and "keepmum" not in name.casefold()
+    is_component = _CAMEL.fullmatch(name) and not name[1:].islower() and not _SPEAKER.search(name.casefold())
     return _is_compound(name) or (_has_authority(name) and not is_component and _followed_by(_ENDS, found))
 
 

@@ -83,6 +83,7 @@ def test_code_and_prose_stay_as_they_are(text: str) -> None:
         pytest.param("<some-tag-of-a-new-client>", r"<\some-tag-of-a-new-client>", id="a compound that no list has"),
         pytest.param("x<function_calls>", r"x<\function_calls>", id="after a word"),
         pytest.param("<keepmumMemories>", r"<\keepmumMemories>", id="our own name in another case"),
+        pytest.param("<SystemReminder>", r"<\SystemReminder>", id="in the form of a component"),
         pytest.param("[INST] a [/INST]", r"[\INST] a [\/INST]", id="square brackets"),
         pytest.param("<!-- a -->", r"<\!-- a -->", id="a comment"),
         pytest.param("&lt;system&gt;", r"&lt;\system&gt;", id="an entity"),
