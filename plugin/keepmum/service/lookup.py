@@ -27,8 +27,7 @@ __all__ = [
 ]
 
 _SHORTEST_PREFIX = 4
-_PAGE = 200
-_LIST_PAGE = 1_000
+_PAGE = 1_000  # memories of a read that a server may take its time for
 _PASSES = 10  # over a list that changes while it is read
 _LAST_ID = "\U0010ffff"
 _LISTED = 5  # memories that an error about an ambiguous id names
@@ -192,7 +191,7 @@ def listing(
     for _ in range(_PASSES):
         start, last, shifted = 0, "", False
         while True:
-            page = store.browse(wanted, order=order, limit=_LIST_PAGE, offset=start)
+            page = store.browse(wanted, order=order, limit=_PAGE, offset=start)
             reason = caveat(store)
             problem = problem or reason
             if only_current and reason != cut(store):

@@ -306,7 +306,7 @@ def test_every_lists_more_than_ten_thousand(service: MemoryService) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 9])
 def test_every_lists_each_memory_once(service: MemoryService, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    monkeypatch.setattr("keepmum.service.lookup._LIST_PAGE", 4)
+    monkeypatch.setattr("keepmum.service.lookup._PAGE", 4)
     kept = [service.remember(f"zebra {number}").memory.id for number in range(count)]
     assert sorted(memory.id for memory in service.every()) == sorted(kept)
 
@@ -315,7 +315,7 @@ def test_every_lists_each_memory_once(service: MemoryService, monkeypatch: pytes
 def test_every_lists_what_stays_while_others_are_removed_and_added(
     service: MemoryService, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    monkeypatch.setattr("keepmum.service.lookup._LIST_PAGE", 4)
+    monkeypatch.setattr("keepmum.service.lookup._PAGE", 4)
     kept = [service.remember(f"zebra {number}").memory.id for number in range(30)]
     removed, listed = set(), []
     for number, memory in enumerate(service.every()):

@@ -73,7 +73,7 @@ def test_command_line_finds_what_koi_stored(dialect_chosen: Path, run: Run, comm
 
 
 def test_doctor_and_status_count_what_koi_stored(shop: Path, run: Run) -> None:  # noqa: ARG001 - has the memory
-    assert "store: 1 memories" in run("doctor")
+    assert "store: 1 memory" in run("doctor")
     assert "memories  1" in run("status")
 
 

@@ -21,10 +21,11 @@ from keepmum.stores.rest.write_behind import WriteBehindCache
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api, ListedMemory, LoadedMemory
 
-__all__ = ["BULK_LIMIT", "ServerReader", "can_ask_server", "mirror_filter"]
+__all__ = ["BULK_LIMIT", "PATIENT_LIMIT", "ServerReader", "can_ask_server", "mirror_filter"]
 
 _Result = TypeVar("_Result")
-BULK_LIMIT = 100  # a read of this many memories is made by a program (export, audit) and needs the texts as well
+BULK_LIMIT = 100  # a read of this many memories needs the texts as well
+PATIENT_LIMIT = 1_000  # one of this many is made by a command (export, audit), for which no agent waits
 _LIST_TTL = 2.0  # seconds for which the list of a project is not requested again
 _LOAD_TTL = 0.3  # seconds for which a memory is not requested again: one call of a tool may read it twice
 _LIST_SIZES = (500, 5_000, 50_000, 500_000)  # limits of requests for a list: a full one is requested again
@@ -32,7 +33,7 @@ _SMALL_LIST = 100  # the limit where a server accepts none of these
 _PROBED = 10  # memories: a list this long may have been cut, which a search shows
 _PROBE_WORDS = 24
 _ALL_DAYS = 36_500
-_BULK_LIST_TTL = 10.0  # the same for a program, which reads many pages of one list
+_BULK_LIST_TTL = 10.0  # the same for a command, which reads many pages of one list
 _CHECKED = 50  # memories: one request
 _BAD_REQUEST = frozenset({400, 413, 414, 416, 422})  # statuses of a server that does not accept such a limit
 _LEFT_OUT = "a search finds memories that its list lacks"
@@ -119,10 +120,10 @@ class ServerReader:
         found |= {memory.id: memory for memory in self._call(request, lambda: self._mirror.get(remote))}
         return found
 
-    def with_texts(self, found: Sequence[Memory]) -> list[Memory]:
+    def with_texts(self, found: Sequence[Memory], *, bulk: bool = False) -> list[Memory]:
         """These memories with their texts, without those that the server no longer has."""
         without_text = {one.id for one in found if not mapping.is_loaded(one) and one.status == "active"}
-        loaded = self.load(sorted(without_text), bulk=True) if without_text else {}
+        loaded = self.load(sorted(without_text), bulk=bulk) if without_text else {}
         return [loaded.get(one.id, one) for one in found if one.id not in without_text or one.id in loaded]
 
     def reload(self, memory: Memory | None) -> Memory | None:

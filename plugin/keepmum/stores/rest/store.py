@@ -18,7 +18,7 @@ from keepmum.stores.base import LISTED, Capabilities, Features, LocalStore, Rece
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
-from keepmum.stores.rest.reader import BULK_LIMIT, ServerReader, can_ask_server, mirror_filter
+from keepmum.stores.rest.reader import BULK_LIMIT, PATIENT_LIMIT, ServerReader, can_ask_server, mirror_filter
 from keepmum.stores.rest.write_behind import WriteBehindCache
 from keepmum.stores.rest.writer import SaveLocally, ServerWriter
 from keepmum.stores.specs import RestSpec
@@ -138,7 +138,8 @@ class RestStore:
         """Memories of the mirror by the beginning of an id; by a complete id, also those of the server."""
         if first != last:
             if limit >= BULK_LIMIT:
-                self._reader.refresh(None, time.time_ns() // 1_000_000, everywhere=True, bulk=True)
+                bulk = limit >= PATIENT_LIMIT
+                self._reader.refresh(None, time.time_ns() // 1_000_000, everywhere=True, bulk=bulk)
             self._cache.flush()
             return self._loaded(lambda: self._mirror.between(first, last, limit), limit)
         self._reader.cut = ""
@@ -171,7 +172,7 @@ class RestStore:
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories of the mirror, after it was updated from the server."""
         if can_ask_server(wanted):
-            bulk = limit >= BULK_LIMIT
+            bulk = limit >= PATIENT_LIMIT
             self._reader.refresh(wanted.project, wanted.now, everywhere=wanted.everywhere, bulk=bulk)
         return self._loaded(
             lambda: self._mirror.browse(mirror_filter(wanted), order=order, limit=limit, offset=offset), limit
@@ -220,7 +221,7 @@ class RestStore:
         """Memories of the mirror, in a read of many with their texts; those that are gone from the server give way."""
         found, before = read(), None
         while limit >= BULK_LIMIT and found != before:
-            loaded = self._reader.with_texts(found)
+            loaded = self._reader.with_texts(found, bulk=limit >= PATIENT_LIMIT)
             if len(loaded) == len(found):
                 return loaded
             found, before = read(), found

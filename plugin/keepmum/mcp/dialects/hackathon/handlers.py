@@ -308,8 +308,7 @@ class HackathonHandlers(DialectHandlers):
 
     def _count_handoffs(self, wanted: Wanted) -> int:
         among: Wanted = {**wanted, "keys": PATTERN}
-        found = self._service.recall(None, limit=1000, **among)
-        return sum(is_handoff(match.memory) for match in found)
+        return sum(map(is_handoff, browse(self._service, **among)))
 
     def _quoted(self, words: str) -> str:
         """Text of a call as an answer may quote it, with secrets masked."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.memory import STATUSES, Memory, Scope
+from keepmum.mcp.dialects.handlers import browse
 from keepmum.service import MemoryService
 
 __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
@@ -15,7 +16,6 @@ __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
 PATTERN = "handoff-*"
 _PREFIX = "handoff-"
 _TITLE = 100  # characters of the summary
-_MAX = 1000  # handoffs that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,7 @@ class Handoffs:
 
     def all(self) -> list[Handoff]:
         """Every handoff, newest first."""
-        found = self._service.recall(None, keys=PATTERN, scope=self._scope, order="created", limit=_MAX)
-        parsed = [_parsed(match.memory) for match in found]
+        parsed = map(_parsed, browse(self._service, order="created", keys=PATTERN, scope=self._scope))
         return sorted((one for one in parsed if one is not None), key=lambda one: -one.number)
 
     def pending(self) -> list[Handoff]:
@@ -125,10 +124,8 @@ class Handoffs:
 
     def _last_number(self) -> int:
         """The highest number ever used, including removed handoffs."""
-        found = self._service.recall(
-            None, keys=PATTERN, scope=self._scope, order="created", limit=_MAX, statuses=STATUSES
-        )
-        return max((_number(match.memory) for match in found), default=0)
+        found = browse(self._service, order="created", keys=PATTERN, scope=self._scope, statuses=STATUSES)
+        return max(map(_number, found), default=0)
 
 
 def is_handoff(memory: Memory) -> bool:

@@ -19,7 +19,7 @@ __all__ = ["SharedHandlers", "open_handlers"]
 
 _LIMIT = 10
 _DAYS = 30
-_MOST = 200  # memories in one answer
+_MOST = 100_000  # memories in one answer: the original server takes any number
 
 
 def open_handlers(context: Context) -> SharedHandlers:
@@ -136,7 +136,7 @@ class SharedHandlers(DialectHandlers):
     def _loaded(self, references: Sequence[str]) -> list[Memory]:
         """The memories that can be loaded; the dialect leaves out the others."""
         found: dict[str, Memory] = {}
-        for reference in references[:_MOST]:
+        for reference in references:
             try:
                 loaded = self._service.load([reference])
             except (NotFound, Ambiguous):

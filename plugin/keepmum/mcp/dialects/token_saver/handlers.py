@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ __all__ = ["TokenSaverHandlers", "open_handlers"]
 
 _LISTED = 50
 _SEARCHED = 500  # matches that operators filter
-_MAX = 10_000  # memories read or deleted by one pattern
+_ALL = sys.maxsize  # memories
 _ERRORS = 10  # errors of an import that are listed
 _SCOPE_ORDER = ("session", "project", "shared", "global")  # which scope a key is looked up in first
 
@@ -134,7 +134,7 @@ class TokenSaverHandlers(JsonHandlers):
             service = self._service if path is None else stack.enter_context(self._in_project(path))
             if session:
                 stack.enter_context(service.at(replace(service.place, session=session)))
-            found = self._chosen(_MAX, service, **arguments)
+            found = self._chosen(_ALL, service, **arguments)
             return resume.resume(found, options["smartResumeMaxTokens"], lambda memory: _passes(memory, **usual))
 
     @contextlib.contextmanager
@@ -179,7 +179,7 @@ class TokenSaverHandlers(JsonHandlers):
         # The answer contains the file name.
         validation.refuse_secrets({"output": output}, allowlist.AllowlistScanner(None))
         with_metadata = arguments.pop("includeMetadata", True)
-        return self._write_export(output, self._chosen(_MAX, **arguments), pretty=pretty, with_metadata=with_metadata)
+        return self._write_export(output, self._chosen(_ALL, **arguments), pretty=pretty, with_metadata=with_metadata)
 
     def _import(self, arguments: dict[str, Any]) -> JsonValue:
         path = os.path.join(self._service.place.root or os.getcwd(), os.path.expanduser(arguments["file"]))
@@ -189,7 +189,7 @@ class TokenSaverHandlers(JsonHandlers):
         not_kept: Counter[str] = Counter()
         saved: JsonValue = None
         if arguments.get("backup", True) and not dry and self._service.count():
-            saved = self._write_export("auto", self._chosen(_MAX), pretty=True, with_metadata=True)
+            saved = self._write_export("auto", self._chosen(_ALL), pretty=True, with_metadata=True)
         for number, row in enumerate(rows, 1):
             try:
                 parsed = transfer.parse(row)
@@ -281,7 +281,7 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _browse(self, wanted: Wanted, service: MemoryService | None = None) -> Iterator[Memory]:
         """Memories that pass the filter, most important first, read lazily."""
-        return itertools.islice(browse(service or self._service, order="importance", **wanted), _MAX)
+        return browse(service or self._service, order="importance", **wanted)
 
     def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
         return {"scope": scope, "tags": tags or (), "keys": pattern}
@@ -319,7 +319,7 @@ class TokenSaverHandlers(JsonHandlers):
         except OSError:
             last = 0.0
         if self._service.now() / 1000 - last >= options["autoExportFrequency"] * 3600:
-            self._write_export(output, self._chosen(_MAX), pretty=True, with_metadata=True)
+            self._write_export(output, self._chosen(_ALL), pretty=True, with_metadata=True)
 
     def _import_one(self, row: transfer.Row, options: Mapping[str, Any], *, dry: bool) -> str:
         """Import one memory; return the outcome to count.
