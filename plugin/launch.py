@@ -22,16 +22,17 @@ def main() -> int:
     # The plugin's folder must not change, since some clients distrust a plugin that does: bytecode is cached in
     # Keepmum's home or not at all. So these two modules are compiled at each start.
     sys.dont_write_bytecode = True
-    from keepmum_hooks import places, system
+    from keepmum_hooks import home as state
 
-    home = places.home()
+    home = state.find(os.environ)
     if home:
+        if os.environ.get("KEEPMUM_HOME"):  # children use the same folder, and warn no second time
+            os.environ["KEEPMUM_HOME"] = home
         try:  # noqa: SIM105 - contextlib would be imported for this line only
             os.makedirs(home, 0o700, exist_ok=True)  # the import system would make it readable by everyone
         except OSError:
             pass
-        sys.pycache_prefix = os.path.join(home, "cache", "pycache")
-        sys.dont_write_bytecode = not system.has_room_for_bytecode(home)
+        state.use_bytecode(home)
     runtime = _runtime(home) if home else None
     if runtime and not _is_this(runtime):
         try:
@@ -81,10 +82,35 @@ def _drop_bytecode() -> None:
 
 
 def _runtime(home: str) -> "str | None":
-    """The interpreter of the installed runtime; None when there is none."""
+    """The interpreter of the installed runtime; None when there is none, or another user could have changed it."""
     folder, name = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
     path = os.path.join(home, "runtime", folder, name)
-    return path if os.access(path, os.X_OK) else None
+    if not os.access(path, os.X_OK):
+        return None
+    folder = os.path.join(home, "runtime")
+    if all(_is_trusted(one, home) for one in (path, _packages(path), os.path.join(folder, "pyvenv.cfg"))):
+        return path
+    sys.stderr.write(
+        f"keepmum: {folder} is not used, since another user could have changed it. Remove it and install again.\n"
+    )
+    return None
+
+
+def _is_trusted(path: str, home: str) -> bool:
+    """Whether only this user and root can change the file and the folders that lead to it; True when it is missing."""
+    from keepmum_hooks import home as state
+
+    if os.name == "nt" or not os.path.exists(path):
+        return True
+    real, passed = state.follow(path)
+    owners = (os.geteuid(), os.stat("/").st_uid)
+    for folder in passed:
+        status = os.stat(folder)
+        # Where interpreters are installed, a group may be the user's own; the sticky bit protects entries of others.
+        if status.st_uid not in owners or status.st_mode & 0o1002 == 0o0002 or (folder == real and status.st_mode & 2):
+            return False
+    is_link = real != os.path.join(state.follow(os.path.dirname(path))[0], os.path.basename(path))
+    return state.is_private(os.path.dirname(path) if is_link else path, home)
 
 
 def _is_this(runtime: str) -> bool:

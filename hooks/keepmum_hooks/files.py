@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+from keepmum_hooks.home import make_private
 from keepmum_hooks.system import calls
 
 __all__ = [
@@ -29,20 +30,6 @@ for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _SAFELY |= getattr(calls, _flag, 0)
 _KIND, _REGULAR = 0o170000, 0o100000
 _START, _HERE = 0, 1  # of lseek
-
-
-def make_private(folder: str) -> None:
-    """Create the folder and its missing parents, mode 0700; an existing folder keeps its mode."""
-    try:
-        calls.mkdir(folder, 0o700)
-    except FileExistsError:
-        return
-    except FileNotFoundError:
-        make_private(folder.rpartition("/")[0] or "/")
-        try:
-            calls.mkdir(folder, 0o700)
-        except FileExistsError:
-            return  # another hook was faster
 
 
 def read(path: str, limit: int, *, follow: bool = False, end: bool = False, private: bool = False) -> bytes | None:

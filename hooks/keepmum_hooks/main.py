@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from keepmum_hooks import clients, event, files, payload, places, switches, system
+from keepmum_hooks import clients, event, files, payload, places, switches
 from keepmum_hooks.system import calls
 
 TYPE_CHECKING = False
@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["answer", "main", "run"]
 
 
-def run() -> None:
+def run(environ: Mapping[str, str]) -> None:
     """Run the hook named on the command line and write its answer to standard output.
 
     Raises: any error that occurs before there is an answer.
     """
-    environ = system.environment()
     sys.path.append(sys.path[0] + "/../scanner")
     output = main(sys.argv[1:], environ).encode("ascii")
     while output:

@@ -7,8 +7,8 @@ scan nothing take 1.2 times with plain bytecode, so nothing else is cached.
     <home>/cache/modules/<interpreter>-<hash of the plugin's folder>
 
 The file is a checksum, then the interpreter's version, the modules in the order in which their imports completed, and
-the expressions. It is trusted like bytecode: when owner, mode, checksum, version, or the time or size of any source
-differs, the modules are imported from their files and the cache is rewritten.
+the expressions. It is trusted like bytecode: when another user can write the file or a folder above it, or checksum,
+version, or the time or size of any source differ, the modules are imported from their files and the cache is rewritten.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from _imp import source_hash
 
 from keepmum_hooks import files, places
+from keepmum_hooks.home import is_private
 from keepmum_hooks.system import calls
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ def load(home: str) -> None:
     if "keepmum_scanner" in sys.modules:
         return
     _State.path = _path(home)
-    modules, expressions = _read(_State.path)
+    modules, expressions = _read(_State.path) if is_private(places.module_cache_folder(home), home) else ((), {})
     try:
         _execute(modules)
         if expressions:

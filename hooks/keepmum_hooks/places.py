@@ -1,4 +1,4 @@
-"""The paths of the state that hooks and server share; no I/O.
+"""The paths of the state that hooks and server share.
 
     <home>/state/briefings/<hash of a root>.md      what SessionStart prints, rendered in advance by the server
     <home>/state/sessions/<session>.turns           one line per Stop
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 
+from keepmum_hooks.home import find
 from keepmum_hooks.system import real_path
 
 TYPE_CHECKING = False
@@ -44,23 +45,12 @@ _DEVICES = frozenset(
 
 
 def home(environ: Mapping[str, str] | None = None) -> str | None:
-    """The folder of all of Keepmum's state, or None when the user has no home.
-
-    `KEEPMUM_HOME` overrides `~/.keepmum`; it must be absolute or start with "~/", because hooks and server may run in
-    different folders. The password database is not consulted: a process without a home (a service, a stripped
-    environment) gets no state rather than another user's.
-    """
+    """The folder of all of Keepmum's state, or None when the user has no home; see `keepmum_hooks.home.find`."""
     if environ is None:
         import os
 
         environ = os.environ
-    user = environ.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
-    chosen = environ.get("KEEPMUM_HOME", "")
-    if chosen == "~" or chosen.startswith("~/"):
-        chosen = user + chosen[1:] if user else ""
-    elif not chosen and user:
-        chosen = user + "/.keepmum"
-    return chosen if _is_absolute(chosen) else None
+    return find(environ)
 
 
 def briefings_folder(home: str) -> str:
@@ -119,14 +109,6 @@ def plain_name(text: str) -> str:
 
 def _session_file(home: str, session: str, suffix: str) -> str:
     return f"{sessions_folder(home)}/{plain_name(session)}{suffix}"
-
-
-def _is_absolute(path: str) -> bool:
-    if sys.platform == "win32":
-        from ntpath import isabs
-
-        return isabs(path)
-    return path.startswith("/")
 
 
 def _digest(text: str) -> str:

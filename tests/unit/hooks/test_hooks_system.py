@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum_hooks import system
+from keepmum_hooks import home, system
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_shared_folder_is_recognised_by_its_mode(tmp_path: Path, mode: int, sh
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no statvfs")
 def test_a_full_disk_has_no_room_for_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert system.has_room_for_bytecode(str(tmp_path))
+    assert home.has_room_for_bytecode(str(tmp_path))
     full = os.statvfs_result((4096, 4096, 1 << 20, 1 << 10, 1 << 10, 0, 0, 0, 0, 255))
     monkeypatch.setattr(system.calls, "statvfs", lambda _: full)
-    assert not system.has_room_for_bytecode(str(tmp_path))
+    assert not home.has_room_for_bytecode(str(tmp_path))
