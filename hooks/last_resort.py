@@ -11,20 +11,26 @@ __all__ = ["give_up"]
 
 # The table in keepmum_hooks.guard_table, in fewer words: a test keeps each of its rows covered.
 _WORDS = (
-    b"mem remember recall retain hindsight engram mnemo mnestra brain knowledge entit relation observ episod triplet "
-    b"fact graphiti zep cogn codify saveinteraction byterover brv cipher rag ingest note obsidian logseq joplin notion "
-    b"appendcontent patchcontent journal zettel diary savecontext storecontext addcontext updatecontext contextsave "
-    b"contextstore activecontext productcontext conport customdata decision insight learning lesson thought preference "
-    b"qdrant chroma pinecone weaviate milvus lancedb pgvector vectorstore embedding archival passage letta"
+    b"mem recollect learn persist scratchpad hippocamp kg adddocuments storedocument indexdocument trilium siyuan "
+    b"anytype remnote roam bear contextadd contextset contextupdate setcontext projectcontext sessioncontext "
+    b"sessionsummary savesession saveconversation logconversation vector upsertpoints faiss txtai remember recall "
+    b"retain hindsight engram mnemo mnestra brain knowledge entit relation observ episod triplet fact graphiti "
+    b"zep cogn codify saveinteraction byterover brv cipher rag ingest note obsidian logseq joplin notion "
+    b"appendcontent patchcontent journal zettel diary savecontext storecontext addcontext updatecontext "
+    b"contextsave contextstore activecontext productcontext conport customdata decision insight learning lesson "
+    b"thought preference qdrant chroma pinecone weaviate milvus lancedb pgvector vectorstore embedding archival "
+    b"passage letta"
 ).split()
 _FILES = (
     b"claude.md claude.local.md agents.md agents.override.md agents.local.md agent.md gemini.md memory.md qwen.md "
-    b"qwen.local.md crush.md crush.local.md warp.md jules.md replit.md reasonix.md conventions.md airules.md bugbot.md "
-    b"skill.md soul.md identity.md user.md tools.md heartbeat.md append_system.md copilot-instructions.md .hermes.md "
-    b".rules rules- .cursorrules .windsurfrules .clinerules .roorules .kilocoderules .voidrules .goosehints "
-    b".augment-guidelines guidelines.md firebender.json memory.json .instructions.md .prompt.md .chatmode.md agents/ "
-    b"chatmodes/ commands/ droids/ guidelines/ instructions/ memories/ memory/ memory-local/ memory-bank/ microagents/ "
-    b"output-styles/ prompts/ recipes/ rules/ skills/ steering/ workflows/ .brv/ .engram/ .remember/ documents/cline/"
+    b"qwen.local.md crush.md crush.local.md warp.md jules.md replit.md reasonix.md conventions.md airules.md "
+    b"bugbot.md codex.md copilot.md cursor.md grok.md kimi.md opencode.md windsurf.md instructions.md .mdc "
+    b"system.md skill.md soul.md identity.md user.md tools.md heartbeat.md append_system.md "
+    b"copilot-instructions.md .hermes.md .rules rules- .cursorrules .windsurfrules .clinerules .roorules "
+    b".kilocoderules .voidrules .goosehints .augment-guidelines guidelines.md firebender.json memory.json "
+    b".instructions.md .prompt.md .chatmode.md agents/ chatmodes/ commands/ droids/ guidelines/ instructions/ "
+    b"memories/ memory/ memory-local/ memory-bank/ microagents/ output-styles/ prompts/ recipes/ rules/ skills/ "
+    b"steering/ workflows/ .brv/ .engram/ .remember/ documents/cline/"
 ).split()
 _ARGUMENTS = 4  # run.py EVENT --client NAME
 
@@ -78,7 +84,7 @@ def _may_write_memory() -> bool:
     tool = text.partition(b'"tool_name"')[2].partition(b'"')[2].partition(b'"')[0]
     if b'"mcp_server_name"' in text:  # Cursor sends server and tool in separate fields
         tool = b"mcp__" + tool + text.rpartition(b'"mcp_server_name"')[2].partition(b'"')[2].partition(b'"')[0]
-    letters = tool.translate(None, b"_-")
+    letters = tool.replace(b"_member", b"").replace(b"-member", b"").translate(None, b"_-")
     if tool.startswith((b"mcp__", b"mcp:")):
         return b"keepmum" not in tool and any(word in letters for word in _WORDS)
     # With nothing left to read, the payload was read before the failure and cannot be judged.

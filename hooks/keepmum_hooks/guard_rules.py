@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 
-from keepmum_hooks.guard_table import NAMES, OWN_TOOLS, PATTERNS, REMOVING, WORDS, WRITING
+from keepmum_hooks.guard_table import CHANCE, NAMES, OWN_TOOLS, PATTERNS, REMOVING, WORDS, WRITING
 from keepmum_hooks.system import real_path
 
 TYPE_CHECKING = False
@@ -41,6 +41,7 @@ _CLIENT_FOLDERS = (("CLAUDE_CONFIG_DIR", "/**/memory/**"), ("CODEX_HOME", "/memo
 _PATH_FIELDS = ("path", "file", "uri", "dest", "target")
 _COMMAND_FIELDS = ("command", "cmd", "script", "code")
 _LONGEST_PATH = 1000
+_MOST_OPEN = 64  # words, each of which is compared with every pattern
 _DEPTH = 6  # of objects and lists in which such fields are looked for
 
 _ALLOWLIST_FILES = ("allow.toml", "fingerprint.key")  # in Keepmum's home
@@ -130,7 +131,7 @@ class GuardRules:
         words = _words_of(name)
         if any(server in words or server in f"_{plain}_" for server in self._servers):
             return True
-        letters = plain.replace("_", "")
+        letters = "".join(word for word in words.split("_") if not word.startswith(CHANCE))
         if not any(word in words if word[0] == "_" else word.replace("_", "") in letters for word in WORDS):
             return False
         of_tool = frozenset(_words_of(name.rpartition("__")[2]).split("_"))
@@ -143,35 +144,45 @@ class GuardRules:
         """
         from keepmum_hooks import shell_words
 
-        if self._match(shell_words.words(command), command, cwd, matches):
-            return True
-        spelled = shell_words.respelled(command)
-        if spelled and self._match(shell_words.words("\n".join(spelled)), "\n".join(spelled), cwd, matches):
-            return True
-        open_words = shell_words.open_words(command)
-        return bool(open_words) and shell_words.writes(command) and self._match(open_words, None, cwd, overlaps)
+        return (
+            self._match(command, cwd)
+            or any(self._match(spelled, cwd) for spelled in shell_words.respelled(command))
+            or (shell_words.writes(command) and self._match_open(shell_words.open_words(command), cwd))
+        )
 
-    def _match(self, words: Sequence[str], text: str | None, cwd: str, is_match: Callable[[str, str], bool]) -> bool:
-        """Whether one of the words is a guarded path in the command's folder or in one that it changes to."""
-        candidates = self._candidates(f"{cwd} {text}".lower().replace("\\", "/") if text is not None else None)
-        names = NAMES if text is None else {name for name in NAMES if name in f"{cwd} {text}".lower()}
+    def _match(self, command: str, cwd: str) -> bool:
+        """Whether a word of the command is a guarded path in its folder or in one that it changes to."""
+        text = f"{cwd} {command}".lower().replace("\\", "/")
+        candidates = self._candidates(text)
+        names = {name for name in NAMES if name in text}
         if not candidates and not names:
             return False
         from keepmum_hooks import shell_words
 
-        for folder in shell_words.folders(words, cwd, self.absolute):
-            for path in {parts_of(self.absolute(word, folder)) for word in set(words)}:
-                if path and any(is_match(name, path[-1]) for name in names):
-                    return True
-                if any(pattern.matches(path, is_match) for pattern in candidates):
+        found = shell_words.words(command)
+        for folder in shell_words.folders(found, cwd, self.absolute):
+            for path in {parts_of(self.absolute(word, folder)) for word in set(found)}:
+                if (path and path[-1] in names) or any(pattern.matches(path) for pattern in candidates):
                     return True
         return False
 
-    def _candidates(self, text: str | None) -> list[FilePattern]:
-        """The patterns whose literal part occurs in the text, in lower case; without a text all of them."""
-        return [
-            FilePattern(pattern, self._user) for pattern in self._patterns if text is None or _literal(pattern) in text
-        ]
+    def _match_open(self, words: Sequence[str], cwd: str) -> bool:
+        """Whether one of the words, which stand for several names, can be a guarded path; so many words can be any."""
+        if len(words) > _MOST_OPEN:
+            return True
+        patterns = [FilePattern(pattern, self._user) for pattern in self._patterns] if words else []
+        names_only = [pattern for pattern in patterns if pattern.parts[-1] != "**"]
+        for word in words:
+            path = parts_of(self.absolute(word, cwd))
+            if path and any(overlaps(name, path[-1]) for name in NAMES):
+                return True
+            if any(pattern.matches(path, overlaps) for pattern in (patterns if "/" in word else names_only)):
+                return True
+        return False
+
+    def _candidates(self, text: str) -> list[FilePattern]:
+        """The patterns whose literal part occurs in the text, which is in lower case."""
+        return [FilePattern(pattern, self._user) for pattern in self._patterns if _literal(pattern) in text]
 
 
 def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
@@ -363,14 +374,17 @@ def overlaps(pattern: str, word: str) -> bool:
     A word without a letter or digit matches only a pattern without one: `*` alone says nothing about a name. As in a
     shell, a wildcard matches no "." at the start; a variable, `**`, may.
     """
+    start = word.replace("?", "*").partition("*")[0]
+    first = pattern.partition("*")[0]
+    if not (first.startswith(start) or start.startswith(first)):
+        return False
+    end = word.replace("?", "*").rpartition("*")[2]
+    last = pattern.rpartition("*")[2]
+    if not (last.endswith(end) or end.endswith(last)):
+        return False
     if any(map(str.isalnum, pattern)) and not any(map(str.isalnum, word)):
         return False
     if pattern.startswith(".") and word[:1] in ("*", "?") and word[:2] != "**":
-        return False
-    first, last = pattern.partition("*")[0], pattern.rpartition("*")[2]
-    marks = [place for place, sign in enumerate(word) if sign in "*?"]
-    start, end = (word[: marks[0]], word[marks[-1] + 1 :]) if marks else (word, word)
-    if not (first.startswith(start) or start.startswith(first)) or not (last.endswith(end) or end.endswith(last)):
         return False
     ends = {0}  # in `word`, up to which it can match the pattern so far
     for sign in pattern:

@@ -5,7 +5,7 @@ Users and projects add to these lists under `[guard]` in their settings; nobody 
 
 from __future__ import annotations
 
-__all__ = ["NAMES", "OWN_TOOLS", "PATTERNS", "REMOVING", "WORDS", "WRITING"]
+__all__ = ["CHANCE", "NAMES", "OWN_TOOLS", "PATTERNS", "REMOVING", "WORDS", "WRITING"]
 
 # Parts of the names of memory servers and their tools. "_" stands for any separator or none, as in `createEntities`;
 # at the start and the end it demands the boundary of a word. So `_mem_` is in `mem_save`, and not in `member`.
@@ -15,17 +15,13 @@ WORDS = (
     # https://github.com/doobidoo/mcp-memory-service and https://code.visualstudio.com/docs/copilot/agents/memory; for
     # these and for the other groups, tool names as public configurations allow them (`mcp__hindsight__retain`,
     # `mcp__letta__insert_archival_memory`, `mcp__memory-keeper__context_save`), read 2026-11-22
-    "memo",
-    "memento",
-    "mem0",
-    "memgpt",
-    "memvid",
-    "mempalace",
-    "membank",
-    "memex",
-    "_mem_",
+    "mem",
     "remember",
     "recall",
+    "recollect",
+    "_learn_",
+    "_persist_",
+    "scratchpad",
     "retain",
     "hindsight",
     "engram",
@@ -33,10 +29,12 @@ WORDS = (
     "mnestra",
     "_brain_",
     "second_brain",
+    "hippocamp",
     # Knowledge graphs and facts.
     # Source: https://github.com/getzep/graphiti, https://github.com/topoteretes/cognee and
     # https://github.com/campfirein/byterover-cli, read 2026-11-22
     "knowledge",
+    "_kg_",
     "create_entities",
     "create_relations",
     "observation",
@@ -55,6 +53,10 @@ WORDS = (
     "_cipher_",
     "lightrag",
     "_rag_",
+    "ragflow",
+    "add_documents",
+    "store_document",
+    "index_document",
     "ingest",
     # Notes and journals that agents keep.
     # Source: https://github.com/basicmachines-co/basic-memory and
@@ -66,6 +68,14 @@ WORDS = (
     "joplin",
     "evernote",
     "onenote",
+    "simplenote",
+    "standardnotes",
+    "anytype",
+    "trilium",
+    "siyuan",
+    "remnote",
+    "_roam_",
+    "_bear_",
     "notion",
     "append_content",
     "patch_content",
@@ -81,6 +91,16 @@ WORDS = (
     "update_context",
     "context_save",
     "context_store",
+    "context_add",
+    "context_set",
+    "context_update",
+    "set_context",
+    "project_context",
+    "session_context",
+    "session_summary",
+    "save_session",
+    "save_conversation",
+    "log_conversation",
     "active_context",
     "product_context",
     "conport",
@@ -107,12 +127,20 @@ WORDS = (
     "milvus",
     "lancedb",
     "pgvector",
+    "_vector_",
+    "_vectors_",
     "vector_store",
+    "upsert_points",
+    "faiss",
+    "txtai",
     "embedding",
     "archival",
     "passage",
     "letta",
 )
+
+# Words that begin like a row above by chance, and are left out of a name first.
+CHANCE = ("member", "memcache")
 
 # A tool with the first words and without the second stores nothing: it is how a secret is removed from a memory.
 REMOVING = frozenset("delete remove forget purge erase clear drop discard trash prune wipe".split())
@@ -157,6 +185,13 @@ NAMES = frozenset(
         "tools.md",
         "heartbeat.md",
         "append_system.md",
+        "codex.md",
+        "copilot.md",
+        "cursor.md",
+        "grok.md",
+        "kimi.md",
+        "opencode.md",
+        "windsurf.md",
         "copilot-instructions.md",
         ".hermes.md",
         ".rules",
@@ -184,6 +219,7 @@ PATTERNS = (
     ".*/guidelines/**",
     ".*/guidelines.md",
     ".*/instructions/**",
+    ".*/instructions.md",
     ".*/memories/**",
     ".*/memory/**",
     ".*/memory-bank/**",
@@ -210,6 +246,8 @@ PATTERNS = (
     ".windsurf/workflows/**",
     "basic-memory/**",
     "memory-bank/**",
+    ".gemini/system.md",
+    "*.mdc",
     "*.instructions.md",
     "*.prompt.md",
     "*.chatmode.md",
@@ -220,6 +258,7 @@ PATTERNS = (
     "~/.codex/memories/**",
     "~/.config/*/agents/**",
     "~/.config/*/commands/**",
+    "~/.config/*/memory/**",
     "~/.config/*/prompts/**",
     "~/.config/*/rules/**",
     "~/.config/*/skills/**",

@@ -15,14 +15,16 @@ __all__ = ["folders", "open_words", "respelled", "words", "writes"]
 # What separates words: blanks, operators, quotes, and the "=" of options and assignments.
 _SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
 _OPERATORS = str.maketrans(dict.fromkeys("<>|&;()=:\t\r\n", " "))
-_OPEN = "*?[{$"  # signs of words that stand for other names
+_OPEN = ("*", "?", "[", "{", "$", "%s")  # signs of words that stand for other names
 _VARIABLE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+_SHELLS = frozenset("sh bash zsh dash ksh fish pwsh ssh".split())
 _MOST_ALTERNATIVES = 16
 _MOST_BRACES = 3
 _HOMES = (("${HOME}", "~"), ("$HOME", "~"), ("$env:USERPROFILE", "~"), ("%USERPROFILE%", "~"))
 
 # How programs join the pieces of a name, 'CLAUDE' + '.md', and of a path, join('.cursor', 'rules').
 _JOINTS = (("", (" + ", "+", " . ", " ")), ("/", (", ", ",", " / ", "/", ") / ")))
+_EXTENSIONS = frozenset((".md", "md"))
 _UNQUOTED = str.maketrans(dict.fromkeys("\"'`\\", ""))
 
 _CHANGE_FOLDER = frozenset("cd pushd chdir set-location push-location sl -C --directory --cwd".split())
@@ -54,16 +56,43 @@ def respelled(command: str) -> list[str]:
     unquoted = _decoded(command).translate(_UNQUOTED)
     if unquoted != command:
         found.append(unquoted)
+    pieces = set(words(command))
+    if not _EXTENSIONS.isdisjoint(pieces):  # a name and its extension apart, as in `a=CLAUDE; b=.md`
+        found.append(" ".join(f"{piece}.md" for piece in pieces))
     return found
 
 
 def open_words(command: str) -> list[str]:
-    """The words that stand for other names, with `*` and `?` for wildcards and `**` for variables."""
+    """The words that stand for other names, with `*` and `?` for wildcards and `**` for variables.
+
+    Text in single quotes and in here-documents does not, unless the command starts a shell.
+    """
     if not any(sign in command for sign in _OPEN):
         return []
+    if _SHELLS.isdisjoint(words(command)):  # which would read quoted text again
+        command = _without_documents(command)
+        command = "".join(piece for place, piece in enumerate(command.split("'")) if place % 2 == 0 or len(piece) < 2)
     closed = _without_substitutions(_with_tilde(_decoded(command))).translate(_OPERATORS)
     found = {word.translate(_UNQUOTED) for word in closed.split() if any(sign in word for sign in _OPEN)}
-    return [_opened(one) for word in found for one in _alternatives(word)]
+    opened = {_opened(one) for word in found for one in _alternatives(word)}
+    return [word for word in opened if any(map(str.isalnum, word))]
+
+
+def _without_documents(command: str) -> str:
+    """The command without the text of its here-documents."""
+    if "<<" not in command:
+        return command
+    kept: list[str] = []
+    end = ""
+    for line in command.split("\n"):
+        if end:
+            end = "" if line.strip() == end else end
+            continue
+        kept.append(line)
+        _, mark, after = line.partition("<<")
+        if mark and not after.startswith("<"):
+            end = next(iter(words(after.lstrip("-"))), "")
+    return "\n".join(kept)
 
 
 def writes(command: str) -> bool:
@@ -92,15 +121,18 @@ def _with_tilde(command: str) -> str:
 
 
 def _without_substitutions(command: str) -> str:
-    """The command with `**` for each `$(...)` and `${...}`."""
+    """The command with `**` for each `$(...)` and `${...}`, and what is inside the first at the end."""
     pieces: list[str] = []
+    inner: list[str] = []
     place = 0
     while True:
         start = min((at for at in (command.find("$(", place), command.find("${", place)) if at >= 0), default=-1)
         end = command.find(")" if command[start + 1 : start + 2] == "(" else "}", start) if start >= 0 else -1
         if end < 0:
-            return "".join((*pieces, command[place:]))
+            return " ".join(("".join((*pieces, command[place:])), *inner))
         pieces += (command[place:start], "**")
+        if command[end] == ")":
+            inner.append(command[start + 2 : end])
         place = end + 1
 
 
@@ -118,7 +150,7 @@ def _alternatives(word: str) -> list[str]:
 
 def _opened(word: str) -> str:
     """The word with `**` for each variable, and `?` for each set of characters."""
-    first, *rest = word.split("$")
+    first, *rest = word.replace("%s", "*").split("$")
     word = first + "".join(f"**{piece.lstrip(_VARIABLE)}" for piece in rest)
     first, *rest = word.split("[")
     return first + "".join(f"?{piece.partition(']')[2]}" if "]" in piece else f"[{piece}" for piece in rest)

@@ -6,7 +6,7 @@ server's tool, so the names that users and projects add in their settings need n
 
 from __future__ import annotations
 
-from keepmum_hooks.guard_table import WORDS
+from keepmum_hooks.guard_table import CHANCE, WORDS
 
 __all__ = ["of_memory"]
 
@@ -18,4 +18,7 @@ def of_memory() -> str:
 
 def _in_any_case(word: str) -> str:
     parts = "[-_]?".join(f"[{part[0]}{part[0].upper()}]{part[1:]}" for part in word.strip("_").split("_"))
-    return f"(?<![a-zA-Z0-9]){parts}(?![a-z0-9])" if word.startswith("_") else parts
+    if word.startswith("_"):
+        return f"(?<![a-zA-Z0-9]){parts}(?![a-z0-9])"
+    longer = "|".join(chance.removeprefix(word) for chance in CHANCE if chance.startswith(word))
+    return f"{parts}(?!{longer})" if longer else parts

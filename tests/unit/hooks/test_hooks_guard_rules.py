@@ -190,6 +190,13 @@ def test_a_command_that_names_a_memory_file_is_guarded(command: str) -> None:
         "sed -i s/a/b/ CLAUDE.*",
         "Set-Content CLAUDE`.md x",
         "D=.cursor; echo x > $D/rules/a.mdc",
+        "a=CLAUDE; b=.md; echo x > $a$b",
+        "python3 -c \"f='CLAUDE'; open(f + '.md', 'w')\"",
+        "echo x > $(printf CLAUDE.%s md)",
+        "sh -c 'echo x > CLAUDE.m?'",
+        "bash <<EOF\necho x > CLAUDE.m?\nEOF",
+        "cat > .claude/{skills,commands}/x.md",
+        "cat > a.txt <<EOF\nx\nEOF\necho x > CLAUDE.m?",
     ],
 )
 def test_a_command_that_writes_to_what_can_be_a_memory_file_is_guarded(command: str) -> None:
@@ -208,6 +215,8 @@ def test_a_command_that_writes_to_what_can_be_a_memory_file_is_guarded(command: 
         "echo x > $DIR/notes.txt",
         'echo x > "$FILE"',
         "awk '{print $1}' a > b",
+        "jq '.claude*' a > b",
+        "cat > a.py <<EOF\nglob('CLAUDE.m?')\nEOF",
         "for f in *.py; do sed -i s/a/b/ $f; done",
     ],
 )
