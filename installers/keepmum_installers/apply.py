@@ -40,8 +40,7 @@ def carry_out(steps: Sequence[Step], journal: Journal, machine: Machine) -> None
 
 
 def _change(change: Change, journal: Journal) -> None:
-    folder = os.path.dirname(change.path)
-    for missing in private_files.missing_folders(folder):
+    for missing in private_files.missing_folders(os.path.dirname(change.path)):
         _make_folder(missing, journal)
     if change.undo is None:
         foreign = change.before is not None and not journal.wrote(change.path)
@@ -72,7 +71,7 @@ def _link(link: Link, journal: Journal) -> None:
 
 def _make_folder(folder: str, journal: Journal) -> None:
     try:
-        os.mkdir(folder)
+        os.mkdir(folder, 0o775)  # with no umask everybody could write hooks into it
     except FileExistsError:
         return
     except OSError as error:

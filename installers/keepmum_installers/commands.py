@@ -95,9 +95,11 @@ def _guarded(command: Callable[[], int]) -> int:
     try:
         return command()
     except InstallError as error:
+        import os
+
         from keepmum_installers.console import Console
 
-        Console().problem(error)
+        Console(home=os.path.expanduser("~")).problem(error)
         return 1
 
 
@@ -118,7 +120,8 @@ def _install(arguments: argparse.Namespace) -> int:
         share_key=arguments.share_key,
     )
     root = bundle_root()
-    return install(options, installed(root), root, Machine.this(), Console())
+    machine = Machine.this()
+    return install(options, installed(root), root, machine, Console(home=machine.user_home))
 
 
 def _uninstall(arguments: argparse.Namespace) -> int:
@@ -129,7 +132,8 @@ def _uninstall(arguments: argparse.Namespace) -> int:
     if arguments.purge and arguments.scope in {"project", "local"}:
         raise InstallError("memories do not belong to the scope of a repository", "Use --purge without --scope.")
     options = Options(arguments.scope, purge=arguments.purge, yes=arguments.yes, dry_run=arguments.dry_run)
-    return uninstall(options, Machine.this(), Console())
+    machine = Machine.this()
+    return uninstall(options, machine, Console(home=machine.user_home))
 
 
 def _status(probes: Probes) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -14,23 +15,27 @@ __all__ = ["Console"]
 class Console:
     """Prints lines, problems and progress, and asks questions."""
 
-    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None, home: str = "") -> None:
+        """`home` is the user's home, which is printed as `~`; empty to print paths as they are."""
         self._out = sys.stdout if out is None else out
         self._err = sys.stderr if err is None else err
+        # Not after a quote: a shell does not replace `~` there, and users copy these lines.
+        self._home = re.compile(rf"(?<![^\s`(]){re.escape(home.rstrip(os.sep))}(?=/)") if len(home) > 1 else None
         self._waiting = False
+        self._waited_for: set[str] = set()
 
     def say(self, text: str = "") -> None:
         """Print one or more lines."""
         self._end_wait()
-        self._write(text + "\n")
+        self._write(self._short(text) + "\n")
 
     def problem(self, error: Exception) -> None:
         """Print a problem and its next step to stderr."""
         self._end_wait()
         self._out.flush()
-        self._err.write(f"keepmum: {error}\n")
+        self._err.write(self._short(f"keepmum: {error}\n"))
         if isinstance(error, InstallError) and error.next_step:
-            self._err.write("  next: " + error.next_step.replace("\n", "\n  ") + "\n")
+            self._err.write(self._short("  next: " + error.next_step.replace("\n", "\n  ") + "\n"))
         self._err.flush()
 
     def warn(self, text: str) -> None:
@@ -41,12 +46,13 @@ class Console:
         self._err.flush()
 
     def wait(self, what: str, seconds: int) -> None:
-        """Show that a long step is still running: on a terminal in one line, in a log every ten seconds."""
+        """Show that a long step is still running: on a terminal in one line, in a log once."""
         if self._out.isatty():
             self._write(f"\r  {what} … {seconds} s")
             self._waiting = True
-        elif seconds and seconds % 10 == 0:
-            self._write(f"  {what} … {seconds} s\n")
+        elif what not in self._waited_for:
+            self._write(f"  {what} …\n")
+        self._waited_for.add(what)
 
     def ask(self, question: str) -> bool:
         """Whether the user answers yes; no without a terminal."""
@@ -55,6 +61,9 @@ class Console:
         self._end_wait()
         self._write(f"{question} [y/N] ")
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    def _short(self, text: str) -> str:
+        return self._home.sub("~", text) if self._home else text
 
     def _end_wait(self) -> None:
         if self._waiting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sqlite3
@@ -108,6 +109,10 @@ def _home(machine: Machine) -> Iterator[Finding]:
         return
     if not os.access(machine.home, os.W_OK):
         yield problem("home", f"{machine.home} is not writable, so nothing can be stored", "Check its owner and mode.")
+    unsafe = list(_unsafe(machine.home))
+    if unsafe:
+        says = f"others own or can write to {', '.join(unsafe)}, from where programs are started"
+        yield problem("home", says, f"Run `chmod -R go-w {machine.home}`; what another user owns, move away.")
     exposed = list(_exposed(machine.home))
     if exposed:
         yield problem("home", f"others can read {', '.join(exposed)}", f"Run `chmod -R go-rwx {machine.home}`.")
@@ -124,6 +129,16 @@ def _exposed(home: str) -> Iterator[str]:
         path = os.path.join(home, name)
         if os.path.isfile(path) and _open_to_others(path):
             yield name
+
+
+def _unsafe(home: str) -> Iterator[str]:
+    """The folders from which code is run and that others own or may write to, as far as the home lets them in."""
+    for name in () if os.name == "nt" else ("", "bin", "cache", "plugins", "runtime", "state"):
+        path = os.path.join(home, name) if name else home
+        with contextlib.suppress(OSError):
+            facts = os.stat(path)
+            if facts.st_uid != os.getuid() or facts.st_mode & 0o022:
+                yield path
 
 
 def _open_to_others(path: str) -> bool:

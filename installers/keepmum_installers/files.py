@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -10,7 +11,7 @@ from keepmum.system import private_files
 from keepmum_installers.errors import FileChanged, InstallError
 from keepmum_installers.locking import locked
 
-__all__ = ["digest", "lies_in", "private_folder", "read", "remove", "replace", "write"]
+__all__ = ["digest", "lies_in", "private_folder", "read", "remove", "replace", "tighten", "write"]
 
 
 def read(path: str) -> bytes | None:
@@ -92,6 +93,22 @@ def private_folder(path: str) -> None:
         private_files.make_folder(path)
     except OSError as error:
         raise _failure("create", path, error) from None
+
+
+def tighten(home: str, *, is_ours: bool) -> None:
+    """Take the right to write in our folders of Keepmum's home from others; and, of a home that is ours, all rights.
+
+    What cannot be changed stays: the doctor reports it.
+    """
+    if os.name == "nt":
+        return
+    ours = [os.path.join(home, name) for name in ("bin", "cache", "plugins", "runtime", "state")]
+    ours += [folder for folder, _, _ in os.walk(os.path.join(home, "plugins"))]
+    for folder, allowed in [(home, 0o700)] * is_ours + [(folder, 0o755) for folder in ours]:
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(os.lstat(folder).st_mode)
+            if mode & ~allowed and not os.path.islink(folder):
+                os.chmod(folder, mode & allowed)
 
 
 def _compare(path: str, before: str | None) -> None:

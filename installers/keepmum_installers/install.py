@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 from keepmum_installers import apply, demo, files, runtime, semantic, sharing, shell_command, team
 from keepmum_installers.clients import CLIENTS
@@ -16,7 +17,7 @@ from keepmum_installers.errors import FileChanged, FileLeft, InstallError
 from keepmum_installers.journal import Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import Plan
+from keepmum_installers.plan import Change, Plan, Step
 from keepmum_installers.product import Product
 from keepmum_installers.source import parse_source
 
@@ -64,7 +65,14 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
         return 1
     if root is not None:
         planned.insert(0, (own := partial(shell_command.plan, root, machine), own()))
-    _show([plan for _, plan in planned], _package_lines(options, root, machine), console)
+    _show([plan for _, plan in planned], _package_lines(options, root, machine), console, each_file=options.dry_run)
+    if (
+        options.scope == "project"
+        and options.source is None
+        and {"claude-code", "codex"} & {*_chosen(options, machine)}
+    ):
+        where = f"https://github.com/{product.repository}"
+        console.say(f"Teammates get the plugin from {where}. This is a guess: --source names another place.")
     if options.dry_run:
         for line in (line for _, plan in planned if not plan.steps for line in plan.notes):
             console.say(line)  # for a client that cannot be set up from here, the commands to type
@@ -144,17 +152,30 @@ def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple
     return planned, bool(problems), not all(isinstance(problem, FileLeft) for problem in problems)
 
 
-def _show(plans: Sequence[Plan], package_lines: Iterable[str], console: Console) -> None:
-    lines = [*(str(step) for plan in plans for step in plan.steps), *package_lines]
+def _show(plans: Sequence[Plan], package_lines: Iterable[str], console: Console, *, each_file: bool) -> None:
+    shown = (plan.steps if each_file else _summarised(plan.steps) for plan in plans)
+    lines = [*(str(step) for steps in shown for step in steps), *package_lines]
     console.say("To do:" if lines else "Nothing to do here.")
     for line in lines:
         console.say(f"  {line}")
+
+
+def _summarised(steps: Sequence[Step]) -> Iterator[Step | str]:
+    """The steps, with one line for all files of ours that are written for one reason."""
+    for (is_own, why), group in groupby(steps, lambda step: (isinstance(step, Change) and step.undo is None, step.why)):
+        alike = list(group)
+        if is_own and len(alike) > 1:
+            folder = os.path.commonpath([os.path.dirname(step.path) for step in alike if isinstance(step, Change)])
+            yield f"write {len(alike)} files in {folder}: {why}"
+        else:
+            yield from alike
 
 
 def _execute(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, console: Console) -> list[Plan]:
     """The plans that were executed; under a lock, so that each installation sees the result of the one before."""
     done = []
     files.private_folder(machine.home)
+    files.tighten(machine.home, is_ours=machine.home == os.path.join(machine.user_home, ".keepmum"))
     with locked(machine.home):
         journal = Journal(machine.home)
         for planner, plan in planned:
@@ -220,14 +241,20 @@ def _demonstrate(root: str, machine: Machine, product: Product, console: Console
 
 
 def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, console: Console) -> None:
-    keepmum = shell_command.invocation(machine)
     for plan in plans:
         for line in plan.notes:
             console.say(line)
-    console.say(f"Memories are stored in {machine.home}, readable only by you. Nothing leaves this machine.")
-    console.say(f"To check the installation: {keepmum} doctor")
+    for folder in dict.fromkeys(plan.reads for plan in plans if plan.reads):
+        console.say(f"They run the code in {folder}: keep that folder.")
+    console.say(
+        f"Memories are stored in {machine.home}, readable only by you. Your memories do not leave this machine."
+    )
+    for line in shell_command.hint(machine) if root is not None else ():
+        console.say(line)
+    console.say(f"To check the installation: {shell_command.invocation(machine)} doctor")
     if root is not None:
-        installer = shlex.quote(os.path.join(root, "installers", "install.sh"))
+        path = os.path.join(root, "installers", "install.sh")
+        installer = machine.short(path) if shlex.quote(path) == path else shlex.quote(path)
         console.say(f"To remove it: sh {installer} --uninstall (memories stay; --purge deletes them too)")
     for plan in plans:
         for line in plan.closing:

@@ -85,6 +85,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
     """The last lines of the output: what others still have to do."""
+    reads: str | None = None
+    """The folder with the code that the client runs from now on."""
     problems: tuple[FileLeft, ...] = ()
     """The files that could not be edited."""
 

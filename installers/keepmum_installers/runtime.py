@@ -52,10 +52,12 @@ class Part:
     """The name of its lock file; the one of a later part contains the earlier part."""
     stamp: str
     """The name of the file with the digest of the lock that it was installed from."""
+    what: str
+    """What is printed while it is installed."""
 
 
-CORE = Part("runtime.txt", "keepmum-lock.txt")
-SEMANTIC = Part("semantic.txt", "keepmum-semantic-lock.txt")
+CORE = Part("runtime.txt", "keepmum-lock.txt", "installing packages")
+SEMANTIC = Part("semantic.txt", "keepmum-semantic-lock.txt", "installing packages for vector search")
 _SEMANTIC_PACKAGES = ("numpy", "onnxruntime")
 
 
@@ -106,7 +108,7 @@ def build(root: str, machine: Machine, console: Console, part: Part = CORE) -> R
         return runtime
     with tempfile.TemporaryFile() as log:
         for command in _commands(root, machine, part):
-            _run_long(command, log.fileno(), console)
+            _run_long(command, part.what, log.fileno(), console)
     files.write(_stamp_file(machine, part), _wanted_stamp(root, part).encode())
     complete = look(root, machine, part)
     if complete is None or complete.missing:
@@ -185,7 +187,7 @@ def _has(python: str, module: str, machine: Machine) -> bool:
     return machine.run((python, "-I", "-c", f"import {module}"), _LOOK_SECONDS).code == 0
 
 
-def _run_long(command: Sequence[str], log: int, console: Console) -> None:
+def _run_long(command: Sequence[str], what: str, log: int, console: Console) -> None:
     """Run a command that may take minutes, and print its progress."""
     try:
         child = subprocess.Popen(command, cwd=NEUTRAL, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
@@ -196,7 +198,7 @@ def _run_long(command: Sequence[str], log: int, console: Console) -> None:
             try:
                 code = child.wait(timeout=1)
             except subprocess.TimeoutExpired:
-                console.wait("installing packages", second + 1)
+                console.wait(what, second + 1)
             else:
                 break
         else:

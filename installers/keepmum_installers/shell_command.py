@@ -44,10 +44,10 @@ def plan(root: str, machine: Machine, *, windows: bool = os.name == "nt") -> Pla
     python = local_plugin.interpreter()
     hooks = os.path.join(root, "hooks", "run.py")
     text = _SCRIPT.format(python=shlex.quote(python), launch=shlex.quote(launch), hooks=shlex.quote(hooks))
-    steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o755)]
+    steps: list[Step | None] = [own_file(_command(machine), text, "the `keepmum` command", 0o700)]
     if windows:
         batch = _BATCH.format(python=_for_batch(python), launch=_for_batch(launch))
-        steps.append(own_file(_command(machine) + ".cmd", batch, "the same for PowerShell and cmd", 0o755))
+        steps.append(own_file(_command(machine) + ".cmd", batch, "the same for PowerShell and cmd", 0o700))
     else:
         steps.append(_plan_link(machine))  # on Windows few users may create one
     return Plan(tuple(step for step in steps if step))

@@ -82,7 +82,7 @@ def test_empty_machine_gets_everything_and_a_demonstration(run: Run, shell: Shel
     _python(programs)
     done = run(shell, "--no-runtime")
     assert (done.returncode, done.stderr) == (0, "")
-    for words in ("kept:", "found:", "refused:", "No client was found", "Nothing leaves this machine"):
+    for words in ("kept:", "found:", "refused:", "No client was found", "Your memories do not leave this machine"):
         assert words in done.stdout
     assert stat.S_IMODE((home / ".keepmum").stat().st_mode) == 0o700
 

@@ -112,6 +112,6 @@ def test_home_is_not_a_project(spec: InstallSpec, machine: Machine, home: Path) 
 
 def test_closing_lines_name_the_steps_for_teammates(spec: InstallSpec, machine: Machine) -> None:
     closing = "\n".join(in_repository.plan(dataclasses.replace(spec, scope="project"), machine).closing)
-    assert "Commit .claude/settings.json" in closing
+    assert "For Claude Code each teammate has to" in closing
     assert "trust the folder" in closing
     assert "3.11" in closing

@@ -158,7 +158,7 @@ def test_older_copy_of_a_repository_is_updated(spec: InstallSpec, machine: Machi
 
 
 def test_the_notes_ask_for_trust_in_the_hooks(spec: InstallSpec, machine: Machine) -> None:
-    assert "/hooks" in " ".join(registration.plan(spec, machine).notes)
+    assert "/hooks" in " ".join(registration.plan(spec, machine).closing)
 
 
 # --- refusals

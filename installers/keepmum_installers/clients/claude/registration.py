@@ -37,12 +37,13 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
             settings.PYTHON if python.level == "ok" else local_plugin.interpreter(),
         )
         steps += local_plugin.changes(
-            manifests.plugin_files(spec.product, source.where, program), own, "a part of the plugin"
+            manifests.plugin_files(spec.product, source.where, program), own, "the plugin for Claude Code"
         )
         source = Source("directory", os.path.realpath(own))
     steps += _marketplace_calls(claude, source, machine)
     steps += _plugin_calls(claude, source, spec, machine)
-    return Plan(tuple(steps), tuple(_notes(claude, code, python, machine)))
+    reads = code.where if code.kind == "directory" else None
+    return Plan(tuple(steps), tuple(_notes(claude, code, python, machine)), reads=reads)
 
 
 def source_of(spec: InstallSpec, machine: Machine) -> Source:
@@ -135,8 +136,6 @@ def _by_hand(source: Source) -> str:
 
 def _notes(claude: str, source: Source, python: Finding, machine: Machine) -> Iterator[str]:
     yield "Claude Code has Keepmum from its next session on; in an open one, type /reload-plugins."
-    if source.kind == "directory":
-        yield f"It reads the plugin's code from {source.where}: keep that folder."
     if python.level != "ok" and source.kind == "directory":
         yield f"{python.says[:1].upper()}{python.says[1:]}; so the plugin uses the Python of this installer."
     elif python.level != "ok":

@@ -77,9 +77,8 @@ def _for_teammates(source: Source) -> tuple[str, ...]:
     else:
         steps.append(f"once, to keep it after that first session: claude plugin install {PLUGIN} --scope project")
     return (
-        "Commit .claude/settings.json. Then a teammate has to:",
+        "For Claude Code each teammate has to:",
         *(f"  {number}. {step}" for number, step in enumerate(steps, start=1)),
-        "Memories are not in the repository: each machine keeps its own.",
     )
 
 

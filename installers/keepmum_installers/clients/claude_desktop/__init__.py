@@ -47,11 +47,8 @@ class ClaudeDesktop(Client):
         launch = os.path.join(root, "plugin", "launch.py")
         entry = {"command": local_plugin.interpreter(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
         change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
-        notes = (
-            "Claude Desktop has Keepmum from its next start on.",
-            f"It reads the server from {root}: keep that folder.",
-        )
-        return Plan((change,) if change else (), notes)
+        notes = ("Claude Desktop has Keepmum from its next start on.",)
+        return Plan((change,) if change else (), notes, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a server that was added by hand."""

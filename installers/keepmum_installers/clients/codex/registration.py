@@ -35,9 +35,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
     texts = plugin_files(spec, machine) if source.where == manifests.plugin_folder(machine) else {}
     known, entry = command_line.known_source(codex, machine), command_line.entry(codex, machine)
     _check_names(codex, known, source, entry, machine)
-    steps: list[Step] = [
-        *local_plugin.changes(texts, manifests.plugin_folder(machine), "a part of the plugin for Codex")
-    ]
+    steps: list[Step] = [*local_plugin.changes(texts, manifests.plugin_folder(machine), "the plugin for Codex")]
     command = _command(codex, machine)
     if known is None:
         unregister = ("plugin", "marketplace", "remove", MARKETPLACE)
@@ -48,7 +46,9 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
     if entry is None or _is_outdated(entry, spec) or _copy_differs(texts, entry, machine):
         remove = ("plugin", "remove", PLUGIN)
         steps.append(command(what="plugin", arguments=_INSTALL, why="switch it on for you", undo=remove))
-    return Plan(tuple(steps), tuple(_notes(spec, source)) if steps else ())
+    if not steps:
+        return Plan()
+    return Plan(tuple(steps), _NOTES, closing=_TRUST, reads=_root(spec, machine))
 
 
 def plugin_files(spec: InstallSpec, machine: Machine) -> Mapping[str, str]:
@@ -175,10 +175,8 @@ def _add(source: Source) -> tuple[str, ...]:
     return ("plugin", "marketplace", "add", source.where)
 
 
-def _notes(spec: InstallSpec, source: Source) -> Iterator[str]:
-    yield "Codex has Keepmum's tools from its next session on."
-    yield "Its hooks, for briefing, reminder and guard, run once you trust them:"
-    yield "  start `codex`, review them and choose to trust them, or type /hooks. `keepmum doctor` shows their state."
-    yield "  Codex asks again whenever a file of the plugin has changed; unattended runs skip hooks silently."
-    if source.kind == "directory" and spec.root is not None:
-        yield f"Codex reads the code from {spec.root}: keep that folder."
+_NOTES = ("Codex has Keepmum's tools from its next session on.",)
+_TRUST = (
+    "You still have to: start `codex` and choose to trust Keepmum's hooks when it asks, or type /hooks.",
+    "  Until then Codex runs no briefing, reminder and guard. It asks again when a file of the plugin has changed.",
+)

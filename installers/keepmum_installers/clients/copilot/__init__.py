@@ -58,11 +58,8 @@ class CopilotCli(Client):
             (("enabledPlugins", PLUGIN), True),
         )
         change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you", comments=True)
-        notes = (
-            "Copilot CLI has Keepmum from its next session on.",
-            f"It reads the plugin from {root}: keep that folder.",
-        )
-        return Plan((change,) if change else (), notes)
+        notes = ("Copilot CLI has Keepmum from its next session on.",)
+        return Plan((change,) if change else (), notes, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was installed by hand."""

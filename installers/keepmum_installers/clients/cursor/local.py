@@ -39,12 +39,9 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
     root = spec.bundle(machine.cwd)
     if root is None:
         return Plan(notes=_by_hand(spec))
-    steps = local_plugin.changes(_texts(spec, root), plugin_folder(machine), "a part of the plugin")
-    notes = (
-        "Cursor has Keepmum from its next start on; in an open window: Developer: Reload Window.",
-        f"It reads the plugin's code from {root}: keep that folder.",
-    )
-    return Plan(tuple(steps), notes)
+    steps = local_plugin.changes(_texts(spec, root), plugin_folder(machine), "the plugin for Cursor")
+    notes = ("Cursor has Keepmum from its next start on; in an open window: Developer: Reload Window.",)
+    return Plan(tuple(steps), notes, reads=root)
 
 
 def remains(machine: Machine) -> Iterator[str]:

@@ -68,15 +68,12 @@ class GeminiCli(Client):
         if bundle is None or self.program(machine) is None:
             return Plan(notes=_by_hand())
         extension = os.path.join(bundle, manifests.FOLDER)
-        notes = (
-            "Gemini CLI has Keepmum from its next session on.",
-            f"It reads the extension from {extension}: keep it.",
-        )
+        notes = ("Gemini CLI has Keepmum from its next session on.",)
         if _linked(self.folder(machine)) == extension:
-            return Plan(notes=notes)
+            return Plan(notes=notes, reads=bundle)
         text = json.dumps({"source": extension, "type": "link"}, indent=2, ensure_ascii=False)
         link = own_file(_link(self.folder(machine)), text, "link the extension", 0o644)
-        return Plan((link,) if link else (), notes)
+        return Plan((link,) if link else (), notes, reads=bundle)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove an extension that was linked by hand."""

@@ -57,12 +57,11 @@ class OpenCode(Client):
         if root is None:
             return Plan(notes=("OpenCode reads the plugin from a folder: run this installer in a clone of Keepmum.",))
         address = PurePath(root, *_PLUGIN).as_uri()
-        step = own_file(_file(self.folder(machine)), f"export * from {json.dumps(address)}\n", "the plugin", 0o644)
-        notes = (
-            "OpenCode has Keepmum from its next start on.",
-            f"It reads the plugin from {root}: keep that folder.",
+        step = own_file(
+            _file(self.folder(machine)), f"export * from {json.dumps(address)}\n", "the plugin for OpenCode", 0o644
         )
-        return Plan((step,) if step else (), notes)
+        notes = ("OpenCode has Keepmum from its next start on.",)
+        return Plan((step,) if step else (), notes, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was put there by hand."""

@@ -64,11 +64,8 @@ class VisualStudioCode(Client):
             return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
         location = (((_LOCATIONS, root), True),)
         change = edit_keys(_settings(self.folder(machine)), location, "name the plugin's folder", comments=True)
-        notes = (
-            "VS Code has Keepmum from its next start on.",
-            f"It reads the plugin from {root}: keep that folder.",
-        )
-        return Plan((change,) if change else (), notes)
+        notes = ("VS Code has Keepmum from its next start on.",)
+        return Plan((change,) if change else (), notes, reads=root)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
         """The servers of the repository."""
