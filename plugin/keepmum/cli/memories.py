@@ -123,7 +123,8 @@ def _recall(arguments: argparse.Namespace) -> int:
             "statuses": ("trashed",) if arguments.trash else ("active",),
         }
         found = memory.recall(" ".join(arguments.query), limit=arguments.limit, tokens=arguments.tokens, **wanted)
-        total = 0 if arguments.query else memory.count(**wanted)
+        may_be_cut = not arguments.query and (len(found) == arguments.limit or arguments.tokens)
+        total = memory.count(**wanted) if may_be_cut else 0
         empty = not found and not memory.count()
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)

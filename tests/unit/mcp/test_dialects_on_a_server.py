@@ -49,3 +49,33 @@ def test_project_value_round_trips_through_the_server(fake: FakeServer) -> None:
         assert len(fake.memories) == 1
         assert tools.json("read_memory", key="project.type")["value"] == {"kind": "web"}
         assert tools.json("delete_memory", key="project.type") is True
+
+
+@pytest.mark.parametrize(("version", "trailer"), [(2, False), (1, True), (1, False)])
+def test_another_machine_takes_over_a_handoff_if_the_server_keeps_its_fields(
+    httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, *, trailer: bool
+) -> None:
+    monkeypatch.setenv("MEMORY_API_URL", behind(httpserver, FakeServer(newest=version)))
+    monkeypatch.setenv("MEMORY_API_KEY", KEY)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+    def go_to(machine: str) -> None:
+        monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / machine))
+        (tmp_path / machine).mkdir(mode=0o700)
+        settings = f"[backend]\nv1_trailer = {str(trailer).lower()}\n"
+        (tmp_path / machine / "config.toml").write_text(settings, encoding="utf-8")
+
+    go_to("first")
+    with opened("hackathon") as tools:
+        tools.text("remember", key="db", value="PostgreSQL", context="JSONB")
+        answer = tools.text("handoff", summary="half of it", next_steps="the rest", context_keys=["db"])
+    is_kept = version == 2 or trailer
+    go_to("second")
+    with opened("hackathon", "cursor") as tools:
+        taken = tools.text("pickup")
+        assert ("half of it" in taken and "JSONB" in taken) is is_kept
+        assert "PostgreSQL" in tools.text("recall", query="which PostgreSQL?")
+        if is_kept:
+            assert tools.text("complete-handoff", handoff_id=1).startswith("Handoff #1 completed")
+    assert "handoff" in answer.lower()

@@ -92,7 +92,8 @@ def listed_memory(item: ListedMemory, known: Memory | None, project: str, now: i
     at = item.created_at or now
     return replace(
         _EMPTY, id=memory_id(item.id), text=item.title or "(untitled)", title=item.title, project=project,
-        created_at=at, updated_at=item.updated_at or at, origin=LISTED, agent="unknown", revision=_next_revision(known),
+        created_at=at, updated_at=item.updated_at or at, origin=LISTED, agent="unknown",
+        revision=known.revision + 1 if known else 0,  # below the server's, which a change of the memory has to name
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ _LIST_SIZES = (500, 5_000, 50_000, 500_000)  # limits of requests for a list: a 
 _SMALL_LIST = 100  # the limit where a server accepts none of these
 _PROBED = 10  # memories: a list this long may have been cut, which a search shows
 _PROBE_WORDS = 24
+_MOST_LOADED = 10_000  # memories whose texts are loaded for a filter
 _ALL_DAYS = 36_500
 _BULK_LIST_TTL = 10.0  # the same for a command, which reads many pages of one list
 _CHECKED = 50  # memories: one request
@@ -60,6 +61,7 @@ class ServerReader:
         self._projects = projects  # configured names by project id; they take precedence over names seen before
         self._clock = clock
         self.cut = ""  # why the last list lacks memories; empty when it is complete
+        self._texts_of: dict[str | None, float] = {}  # the time of the list whose texts were loaded, by project
         self._lists: dict[tuple[str | None, bool], tuple[float, str]] = {}  # when they were requested, and `cut`
         self._loaded_at: dict[str, float] = {}
 
@@ -97,6 +99,19 @@ class ServerReader:
 
         self.cut = self._call(request, lambda: "")
         self._lists[project, bulk] = self._clock(), self.cut
+
+    def load_listed(self, wanted: Filter, *, bulk: bool) -> None:
+        """Load the texts of what the last `refresh` listed, if a filter uses fields that a list lacks.
+
+        Without them a memory of another machine passes no such filter.
+        """
+        project = None if wanted.everywhere else self.project_name(wanted.project)
+        listed_at = self._lists.get((project, bulk), (0.0, ""))[0]
+        if not (_needs_all_fields(wanted) or wanted.tags) or self._texts_of.get(project) == listed_at:
+            return
+        every = replace(wanted, kinds=(), keys=None, tier=None, tags=(), since=None, until=None)
+        self.with_texts(self._mirror.browse(mirror_filter(every), limit=_MOST_LOADED))
+        self._texts_of[project] = listed_at
 
     def load(self, wanted: Sequence[str], *, bulk: bool = False) -> dict[str, Memory]:
         """These memories as the server has them now, by id. Those that it does not have are removed from the mirror."""

@@ -174,6 +174,7 @@ class RestStore:
         if can_ask_server(wanted):
             bulk = limit >= PATIENT_LIMIT
             self._reader.refresh(wanted.project, wanted.now, everywhere=wanted.everywhere, bulk=bulk)
+            self._reader.load_listed(wanted, bulk=bulk)
         return self._loaded(
             lambda: self._mirror.browse(mirror_filter(wanted), order=order, limit=limit, offset=offset), limit
         )
