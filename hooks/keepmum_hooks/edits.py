@@ -30,16 +30,19 @@ if TYPE_CHECKING:
     # Path, fields, and a function that gives the file's new text, or None when the edit cannot be made.
     Edit = tuple[str, tuple[str, ...], Callable[["_File"], Optional[str]]]
 
-__all__ = ["Change", "changes", "find_secrets"]
+__all__ = ["Change", "changes", "find_copied", "find_secrets"]
 
 _FILE_LIMIT = 1 << 20  # bytes; the fields of an edit in a longer file are scanned alone
+_MOST_SOURCES = 16  # files of one command
 _WHOLE = 64 << 10  # characters; of a longer file only the surroundings of what changes are scanned
 _AROUND = 4 << 10  # characters before and after
 
 # Names of fields in lower case without "_".
-_OLD = ("oldstring", "oldstr", "oldtext", "oldcontent")
-_EVERY = ("replaceall", "allowmultiple")
-_LINE = "insertline"
+_OLD = {name: name.replace("old", "new") for name in ("oldstring", "oldstr", "oldtext", "oldcontent", "oldcode")}
+_OLD["needle"] = "repl"
+_EVERY = ("replaceall", "allowmultiple", "allowmultipleoccurrences")
+_COUNT = "expectedreplacements"
+_LINES = ("insertline", "startline", "linenumber", "line", "atline")
 _INSERTED = ("newstr", "inserttext", "newtext", "text", "content")
 _CONTENT = ("content", "contents", "filetext", "filecontent", "text", "newcontent", "code", "codeedit")
 _PATHS = ("path", "file", "uri", "dest", "target")
@@ -61,6 +64,24 @@ def find_secrets(
             if finding.fingerprint:
                 fingerprints[finding.fingerprint] = None
     return list(findings), list(fingerprints), covered
+
+
+def find_copied(call: ToolCall, rules: Rules, scan: Callable[[str], list[Finding]]) -> tuple[list[str], list[str]]:
+    """The new findings in files that the command copies to a guarded one, and their fingerprints."""
+    from keepmum_hooks import shell_words
+
+    found: dict[str, str] = {}
+    for pipeline in shell_words.copies(call.command):
+        for folder in shell_words.folders(shell_words.words(call.command), call.cwd, rules.absolute):
+            *sources, target = pipeline or [""]
+            if not sources or not rules.is_memory_file(target, folder):
+                continue
+            before = _File(rules.absolute(target, folder)).before
+            for source in sources[:_MOST_SOURCES]:
+                after = _File(rules.absolute(source, folder)).before
+                for finding, _, line in Change(before, after, [("", "")]).findings(scan) if after else ():
+                    found[f"{finding.rule} in the file that command copies, line {line}"] = finding.fingerprint or ""
+    return list(found), [one for one in dict.fromkeys(found.values()) if one]
 
 
 class Change:
@@ -141,9 +162,10 @@ def _edits(value: object, path: str, is_guarded: Callable[[str], bool]) -> Itera
     for key in patches:
         yield from _of_patch(key, value[key])
     yield from _replacements(names, value, path)
-    if _LINE in names:
+    line = next((value[names[name]] for name in _LINES if name in names), None)
+    if isinstance(line, int):
         key = next((names[name] for name in _INSERTED if name in names), "")
-        yield path, (key,), _inserting(key, value[names[_LINE]], value.get(key))
+        yield path, (key,), _inserting(key, line, value.get(key))
     elif path:
         append = value.get(names.get("mode", "")) == "append"
         for key in (names[name] for name in _CONTENT if name in names and names[name] not in patches):
@@ -155,13 +177,14 @@ def _edits(value: object, path: str, is_guarded: Callable[[str], bool]) -> Itera
 
 def _replacements(names: dict[str, str], value: dict[str, Any], path: str) -> Iterator[Edit]:
     """The replacements of one text by another; a new text without an old one is scanned alone."""
-    every = any(value.get(names.get(name, "")) is True for name in _EVERY)
-    for old in _OLD:
-        key = names.get(old.replace("old", "new"), "")
+    count = value.get(names.get(_COUNT, ""))
+    every = any(value.get(names.get(name, "")) is True for name in _EVERY) or (isinstance(count, int) and count > 1)
+    for old, new in _OLD.items():
+        key = names.get(new, "")
         if old in names:
             edit = _replacing(key, value[names[old]], value.get(key, ""), every=every)
             yield path, tuple(filter(None, (names[old], key))), edit
-        elif key and _LINE not in names:
+        elif key and not any(name in names for name in _LINES):
             yield "", (key,), _failing
 
 
@@ -198,9 +221,9 @@ def _replacing(key: str, old: object, new: object, *, every: bool) -> Callable[[
     return edit
 
 
-def _inserting(key: str, line: object, new: object) -> Callable[[_File], str | None]:
+def _inserting(key: str, line: int, new: object) -> Callable[[_File], str | None]:
     def edit(file: _File) -> str | None:
-        if not isinstance(new, str) or not isinstance(line, int):
+        if not isinstance(new, str):
             return None
         lines = (file.text or "").split("\n")
         file.fields.append((key, new))

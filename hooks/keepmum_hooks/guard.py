@@ -149,11 +149,14 @@ def _find_secrets(call: event.ToolCall, rules: GuardRules, home: str | None) -> 
     """
     from keepmum_hooks.call_scan import AllowlistScanner, find_secrets
 
-    is_only_command = call.command and not call.paths and "*** " not in call.command
-    if is_only_command or rules.is_memory_tool(call.tool):
+    if rules.is_memory_tool(call.tool):
         return find_secrets(call, home)
     from keepmum_hooks import edits
 
+    if call.command and not call.paths and "*** " not in call.command:
+        copied, of_copied = edits.find_copied(call, rules, AllowlistScanner(home))
+        findings, fingerprints = find_secrets(call, home)
+        return [*findings, *copied], [*fingerprints, *of_copied]
     findings, fingerprints, covered = edits.find_secrets(call, rules, AllowlistScanner(home))
     more_findings, more_fingerprints = find_secrets(call.without(covered), home)
     return [*findings, *more_findings], [*fingerprints, *more_fingerprints]

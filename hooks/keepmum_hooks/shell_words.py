@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["folders", "open_words", "respelled", "words", "writes"]
+__all__ = ["copies", "folders", "open_words", "respelled", "words", "writes"]
 
 # What separates words: blanks, operators, quotes, and the "=" of options and assignments.
 _SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
@@ -36,6 +36,10 @@ _WRITERS = frozenset(
     "tee cp mv ln dd install rsync sed perl awk ed ex vi vim patch apply sponge python python3 node deno bun ruby php "
     "curl wget set-content add-content out-file tee-object new-item copy-item move-item copy move xcopy "
     "robocopy".split()
+)
+
+_COPYING = frozenset(
+    "cp mv ln dd install rsync cat tee head tail copy move xcopy type copy-item move-item get-content gc cpi mi".split()
 )
 
 
@@ -103,6 +107,19 @@ def writes(command: str) -> bool:
     if ">" in lower:
         return True
     return not _WRITERS.isdisjoint(word.rpartition("/")[2].rpartition("\\")[2] for word in words(lower))
+
+
+def copies(command: str) -> list[list[str]]:
+    """The words of each pipeline that copies files to its last word, without options."""
+    if _COPYING.isdisjoint(words(command.lower())):
+        return []
+    found = []
+    for pipeline in command.replace("&&", ";").replace("||", ";").replace("\n", ";").split(";"):
+        rest, _, source = pipeline.partition(" < ")
+        pieces = [*words(source), *words(rest)]
+        if any(piece.lower() in _COPYING for piece in pieces):
+            found.append([piece for piece in pieces if not piece.startswith("-")])
+    return found
 
 
 def folders(found: Sequence[str], cwd: str, absolute: Callable[[str, str], str]) -> list[str]:

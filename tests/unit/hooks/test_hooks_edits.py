@@ -94,6 +94,11 @@ FORMS: list[tuple[str, str, Callable[[str, str, str], Json]]] = [
         lambda path, old, new: {"path": path, "edits": [{"oldText": old, "newText": new}]},
     ),
     (
+        "claude-code",
+        "mcp__serena__replace_content",
+        lambda path, old, new: {"relative_path": path, "needle": old, "repl": new, "mode": "literal"},
+    ),
+    (
         "codex",
         "mcp__jetbrains__replace_text_in_file",
         lambda path, old, new: {"pathInProject": path, "oldText": old, "newText": new},
@@ -201,6 +206,20 @@ def test_an_insertion_is_judged_with_the_lines_around_it(scene: Scene) -> None:
     assert "line 3 of the file" in scene.reason("copilot", "insert", row)
 
 
+@pytest.mark.parametrize("field", ["line", "start_line", "insertLine"])
+def test_a_server_that_inserts_lines_is_judged_by_the_result(scene: Scene, field: str) -> None:
+    scene.file.write_text("| user | password |\n| --- | --- |\n", encoding="utf-8")
+    row = {"path": "CLAUDE.md", field: 2, "content": f"| ada | {password()} |\n"}
+    assert "of the file" in scene.reason("claude-code", "mcp__files__insert", row)
+
+
+def test_the_number_of_expected_replacements_counts(scene: Scene) -> None:
+    scene.file.write_text("note: TBD\npassword: TBD\n", encoding="utf-8")
+    fields = {"file_path": "CLAUDE.md", "old_string": "TBD", "new_string": password()}
+    assert scene.reason("gemini-cli", "replace", {**fields, "expected_replacements": 2})
+    assert scene.reason("gemini-cli", "replace", fields) == ""
+
+
 def test_blanks_at_the_ends_of_lines_are_ignored_as_some_clients_do(scene: Scene) -> None:
     scene.file.write_text("## Access  \n  password: TBD\n", encoding="utf-8")
     fields = {"file_path": str(scene.file), "old_string": "## Access\npassword: TBD"}
@@ -247,3 +266,53 @@ def test_a_hunk_that_is_not_in_the_file_is_judged_alone(scene: Scene) -> None:
 def test_a_refusal_names_the_fingerprint(scene: Scene) -> None:
     scene.file.write_text("password: TBD\n", encoding="utf-8")
     assert "Fingerprint: " in scene.edit("TBD", password())
+
+
+# -- files that a command copies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp notes.txt CLAUDE.md",
+        "cp -f ./notes.txt .claude/rules/",
+        "mv notes.txt CLAUDE.md",
+        "ln -sf notes.txt AGENTS.md",
+        "cat notes.txt >> CLAUDE.md",
+        "cat notes.txt | tee -a CLAUDE.md",
+        "cd . && cat head.txt notes.txt > 'CLAUDE.md'; echo done",
+        "dd if=notes.txt of=CLAUDE.md",
+        "tee CLAUDE.md < notes.txt",
+        "install -m 644 notes.txt CLAUDE.md",
+        "Copy-Item notes.txt CLAUDE.md",
+        "Get-Content notes.txt | Add-Content CLAUDE.md",
+    ],
+)
+def test_a_file_that_a_command_copies_is_scanned(scene: Scene, command: str) -> None:
+    source = scene.folder / "notes.txt"
+    source.write_text(f"one\nuse {token()}\n", encoding="utf-8")
+    reason = scene.reason("claude-code", "Bash", {"command": command})
+    assert "github.token in the file that command copies, line 2" in reason
+    source.write_text("one\nuse the vault\n", encoding="utf-8")
+    assert scene.reason("claude-code", "Bash", {"command": command}) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp CLAUDE.md notes.txt",
+        "cat notes.txt",
+        "source notes.txt && echo done >> CLAUDE.md",
+        "grep -c x notes.txt; cat CLAUDE.md",
+        "docker run --env-file notes.txt x || cat absent >> CLAUDE.md",
+    ],
+)
+def test_a_file_that_reaches_no_memory_is_not_scanned(scene: Scene, command: str) -> None:
+    (scene.folder / "notes.txt").write_text(f"use {token()}\n", encoding="utf-8")
+    assert scene.reason("claude-code", "Bash", {"command": command}) == ""
+
+
+def test_a_copy_of_what_is_there_is_allowed(scene: Scene) -> None:
+    scene.file.write_text(f"use {token()}\n", encoding="utf-8")
+    (scene.folder / "notes.txt").write_text(f"use {token()}\nmore\n", encoding="utf-8")
+    assert scene.reason("claude-code", "Bash", {"command": "cp notes.txt CLAUDE.md"}) == ""
