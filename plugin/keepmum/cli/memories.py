@@ -126,6 +126,7 @@ def _recall(arguments: argparse.Namespace) -> int:
         may_be_cut = not arguments.query and (len(found) == arguments.limit or arguments.tokens)
         total = memory.count(**wanted) if may_be_cut else 0
         empty = not found and not memory.count()
+        nothing = _nothing(memory)
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)
         lexical_only = memory.lexical_only if arguments.query and shows_reason else ""
@@ -143,7 +144,7 @@ def _recall(arguments: argparse.Namespace) -> int:
     if found and total > len(found):
         console.err(f"the latest {len(found)} of {total:,}; --limit shows more")
     if not found:
-        console.err(_NOTHING_YET if empty else "no memories match")
+        console.err(nothing if empty else "no memories match")
     return 0 if found else 1
 
 
@@ -221,14 +222,19 @@ def _undo(memory: MemoryService, references: Sequence[str]) -> int:
     return failed
 
 
+def _nothing(memory: MemoryService) -> str:
+    """That there are no memories; after damage, that none can be read: the notice says why."""
+    return "no memory can be read for this project" if memory.store.notice else _NOTHING_YET
+
+
 def _resume(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         summary = memory.resume(arguments.tokens)
-        count = memory.count()
+        count, nothing = memory.count(), _nothing(memory)
     if summary:
         # An agent that reads the output needs the frame; a person at a terminal does not.
         console.out("\n".join(summary.splitlines()[2:-1]) if console.is_terminal() else summary)
     else:
         fits = f"no memory fits into {arguments.tokens} tokens; raise --tokens"
-        console.err(fits if count else _NOTHING_YET)
+        console.err(fits if count else nothing)
     return 0

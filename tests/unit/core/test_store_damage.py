@@ -304,6 +304,101 @@ def test_a_store_is_restored_from_its_wal_alone(path: Path, tmp_path: Path) -> N
     assert [found.name[-4:] for found in path.parent.glob("memory.db.corrupt-*")] == ["-wal"]
 
 
+def test_a_store_that_is_deleted_while_it_is_open_is_written_back(path: Path) -> None:
+    with opened(path) as store:
+        store.commit([Change(None, a_memory("before"))])
+        path.unlink()
+        store.commit([Change(None, a_memory("after"))])
+        assert store.count(EVERYTHING) == 2
+        assert "deleted while it was in use" in store.notice
+    with opened(path) as again:
+        assert again.count(EVERYTHING) == 2
+
+
+def test_an_edit_by_another_program_is_kept_and_reported(filled: Path) -> None:
+    with contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as other:
+        other.execute("UPDATE memories SET title = 'edited' WHERE key = 'k7'")
+    with opened(filled) as store:
+        assert [memory.title for memory in store.browse(EVERYTHING, limit=MANY) if memory.key == "k7"] == ["edited"]
+        assert "changed by another program" in store.notice
+    assert aside(filled) == []
+
+
+@pytest.mark.parametrize("field", ["text", "title", "case", "date"])
+def test_a_changed_byte_in_a_memory_is_reported(filled: Path, field: str) -> None:
+    before, after = {
+        "text": (b"memory number 77 word word", b"memory number 77 wore word"),
+        "title": (b"memory number 77", b"nemory number 77"),
+        "case": (b"memory number 77 word word", b"memory number 77 Word word"),
+        "date": (b"active", b"actIve"),
+    }[field]
+    data = filled.read_bytes()
+    assert before in data
+    filled.write_bytes(data.replace(before, after, 1))
+    with opened(filled) as store:
+        assert store.notice
+
+
+def test_a_folder_under_the_name_of_the_store_is_reported(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(StoreError, match="failed to open"):
+        SqliteStore(str(path))
+
+
+@pytest.mark.parametrize("lost", ["the file", "writes"])
+def test_a_loss_in_a_read_only_store_is_reported(filled: Path, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    older = filled.read_bytes()
+    with opened(filled) as store:
+        store.commit([Change(None, a_memory("one more"))])
+    if lost == "writes":
+        filled.write_bytes(older)
+    else:
+        filled.unlink()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(database, "WriterLock", refuse)
+    with opened(filled) as store:
+        assert "memories are missing" in store.notice
+        assert "read-only" in store.capabilities.reason
+
+
+def test_a_full_disk_during_a_repair_changes_nothing(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(filled) as store:
+        store.upkeep(NOW)
+    filled.unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(edits, "fill", full)
+        with pytest.raises(StoreError, match="too full to restore"):
+            SqliteStore(str(filled))
+    assert not list(filled.parent.glob("*.part"))
+    with opened(filled) as store:
+        assert store.count(EVERYTHING) == MANY
+
+
+def test_history_and_activity_survive_a_repair(path: Path) -> None:
+    memory = a_memory("first words")
+    with opened(path) as store:
+        store.commit([Change(None, memory)])
+        store.commit([Change(memory, replace(memory, text="later words", revision=memory.revision + 1))])
+    overwrite(path, 0, 100)
+    with opened(path) as store:
+        assert [past.before["text"] for past in store.history(memory.id)] == ["first words"]
+
+
+def test_a_lost_index_of_files_is_created_again_without_a_report(path: Path) -> None:
+    with contextlib.closing(SqliteStore(str(path), cache=True)) as store:
+        store.commit([Change(None, a_memory("from a file"))])
+    path.unlink()
+    with contextlib.closing(SqliteStore(str(path), cache=True)) as store:
+        assert (store.count(EVERYTHING), store.notice) == (0, "")
+
+
 def test_no_wal_or_shared_memory_file_is_deleted(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deleted: list[str] = []
     unlink = os.unlink

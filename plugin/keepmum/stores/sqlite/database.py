@@ -14,7 +14,7 @@ from typing import NamedTuple
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.stores.base import Capabilities
 from keepmum.stores.sqlite import files, rows, schema
-from keepmum.stores.sqlite.errors import FAILURES, is_damage, is_full, store_error
+from keepmum.stores.sqlite.errors import FAILURES, corrupt, is_damage, is_full, store_error
 from keepmum.stores.sqlite.ledger import ANY, Acknowledged, Ledger
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.salvage import Salvaged, is_consistent, salvage
@@ -31,8 +31,16 @@ _MENTIONED = (
     7 * 86_400
 )  # seconds in which each opening mentions a damage that nobody acknowledged; the doctor always does
 _WRITES_BEFORE_BACKUP = 10  # of a day, after which it gets its second backup
-_BETWEEN_BACKUPS = 600  # seconds; the second one is renewed when the store is closed after writes, at most so often
+_BETWEEN_BACKUPS = 60  # seconds; the second one is renewed when the store is closed after writes, at most so often
 _LARGEST_AT_ONCE = 8 * 1024 * 1024  # bytes of a file that is backed up during a write; a larger one when it is closed
+_NO_ROOM_TO_REPAIR = (
+    "the memory store is damaged or lost, and the disk is too full to restore it. Its files and backups are unchanged: "
+    "make room, and try again"
+)
+_UNRESTORED = (
+    "memories are missing from the memory store ({0}), and it cannot be repaired while it is read-only. Make it "
+    "writable and start again; backups are in {1}."
+)
 _DELETED = "the memory store was deleted while it was in use; all memories were written back from the open file."
 _CHANGED = (
     "the database file was changed by another program than Keepmum, or by a fault of the disk. All memories can be "
@@ -166,10 +174,11 @@ class Database:
 
     def fold(self) -> bool:
         """Fold the WAL into the file, waiting for readers; False when one is busy. The caller holds the writer lock."""
+        was_sound = self._ledger is not None and self._ledger.is_unchanged()
         if self._ledger is not None:
             self._ledger.fold()
         busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if self._ledger is not None:
+        if self._ledger is not None and was_sound:  # otherwise the next opening checks all pages
             self._ledger.folded()
         return not busy
 
@@ -209,11 +218,10 @@ class Database:
 
     def _open_writable(self) -> sqlite3.Connection:
         """A writable connection; the caller holds the writer lock."""
-        self._finish_repair()
-        lost = self._lost()
-        if lost is not None:
-            return self._repair(lost)
         try:
+            self._finish_repair()
+            if (lost := self._lost()) is not None:
+                return self._repair(lost)
             db = _connect_current(self.path)
             last = None if db is None else _last(db)
         except (*FAILURES, OSError) as error:
@@ -305,8 +313,25 @@ class Database:
         self.capabilities = Capabilities(writable=False, reason=f"the memory store is read-only: {reason}")
         if self._lock is not None:
             self._lock.close()
-            self._lock = None
-        return self._open_unchanged(reason) if os.path.exists(self.path) else _empty()
+            self._lock = self._ledger = None
+        db = self._open_unchanged(reason) if os.path.exists(self.path) else _empty()
+        if not self._is_cache:
+            self._report_unrestored(db)
+        return db
+
+    def _report_unrestored(self, db: sqlite3.Connection) -> None:
+        """Say what was lost of a store that cannot be repaired, since it cannot be written."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.path + ".lock", os.O_RDONLY)
+            self._ledger = Ledger(self.path, descriptor)
+        lost = None
+        with contextlib.suppress(*FAILURES):
+            lost = self._lost_writes(_last(db))
+        if self._ledger is not None:
+            self._ledger = None
+            os.close(descriptor)
+        if lost is not None:
+            self.notice = _UNRESTORED.format(lost.what, os.path.join(os.path.dirname(self.path), "backups"))
 
     def _open_unchanged(self, reason: str) -> sqlite3.Connection:
         """A connection that only reads the file; to an empty database when the file has no tables yet."""
@@ -373,6 +398,10 @@ class Database:
             files.set_aside(self.path, aside)
             os.replace(repaired, self.path)
         except (*FAILURES, OSError) as error:
+            with contextlib.suppress(OSError):
+                os.unlink(unfinished)
+            if is_full(error):
+                raise StoreError(_NO_ROOM_TO_REPAIR) from error
             raise store_error(error, "repair") from error
         if self._ledger is not None:
             self._ledger.reset()
@@ -495,7 +524,7 @@ def _connect_current(path: str) -> sqlite3.Connection | None:
     """A connection to a file of this schema version, migrated if needed; None when the file is newer."""
     db = _connect(path)
     try:
-        version = schema.version_of(db)
+        version = _version_of(db)
         if version <= len(schema.MIGRATIONS):
             if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 db.execute("PRAGMA journal_mode = WAL")
@@ -508,6 +537,17 @@ def _connect_current(path: str) -> sqlite3.Connection | None:
         raise
     db.close()
     return None
+
+
+def _version_of(db: sqlite3.Connection) -> int:
+    """The version of the tables.
+
+    Raises: sqlite3.DatabaseError when it was overwritten: there are tables, and it says that there are none.
+    """
+    version = schema.version_of(db)
+    if not version and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'counters'").fetchone():
+        raise corrupt("the version of the tables is lost")
+    return version
 
 
 def _empty() -> sqlite3.Connection:

@@ -7,7 +7,7 @@ import sqlite3
 
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 
-__all__ = ["FAILURES", "is_busy", "is_damage", "is_full", "store_error"]
+__all__ = ["FAILURES", "corrupt", "is_busy", "is_damage", "is_full", "store_error"]
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)  # SQLite quotes a broken schema unchanged, which may not be UTF-8
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -20,7 +20,15 @@ def is_damage(error: Exception) -> bool:
     """Whether the content of the file is damaged."""
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
         return True  # raised by Python itself for text that is not UTF-8
-    return isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE
+    is_short = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ  # a file that was truncated
+    return isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE or is_short
+
+
+def corrupt(message: str) -> sqlite3.DatabaseError:
+    """An error for damage that SQLite itself does not notice."""
+    error = sqlite3.DatabaseError(message)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 def is_full(error: Exception) -> bool:

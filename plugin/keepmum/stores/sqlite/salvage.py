@@ -258,7 +258,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:
                 last, misses = row["seq"], 0
                 yield _memory(row)
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF != sqlite3.SQLITE_CORRUPT:
                 raise
             last, misses = last + 1, misses + 1  # skip the damaged page, one row number at a time
             yield None
