@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from keepmum.core.errors import KeepmumError
+from keepmum.core.framing import inline
 from keepmum.core.wording import counted
 from keepmum.workspace.resolve import left_out, resolve
 from keepmum_hooks import places
@@ -225,7 +226,7 @@ def _server(facts: Mapping[str, object]) -> Finding:
 
 def _project(probes: Probes) -> Iterator[Finding]:
     identity, name, root, source = probes.project()
-    yield ok("project", f"{name} ({identity}), at {root}, known from {source}")
+    yield ok("project", inline(f"{name} ({identity}), at {root}, known from {source}"))
 
 
 def _settings(probes: Probes) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
+from keepmum.core.framing import inline
 from keepmum.core.wording import counted
 from keepmum.workspace.resolve import left_out, resolve
 from keepmum_installers import doctor
@@ -33,7 +34,7 @@ def show_status(probes: doctor.Probes) -> int:
         console.say(f"  store     {reason}")
     for server in doctor.servers(facts):
         console.say(f"  server    {server.says}")
-    console.say(f"  project   {project}, at {folder} (known from {origin})")
+    console.say(f"  project   {inline(f'{project}, at {folder}')} (known from {origin})")
     if wrong := left_out(resolve(os.environ).settings):
         console.say(f"  settings  {wrong}")
     missing: list[str] = []
