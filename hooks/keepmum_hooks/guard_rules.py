@@ -382,8 +382,11 @@ def overlaps(pattern: str, word: str) -> bool:
     last = pattern.rpartition("*")[2]
     if not (last.endswith(end) or end.endswith(last)):
         return False
-    if any(map(str.isalnum, pattern)) and not any(map(str.isalnum, word)):
+    has_name = any(map(str.isalnum, pattern))
+    if has_name and not any(map(str.isalnum, word)):
         return False
+    if has_name and "*" in pattern and not ((start and first) or (end and last)):
+        return False  # all that both share is what both leave open
     if pattern.startswith(".") and word[:1] in ("*", "?") and word[:2] != "**":
         return False
     ends = {0}  # in `word`, up to which it can match the pattern so far

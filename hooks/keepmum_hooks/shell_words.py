@@ -17,7 +17,7 @@ _SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
 _OPERATORS = str.maketrans(dict.fromkeys("<>|&;()=:\t\r\n", " "))
 _OPEN = ("*", "?", "[", "{", "$", "%s")  # signs of words that stand for other names
 _VARIABLE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
-_SHELLS = frozenset("sh bash zsh dash ksh fish pwsh ssh".split())
+_SHELLS = frozenset("sh bash zsh dash ksh fish pwsh powershell ssh eval find fd xargs".split())
 _MOST_ALTERNATIVES = 16
 _MOST_BRACES = 3
 _HOMES = (("${HOME}", "~"), ("$HOME", "~"), ("$env:USERPROFILE", "~"), ("%USERPROFILE%", "~"))
@@ -69,17 +69,28 @@ def respelled(command: str) -> list[str]:
 def open_words(command: str) -> list[str]:
     """The words that stand for other names, with `*` and `?` for wildcards and `**` for variables.
 
-    Text in single quotes and in here-documents does not, unless the command starts a shell.
+    Text in single quotes and in here-documents does not, unless a program in the command reads it again.
     """
     if not any(sign in command for sign in _OPEN):
         return []
     if _SHELLS.isdisjoint(words(command)):  # which would read quoted text again
         command = _without_documents(command)
         command = "".join(piece for place, piece in enumerate(command.split("'")) if place % 2 == 0 or len(piece) < 2)
-    closed = _without_substitutions(_with_tilde(_decoded(command))).translate(_OPERATORS)
-    found = {word.translate(_UNQUOTED) for word in closed.split() if any(sign in word for sign in _OPEN)}
-    opened = {_opened(one) for word in found for one in _alternatives(word)}
-    return [word for word in opened if any(map(str.isalnum, word))]
+    command = _without_substitutions(_with_tilde(_decoded(command)))
+    plain = command.translate(_OPERATORS).translate(_UNQUOTED)
+    found = {word for word in plain.split() if any(sign in word for sign in _OPEN)}
+    targets = {next(iter(after.translate(_OPERATORS).split()), "") for after in command.translate(_UNQUOTED).split(">")}
+    if not _WRITERS.isdisjoint(words(command.lower())):
+        targets = found
+    opened = {_opened(one): word in targets for word in found for one in _alternatives(word)}
+    return [word for word, is_target in opened.items() if _says_something(word, is_target=is_target)]
+
+
+def _says_something(word: str, *, is_target: bool) -> bool:
+    """Whether the word names more than an extension; for what is written to, an extension is enough."""
+    stem, dot, _ = word.rpartition("/")[2].rpartition(".")
+    named = word if is_target or not dot else stem or word
+    return any(map(str.isalnum, named))
 
 
 def _without_documents(command: str) -> str:
@@ -177,7 +188,7 @@ def _decoded(command: str) -> str:
     r"""The command with the characters that its escapes stand for: `\x2e`, `\056` and `\u002e`."""
     if "\\" not in command:
         return command
-    first, *rest = command.split("\\")
+    first, *rest = command.replace("\\\n", "").split("\\")
     return first + "".join(_unescaped(piece) for piece in rest)
 
 
