@@ -574,3 +574,14 @@ def test_import_drops_no_field_of_a_wrong_type_silently(tools: Caller, row: dict
     text = tools.text("import-memories", data=[{"key": "a", "value": "b", **row}])
     assert "Errors: 1" in text
     assert next(iter(row)) in text
+
+
+def test_notice_waits_for_an_answer_that_can_have_it(tools: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(type(tools.service), "notices", lambda _: ["the disk is nearly full"])
+    monkeypatch.setattr(type(tools.context), "log", lambda _, level, message: logged.append(f"{level} {message}"))
+    for _ in range(2):
+        assert "disk" not in json.dumps(tools.json("list_memories"))
+    assert logged == ["warning the disk is nearly full"]
+    assert "Tell the user: the disk is nearly full" in remember(tools, "db", "PostgreSQL")
+    assert "disk" not in remember(tools, "db", "MySQL")

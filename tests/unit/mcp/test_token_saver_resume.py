@@ -288,3 +288,12 @@ def test_path_that_is_no_project_is_refused(here: Caller, tmp_path: Path, path: 
 def test_unknown_project_is_empty_and_says_so(here: Caller, tmp_path: Path) -> None:
     answer = here.json("smart_resume", project_path=str(repository(tmp_path / "new")))
     assert "There are no memories here yet" in answer["briefing"]
+
+
+def test_unreachable_server_of_another_project_is_said(
+    here: Caller, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("MEMORY_API_KEY", "any-word")
+    answer = here.json("smart_resume", project_path=str(there))
+    assert "127.0.0.1:9" in answer["notice"]

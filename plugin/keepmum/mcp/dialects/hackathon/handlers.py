@@ -62,6 +62,7 @@ class HackathonHandlers(DialectHandlers):
 
     def __init__(self, service: MemoryService, context: Context) -> None:
         self._rate = RateLimit()
+        self._logged: set[str] = set()
         tools = {
             "remember": self._store,
             "recall": self._search,
@@ -78,14 +79,19 @@ class HackathonHandlers(DialectHandlers):
         super().__init__(service, context, tools)
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
-        """The result of a tool; notices follow text results, and go only to the client's log with JSON.
+        """The result of a tool. Notices follow a text; after JSON they wait for the next one, but are logged.
 
         Raises: KeepmumError above the rate limit.
         """
         self._rate.count()
         answer = self._tools[name](arguments)
-        with_notices = self._with_notices(answer, context)
-        return answer if answer[:1] == "{" else with_notices
+        if answer[:1] != "{":
+            return self._with_notices(answer, context)
+        for notice in filter(None, (*self._service.notices(), self._service.caveat())):
+            if notice not in self._shown_notices | self._logged:
+                self._logged.add(notice)
+                context.log("warning", notice)
+        return answer
 
     def _parameters_of(self, tool: str) -> Mapping[str, str]:
         return _HANDOFF_NAMES.get(tool, self._names)

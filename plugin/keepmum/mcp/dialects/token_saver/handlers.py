@@ -135,7 +135,9 @@ class TokenSaverHandlers(JsonHandlers):
             if session:
                 stack.enter_context(service.at(replace(service.place, session=session)))
             found = self._chosen(_ALL, service, **arguments)
-            return resume.resume(found, options["smartResumeMaxTokens"], lambda memory: _passes(memory, **usual))
+            answer = resume.resume(found, options["smartResumeMaxTokens"], lambda memory: _passes(memory, **usual))
+            elsewhere = service.caveat() if service is not self._service else ""
+            return {**answer, "notice": elsewhere} if elsewhere else answer
 
     @contextlib.contextmanager
     def _in_project(self, path: str) -> Iterator[MemoryService]:
