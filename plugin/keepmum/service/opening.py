@@ -178,8 +178,8 @@ def _store_spec(  # noqa: PLR0913 - everything that decides where memories are s
     files = None
     if "markdown" in wanted:
         files = _markdown_spec(chosen.home, environ, found)
-    elif joins and os.path.exists(registry_path(user_home(environ) or chosen.home)):
-        files = _markdown_spec(chosen.home, environ, found)._replace(registered_only=True)
+    elif joins and (_chose_koi(chosen) or os.path.exists(registry_path(user_home(environ) or chosen.home))):
+        files = _markdown_spec(chosen.home, environ, found)._replace(registered_only=not _chose_koi(chosen))
     is_single = len(wanted) == 1 and not stores
     database = SqliteSpec(chosen.store.path, backed_up=True)
     if wanted == {"sqlite"} and is_single and files is None:
@@ -191,6 +191,12 @@ def _store_spec(  # noqa: PLR0913 - everything that decides where memories are s
     if server is not None:
         parts["rest"] = server
     return CompositeSpec(parts, routes, markdown=files)
+
+
+def _chose_koi(chosen: settings.Settings) -> bool:
+    """Whether the user chose the dialect that stores in files; a repository's own file does not count."""
+    by_project = chosen.project_file is not None and chosen.source_of("dialect").startswith(chosen.project_file)
+    return chosen.dialect == "koi" and not by_project
 
 
 def _rest_spec(

@@ -140,6 +140,25 @@ def test_files_of_a_repository_in_which_this_user_stored_nothing_are_not_read(
         assert tools.service.count() == 0
 
 
+@pytest.mark.parametrize("source", ["variable", "settings", "project"])
+def test_files_of_others_are_read_when_the_user_chose_koi(
+    tmp_path: Path, run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    clone = repository(tmp_path / "clone")
+    (clone / ".memories" / "2026-02-04").mkdir(parents=True)
+    text = f"---\nid: mem_a1b2c3d4e5f6\ntimestamp: 1738680652\ntags:\n  - auth\n---\n\n{TEXT}\n"
+    (clone / ".memories" / "2026-02-04" / "143052_a1b2.md").write_text(text, encoding="utf-8")
+    if source == "variable":
+        monkeypatch.setenv("KEEPMUM_DIALECT", "koi")
+    else:
+        folder = home / ".keepmum" if source == "settings" else clone
+        folder.mkdir(exist_ok=True)
+        name = "config.toml" if source == "settings" else ".keepmum.toml"
+        (folder / name).write_text('dialect = "koi"\n', encoding="utf-8")
+    monkeypatch.chdir(clone)
+    assert ("OAuth2" in run("recall")) is (source != "project")
+
+
 def test_moving_to_another_folder_reads_its_files(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from keepmum.mcp.surface import Context
 
