@@ -52,6 +52,7 @@ class FakeServer:
         self.requests: list[Request] = []
         self.fault: Fault = lambda _: None  # answers instead of the server, before the request has any effect
         self.late_fault: Fault = lambda _: None  # answers instead of the server, after the request has taken effect
+        self.most_loaded = 1_000  # memories in one response to `load`
         self.change_list: Callable[[Request, list[Any]], list[Any]] = lambda _, listed: listed  # of `recent`
         self._lock = threading.Lock()
 
@@ -150,7 +151,7 @@ class FakeServer:
     def _load(self, request: Request) -> Answer:
         asked = [one.strip() for one in request.args["ids"].split(",") if one.strip()]
         found = [self.memories[one] for one in asked if one in self.memories]
-        found = [one for one in found if self._allows(one["project"])]
+        found = [one for one in found if self._allows(one["project"])][: self.most_loaded]
         shown = [_shown(one, _LOADED) for one in found]
         for one in found:
             one["access_count"] += 1

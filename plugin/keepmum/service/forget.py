@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepmum.core import lifecycle, ranking, retention, validation
-from keepmum.core.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreError
+from keepmum.core.errors import ConfirmationNeeded, Incomplete, InvalidInput, NotFound, StoreError
 from keepmum.core.memory import LIMITS, Action, Activity, Change, Filter, JsonValue, Memory, Status
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -132,7 +133,7 @@ class Forgetter:
     def _search(self, query: str | None, tags: Sequence[str], older_than: int | None) -> list[Memory]:
         """All memories that a bulk removal means, not the best few: a query must match in every word, in any form.
 
-        Raises: InvalidInput when the query has no word; Incomplete when a server does not list everything.
+        Raises: InvalidInput when the query has no word.
         """
         wanted = lookup.filter_of(self.context, {"tags": tags, "all_tags": True, "until": older_than})
         if not query:
@@ -145,7 +146,11 @@ class Forgetter:
         return [m for m in found if sought <= _stems(f"{m.title}\n{m.text}\n{m.key or ''}")]
 
     def _all(self, wanted: Filter) -> list[Memory]:
-        return [memory for page in lookup.listing(self.context.store, wanted) for memory in page]
+        found: list[Memory] = []
+        with contextlib.suppress(Incomplete):  # the caveat of the answer says it, and the person confirms the list
+            for page in lookup.listing(self.context.store, wanted):
+                found += page
+        return found
 
     def _ranked(self, sought: Iterable[str], wanted: Filter) -> list[Memory]:
         """Every match of a search at a server: reading all of its memories would count as use of each."""

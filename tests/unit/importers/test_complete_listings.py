@@ -120,6 +120,103 @@ def test_duplicates_in_a_list_are_copied_once(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.startswith("700 imported")
 
 
+def test_a_server_that_returns_fewer_texts_than_asked_for_is_read_completely(
+    capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    fill(server, 120)
+    server.most_loaded = 7
+    assert exported(capsys, "--all")[:2] == (0, texts(server))
+
+
+def test_a_server_that_cannot_search_is_listed(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
+    fill(server, 600)
+    server.fault = lambda request: Answer(503) if request.path.endswith("/search") else None
+    assert exported(capsys, "--all")[:2] == (0, texts(server))
+
+
+def test_a_list_that_cannot_be_stored_here_is_reported(
+    capsys: pytest.CaptureFixture[str], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(server, 20)
+    monkeypatch.setattr("keepmum.stores.rest.write_behind.WriteBehindCache.flush", lambda _: None)
+    status, _, said = exported(capsys, "--all")
+    assert status == 1
+    assert "this machine could not store the list" in said
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_both_versions_of_the_api_are_read_to_the_end(
+    capsys: pytest.CaptureFixture[str], server: FakeServer, version: int
+) -> None:
+    server.newest = version
+    for number in range(3):
+        main(["remember", f"Pool {number} is blue", "--title", f"Pool {number}"])
+    fill(server, 700)
+    assert exported(capsys, "--all")[:2] == (0, texts(server))
+
+
+def test_a_server_among_other_stores_is_read_to_the_end(
+    capsys: pytest.CaptureFixture[str], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPMUM_ROUTES", "project:sqlite shared:rest")
+    main(["remember", "This one is here"])
+    fill(server)
+    status, found, _ = exported(capsys, "--all")
+    assert (status, found) == (0, {*texts(server), "This one is here"})
+    server.change_list = lambda _, listed: listed[:100]
+    status, found, said = exported(capsys, "--all")
+    assert status == 1
+    assert "has more" in said
+
+
+def test_a_list_of_the_latest_counts_all(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
+    fill(server)
+    capsys.readouterr()
+    assert main(["recall", "--scope", "all"]) == 0
+    assert f"the latest 10 of {MANY:,}" in capsys.readouterr().err
+
+
+def test_an_export_without_the_server_holds_what_is_known_and_says_so(
+    capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    fill(server, 30)
+    exported(capsys, "--all")
+    server.fault = lambda _: Answer(503)
+    status, found, said = exported(capsys, "--all")
+    assert (status, found) == (1, texts(server))
+    assert "not the server's answer" in said
+
+
+def test_an_audit_of_a_capped_server_is_not_clean(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
+    fill(server, 300)
+    server.change_list = lambda _, listed: listed[:100]
+    capsys.readouterr()
+    assert main(["audit"]) == 1
+    assert "not every memory was scanned" in capsys.readouterr().err
+
+
+def test_a_removal_by_tag_concerns_the_whole_server(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
+    for number in range(600):
+        server.put(f"Queue {number}", f"Queue {number}", project="shop", tags=["old"])
+    capsys.readouterr()
+    assert main(["forget", "--tag", "old", "--dry-run"]) == 0
+    assert "600 memories would be trashed" in capsys.readouterr().err
+
+
+def test_a_list_by_tag_says_when_not_every_memory_was_compared(
+    capsys: pytest.CaptureFixture[str], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keepmum.stores.rest.reader._MOST_LOADED", 100)
+    for number in range(150):
+        server.put(f"Queue {number}", f"Queue {number}", project="shop", tags=["old"])
+    main(["recall", "--tag", "old", "--limit", "3"])
+    assert "50 memories of http" in capsys.readouterr().err
+    main(["recall", "--tag", "old", "--limit", "3"])
+    output = capsys.readouterr()
+    assert "the latest 3 of 150" in output.err
+    assert "not compared" not in output.err
+
+
 # -- servers that change or fail meanwhile
 
 

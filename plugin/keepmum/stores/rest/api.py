@@ -114,14 +114,24 @@ class Api:
         return [self._listed(item) for item in records(response, self._http.origin)]
 
     def load(self, ids: Sequence[str], *, bulk: bool = False) -> list[LoadedMemory]:
-        """These memories with their texts, without unknown ones and those of other projects. Counts as use."""
+        """These memories with their texts, without unknown ones and those of other projects. Counts as use.
+
+        What a server leaves out of a response is requested again: it may return fewer memories than were asked for.
+        """
         self._supports_v2()
-        loaded: list[LoadedMemory] = []
+        loaded: dict[str, LoadedMemory] = {}
         for start in range(0, len(ids), _IDS_PER_REQUEST):
-            parameters = {"ids": ",".join(ids[start : start + _IDS_PER_REQUEST])}
-            response = self._http.request("GET", f"{self._memories_path}/load", query=parameters, bulk=bulk)
-            loaded += [self._loaded(item) for item in records(response, self._http.origin)]
-        return loaded
+            left = list(ids[start : start + _IDS_PER_REQUEST])
+            while left:
+                response = self._http.request(
+                    "GET", f"{self._memories_path}/load", query={"ids": ",".join(left)}, bulk=bulk
+                )
+                found = {item.id: item for item in map(self._loaded, records(response, self._http.origin))}
+                loaded |= found
+                before, left = left, [one for one in left if one not in found]
+                if len(left) == len(before):
+                    break
+        return list(loaded.values())
 
     def recent(self, *, limit: int, days: int, project: str | None = None, bulk: bool = False) -> list[ListedMemory]:
         """Memories created in the last days, latest first. A server may return fewer than `limit` of more."""

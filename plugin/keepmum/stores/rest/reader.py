@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections import Counter
@@ -32,7 +33,7 @@ _LIST_SIZES = (500, 5_000, 50_000, 500_000)  # limits of requests for a list: a 
 _SMALL_LIST = 100  # the limit where a server accepts none of these
 _PROBED = 10  # memories: a list this long may have been cut, which a search shows
 _PROBE_WORDS = 24
-_MOST_LOADED = 10_000  # memories whose texts are loaded for a filter
+_MOST_LOADED = 500  # memories whose texts are loaded for a filter while an agent waits
 _ALL_DAYS = 36_500
 _BULK_LIST_TTL = 10.0  # the same for a command, which reads many pages of one list
 _CHECKED = 50  # memories: one request
@@ -61,7 +62,6 @@ class ServerReader:
         self._projects = projects  # configured names by project id; they take precedence over names seen before
         self._clock = clock
         self.cut = ""  # why the last list lacks memories; empty when it is complete
-        self._texts_of: dict[str | None, float] = {}  # the time of the list whose texts were loaded, by project
         self._lists: dict[tuple[str | None, bool], tuple[float, str]] = {}  # when they were requested, and `cut`
         self._loaded_at: dict[str, float] = {}
 
@@ -91,6 +91,8 @@ class ServerReader:
             self._cache.add(memories, known)
             self._cache.flush()
             found = {memory.id for memory in memories}
+            if bulk and not problem and len(self._mirror.get(sorted(found))) < len(found):
+                problem = "this machine could not store the list"
             if project is not None and not problem and not self._remove_unlisted(api, project, found, now):
                 problem = _LEFT_OUT
             if not problem:
@@ -103,15 +105,19 @@ class ServerReader:
     def load_listed(self, wanted: Filter, *, bulk: bool) -> None:
         """Load the texts of what the last `refresh` listed, if a filter uses fields that a list lacks.
 
-        Without them a memory of another machine passes no such filter.
+        Without them a memory of another machine passes no such filter. Without `bulk` some of them are loaded, so that
+        an agent does not wait; `cut` then says how many are left.
         """
-        project = None if wanted.everywhere else self.project_name(wanted.project)
-        listed_at = self._lists.get((project, bulk), (0.0, ""))[0]
-        if not (_needs_all_fields(wanted) or wanted.tags) or self._texts_of.get(project) == listed_at:
+        if not (wanted.tags or wanted.agent or wanted.kinds or wanted.keys or wanted.tier):
             return
-        every = replace(wanted, kinds=(), keys=None, tier=None, tags=(), since=None, until=None)
-        self.with_texts(self._mirror.browse(mirror_filter(every), limit=_MOST_LOADED))
-        self._texts_of[project] = listed_at
+        every = replace(mirror_filter(wanted), kinds=(), keys=None, tier=None, tags=(), agent=None)
+        listed = self._mirror.browse(every, limit=_LIST_SIZES[-1])
+        unknown = [one.id for one in listed if not mapping.is_loaded(one)]
+        some = unknown if bulk else unknown[:_MOST_LOADED]
+        self.load(some, bulk=bulk)
+        if left := len(unknown) - len(some):
+            origin = self._breaker.server.origin
+            self.cut = f"{left:,} memories of {origin} were not compared with the filter; repeat the call."
 
     def load(self, wanted: Sequence[str], *, bulk: bool = False) -> dict[str, Memory]:
         """These memories as the server has them now, by id. Those that it does not have are removed from the mirror."""
@@ -283,9 +289,10 @@ def _lacks(api: Api, listed: Sequence[ListedMemory], project: str | None) -> boo
     words = Counter(itertools.chain.from_iterable(set(ranking.terms(item.title)) for item in listed))
     usual = [word for word, _ in words.most_common(_PROBE_WORDS)]
     for query in (" ".join(usual), listed[-1].title, listed[0].title):
-        found = api.search(query, limit=len(listed) + 1, project=project, bulk=True) if query else []
-        if any(item.id not in known for item in found):
-            return True
+        with contextlib.suppress(StoreError):  # a list is no worse when the server cannot search
+            found = api.search(query, limit=len(listed) + 1, project=project, bulk=True) if query else []
+            if any(item.id not in known for item in found):
+                return True
     return False
 
 

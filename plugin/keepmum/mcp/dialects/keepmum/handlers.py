@@ -197,8 +197,10 @@ def _filters(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _not_done(what: str, reasons: Sequence[str]) -> list[str]:
-    """A line for each reference that names no memory."""
-    return [inline(f"{what}: {reason}") for reason in reasons]
+    """A line for each reference that names no memory; long lists are cut, with the number left out."""
+    lines = [inline(f"{what}: {reason}") for reason in reasons[:_MOST_LISTED]]
+    more = len(reasons) - _MOST_LISTED
+    return [*lines, f"{what}: {more:,} more"] if more > 0 else lines
 
 
 def _nothing_removed(forgotten: Forgotten, query: str | None) -> str:
