@@ -33,7 +33,7 @@ _START, _HERE = 0, 1  # of lseek
 
 
 def read(path: str, limit: int, *, follow: bool = False, end: bool = False, private: bool = False) -> bytes | None:
-    """The first `limit` bytes of a regular file, or None where there is none.
+    """The first `limit` bytes of a regular file, or None where there is none that can be read.
 
     Args:
         path: the file.
@@ -54,6 +54,8 @@ def read(path: str, limit: int, *, follow: bool = False, end: bool = False, priv
         if end:
             calls.lseek(descriptor, max(0, status.st_size - limit), _START)
         return read_up_to(descriptor, limit, status.st_size + 1)
+    except OSError:  # a failing disk, or a file of /proc
+        return None
     finally:
         calls.close(descriptor)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from keepmum_hooks import files, places, system, turns
 from keepmum_hooks.payload import parse, quote
 
@@ -21,6 +23,8 @@ _PROJECT_MARKS = (".git", ".keepmum.toml")
 
 _DAY = 86_400  # seconds
 _KEEP = 60 * _DAY
+_HOUR = 3600
+_UNFINISHED = (".part", ".tmp")  # files that are being written, `….PID-RANDOM.part` or `….PID.tmp`
 _BATCH = 500  # files checked at a time: about 2 ms, once a day
 
 
@@ -107,23 +111,50 @@ def _write_note(home: str, event: Event, *, briefed: bool) -> None:
 
 
 def remove_old_state(home: str) -> None:
-    """Remove session files and module caches that were not written for 60 days, and record the time."""
+    """Remove session files and module caches of 60 days ago, and what dead processes left unfinished; record the time.
+
+    An unfinished file may hold titles of memories, or a key.
+    """
     try:
         files.touch(f"{home}/state/swept")
     except OSError:
         return
     for folder in (places.sessions_folder(home), places.module_cache_folder(home)):
         _remove_old_files(folder)
+    state = f"{home}/state"
+    for folder in (home, places.module_cache_folder(home), state, *(f"{state}/{name}" for name in _names(state))):
+        for name in _names(folder):
+            is_ours = folder != home or ".toml." in name  # the store removes its own
+            if is_ours and name.endswith(_UNFINISHED) and _is_abandoned(f"{folder}/{name}"):
+                files.remove(f"{folder}/{name}")
+
+
+def _names(folder: str) -> list[str]:
+    """The sorted names in the folder; none where there is no folder."""
+    try:
+        return sorted(system.calls.listdir(folder))
+    except OSError:
+        return []
+
+
+def _is_abandoned(path: str) -> bool:
+    """Whether the process that wrote the file is dead; writing takes milliseconds."""
+    process = path.rpartition(".")[0].rpartition(".")[2].partition("-")[0]
+    if process.isdecimal() and sys.platform != "win32":  # where this call would end the process
+        try:
+            system.calls.kill(int(process), 0)
+        except ProcessLookupError:
+            return True
+        except (OSError, OverflowError):
+            pass  # it runs as another user, or is no process
+    return _HOUR < files.seconds_since_change(path) < float("inf")
 
 
 def _remove_old_files(folder: str) -> None:
     """Remove old files among a batch; with more files than that, each day checks another batch."""
     import time
 
-    try:
-        names = sorted(system.calls.listdir(folder))
-    except OSError:
-        return
+    names = _names(folder)
     first = int(time.time() // _DAY) * _BATCH % max(len(names), 1)
     for name in (names[first:] + names[:first])[:_BATCH]:
         path = f"{folder}/{name}"

@@ -60,7 +60,8 @@ def replacement(path: str, mode: int = 0o600, *, keep_existing: bool = False) ->
 
     Raises: OSError; the file at `path` is then unchanged.
     """
-    unfinished = f"{path}.{os.urandom(4).hex()}.part"
+    # The number of the process lets a SessionStart hook recognise a file of a process that died.
+    unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.part"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
         with open(descriptor, "wb") as file:

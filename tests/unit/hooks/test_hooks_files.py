@@ -86,6 +86,12 @@ def test_a_pipe_reads_as_none_at_once(tmp_path: Path) -> None:
     assert files.read(f"{tmp_path}/f", 3) is None
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="only Linux has a file that cannot be read")
+def test_a_file_with_a_read_error_reads_as_none(tmp_path: Path) -> None:
+    (tmp_path / "memory").symlink_to("/proc/self/mem")
+    assert files.read(f"{tmp_path}/memory", 10, follow=True) is None
+
+
 def test_a_symbolic_link_reads_as_none(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"abc")
     (tmp_path / "link").symlink_to("f")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -286,3 +288,41 @@ def test_module_caches_are_kept_for_sixty_days(tmp_path: Path) -> None:
     old, new = make_file(folder, "old", 61), make_file(folder, "new", 1)
     remove_old_state(str(tmp_path))
     assert (old.exists(), new.exists()) == (False, True)
+
+
+def _dead() -> int:
+    """The number of a process that ended."""
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", ""]) as child:
+        pass
+    return child.pid
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be asked there whether it runs")
+@pytest.mark.parametrize("folder", ["", "state", "state/briefings", "state/heartbeat", "cache/modules"])
+@pytest.mark.parametrize("form", ["config.toml.{}-1a2b3c4d.part", "config.toml.{}.tmp"])
+def test_what_a_dead_process_left_unfinished_is_removed(tmp_path: Path, folder: str, form: str) -> None:
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    dead, running = (tmp_path / folder / form.format(number) for number in (_dead(), os.getpid()))
+    dead.touch()
+    running.touch()
+    remove_old_state(str(tmp_path))
+    assert (dead.exists(), running.exists()) == (False, True)
+
+
+def test_an_unfinished_file_without_a_number_is_removed_after_an_hour(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "briefings"
+    folder.mkdir(parents=True)
+    for name, age in (("new", 60), ("old", 4000)):
+        (folder / f"{name}.part").touch()
+        os.utime(folder / f"{name}.part", (time.time() - age,) * 2)
+    remove_old_state(str(tmp_path))
+    assert os.listdir(folder) == ["new.part"]
+
+
+def test_the_files_of_others_in_the_home_stay(tmp_path: Path) -> None:
+    names = ["memory.db.mended.part", "memory.db.1.part", "notes.tmp", "config.toml"]
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 1))
+    remove_old_state(str(tmp_path))
+    assert set(names) <= set(os.listdir(tmp_path))
