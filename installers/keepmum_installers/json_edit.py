@@ -21,8 +21,9 @@ __all__ = ["Undo", "append", "compact", "is_blank", "merge", "parse", "strip"]
 
 _SPACE = " \t\r\n"
 _BYTE_ORDER_MARK = "\ufeff"
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+# An unfinished string or comment is matched up to the end: searching for its end again and again would take long.
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _STRING_OR_COMMA = re.compile(rf"{_STRING}|,(?=[ \t\r\n]*[}}\]])", re.DOTALL)
 _VISIBLE = re.compile(r"[^\r\n]")
 _EMPTY_OBJECT = re.compile(r"\{[ \t\r\n]*\}")
@@ -246,7 +247,8 @@ def _object_in(plain: str, damaged: str) -> dict[str, object]:
 
 
 def _blank_comment(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith('"') else _VISIBLE.sub(" ", found[0])
+    is_finished = not found[0].startswith("/*") or (found[0].endswith("*/") and len(found[0]) > 3)
+    return found[0] if found[0].startswith('"') or not is_finished else _VISIBLE.sub(" ", found[0])
 
 
 def _blank_comma(found: re.Match[str]) -> str:

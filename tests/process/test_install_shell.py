@@ -226,7 +226,7 @@ def test_missing_home_names_the_variable_to_set(run: Run, sh: Shell, programs: P
 def test_home_that_cannot_be_created_is_an_error(run: Run, sh: Shell, programs: Path, tmp_path: Path) -> None:
     _python(programs)
     (tmp_path / "file").touch()
-    done = run(sh, "--no-runtime", KEEPMUM_HOME=str(tmp_path / "file" / "home"))
+    done = run(sh, "--no-runtime", HOME=str(tmp_path / "file" / "home"))
     assert (done.returncode, "could not create" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
 
 

@@ -97,6 +97,14 @@ def test_the_state_of_an_interrupted_run_is_removed_by_the_next(client: Client, 
     assert not (home / ".claude" / ".claude.json").exists()
 
 
+def test_a_folder_that_cannot_be_written_gets_no_state(
+    client: Client, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    _call(client, machine)
+    assert "CLAUDE_CONFIG_DIR" not in client.environ
+
+
 def test_the_client_sends_no_telemetry_for_a_command_of_ours(client: Client, machine: Machine) -> None:
     _call(client, machine)
     assert client.environ["DISABLE_TELEMETRY"] == "1"

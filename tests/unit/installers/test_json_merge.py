@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from keepmum_installers.errors import UneditableFile
@@ -68,6 +70,25 @@ def test_uneditable_text_is_refused_with_its_line(text: str, line: int, reason: 
         merge(text, ("on", "k"), value=True)
     assert caught.value.line == line
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1} /*', "/*/ {}", '{"a": 1 /* }', '{"a": "}', "{,}", '{"a": ,}', "[1,]", "// {}\n}"]
+)
+def test_damaged_text_with_comments_is_refused(text: str) -> None:
+    with pytest.raises(UneditableFile):
+        merge(text, ("on",), value=True, comments=True)
+
+
+@pytest.mark.parametrize("part", ["/*", '\\"', '"', "/", ",", "//", "{", '"\\', "/*/"])
+def test_a_long_damaged_text_is_refused_in_time_that_grows_with_its_length(part: str) -> None:
+    took = []
+    for length in (10_000, 40_000):
+        start = time.process_time()
+        with pytest.raises(UneditableFile):
+            merge('{"a": "' + part * length, ("on",), value=True, comments=True)
+        took.append(time.process_time() - start)
+    assert took[1] < 10 * took[0] + 0.2  # 16 times, if it grew with the square
 
 
 def test_an_object_created_for_the_key_stays_when_others_use_it() -> None:

@@ -41,8 +41,9 @@ def call(claude: str, arguments: Sequence[str], seconds: float, machine: Machine
     if machine.environ.get("CLAUDE_CONFIG_DIR"):  # there the user's own state file is in that folder
         return machine.run((claude, *arguments), seconds, _QUIET)
     folder = settings_folder(machine)
-    with _own_state(folder):
-        return machine.run((claude, *arguments), seconds, {**_QUIET, "CLAUDE_CONFIG_DIR": folder})
+    with _own_state(folder) as is_there:
+        environ = {**_QUIET, "CLAUDE_CONFIG_DIR": folder} if is_there else _QUIET
+        return machine.run((claude, *arguments), seconds, environ)
 
 
 _QUIET = {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1"}
@@ -50,21 +51,27 @@ _OWN_STATE = b'{"keepmum": "the state of one command of the installer"}'
 
 
 @contextlib.contextmanager
-def _own_state(folder: str) -> Iterator[None]:
-    """A state file in the folder while the block runs; the client's backups of state files stay as they were."""
+def _own_state(folder: str) -> Iterator[bool]:
+    """A state file in the folder while the block runs; False when it cannot be created there.
+
+    The client's backups of state files stay as they were.
+    """
     state, backups = os.path.join(folder, ".claude.json"), os.path.join(folder, "backups")
     missing = [*private_files.missing_folders(folder), *([] if os.path.isdir(backups) else [backups])]
+    if not os.access(os.path.dirname(missing[0]) if missing else folder, os.W_OK):
+        yield False
+        return
     files.private_folder(folder)
     try:
         with locked(folder):
             if _is_foreign(state):
-                yield
+                yield True
                 return
             before = _contents(backups)
             with open(state, "wb", opener=_private) as file:
                 file.write(_OWN_STATE)
             try:
-                yield
+                yield True
             finally:
                 _unlink(state)
                 _restore(backups, before)
