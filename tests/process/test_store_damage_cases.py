@@ -167,6 +167,27 @@ def test_the_server_and_the_doctor_report_a_loss(killed: Killed, tmp_path: Path,
     assert "the memory store was damaged" in doctor.stdout
 
 
+JSON_CALLS = {
+    "koi": ("recall", {"query": "zebra"}),
+    "token-saver": ("list_memories", {}),
+    "hackathon": ("memory-stats", {}),
+    "shared": ("list_recent", {}),
+    "per-user": ("MemoryList", {"userId": "ada"}),
+}
+
+
+@pytest.mark.parametrize("dialect", JSON_CALLS)
+def test_every_dialect_reports_a_loss(killed: Killed, tmp_path: Path, root: Path, dialect: str) -> None:
+    home = a_copy(killed, tmp_path)
+    (home / "memory.db").unlink()
+    with ServerProcess(command(root, "mcp", "--dialect", dialect), environment(home)) as server:
+        server.greet(client="claude-code")
+        tools = server.ask("tools/list", {})
+        name, arguments = JSON_CALLS[dialect]
+        answer = server.call(name, **arguments)
+    assert "Tell the user: the memory store was damaged" in str(answer), (answer, tools)
+
+
 def test_a_report_ends_when_it_is_deleted(killed: Killed, tmp_path: Path) -> None:
     home = a_copy(killed, tmp_path)
     (home / "memory.db").unlink()

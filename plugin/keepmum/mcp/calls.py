@@ -67,7 +67,8 @@ class ToolCall:
     def run(self, handlers: Handlers, context: Context) -> Json:
         """The text of the tool."""
         arguments = check(self._tool.parameters, self._arguments)
-        return _tool_result(handlers.call(self._tool.name, arguments, context))
+        answer = handlers.call(self._tool.name, arguments, context)
+        return _tool_result(answer, *context.remarks)
 
     def refuse(self, error: KeepmumError) -> Json:
         """The error message as the result of the tool, marked as an error."""
@@ -168,8 +169,8 @@ def _texts(arguments: Mapping[str, object]) -> dict[str, str]:
     return {name: value for name, value in arguments.items() if isinstance(value, str)}
 
 
-def _tool_result(text: str) -> Json:
-    return {"content": [{"type": "text", "text": text}]}
+def _tool_result(*texts: str) -> Json:
+    return {"content": [{"type": "text", "text": text} for text in texts]}
 
 
 def _as_rpc(error: KeepmumError) -> jsonrpc.RpcError:

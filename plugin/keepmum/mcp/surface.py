@@ -169,7 +169,7 @@ class Context:
     the client.
     """
 
-    __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "roots", "session")
+    __slots__ = ("agent", "agent_version", "client_name", "meta", "protocol", "remarks", "roots", "session")
 
     def __init__(  # noqa: PLR0913 - the fields of a value
         self,
@@ -189,6 +189,7 @@ class Context:
         self.roots: Final = roots  # the client's folders as local paths; empty until known
         self.session: Final = session  # the client's session id, or ""
         self.meta: Final[Mapping[str, object]] = {} if meta is None else meta  # the request's `_meta`, unchecked
+        self.remarks: Final[list[str]] = []  # texts that follow the result of a tool, for tools that answer in JSON
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client asked for it; `done` must increase with each call."""

@@ -79,10 +79,9 @@ class DialectHandlers:
         self._own_session = session
         self._off_by = ""  # the setting that disables Keepmum in the session's folder
         self._shown_notices: set[str] = set()
-        self._reported = service.store.notice  # on standard error: a loss of memories must not wait for a call
-        if self._reported:
-            report(self._reported)
+        self._reported = ""  # on standard error
         self._read_switch(context)
+        self._report_damage()  # a loss of memories must not wait for a call
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
         """The result of a tool, followed by new notices for the user.
@@ -116,11 +115,24 @@ class DialectHandlers:
         self._shown_notices.update(new)
         for notice in new:
             context.log("warning", notice)
+        self._report_damage()
+        return new
+
+    def _report_damage(self) -> None:
+        """Write damage of the store to standard error, once."""
         damage = self._service.store.notice
-        if damage in new and damage != self._reported:
+        if damage and damage != self._reported:
             self._reported = damage
             report(damage)
-        return new
+
+    def _remark_damage(self, context: Context) -> None:
+        """Let damage of the store follow an answer in JSON, as a text of its own, once."""
+        damage = self._service.store.notice
+        if damage and damage not in self._shown_notices:
+            self._shown_notices.add(damage)
+            self._report_damage()
+            context.log("warning", damage)
+            context.remarks.append(f"Tell the user: {inline(damage)}")
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """MIME type and text of a resource, followed by new notices.
@@ -175,7 +187,7 @@ class DialectHandlers:
 
 
 class JsonHandlers(DialectHandlers):
-    """Tools that return JSON; notices for the user go to the client's log, once each."""
+    """Tools that return JSON; notices for the user go to the client's log, once each, and damage follows an answer."""
 
     def __init__(
         self,
@@ -191,6 +203,7 @@ class JsonHandlers(DialectHandlers):
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         answer = self._serialised(self._answers[name](arguments))
+        self._remark_damage(context)
         self._new_notices(context)
         caveat = self._service.caveat()
         if caveat and caveat not in self._shown_notices:

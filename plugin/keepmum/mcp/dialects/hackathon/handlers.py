@@ -87,6 +87,7 @@ class HackathonHandlers(DialectHandlers):
         answer = self._tools[name](arguments)
         if answer[:1] != "{":
             return self._with_notices(answer, context)
+        self._remark_damage(context)
         for notice in filter(None, (*self._service.notices(), self._service.caveat())):
             if notice not in self._shown_notices | self._logged:
                 self._logged.add(notice)
