@@ -79,3 +79,30 @@ def test_another_machine_takes_over_a_handoff_if_the_server_keeps_its_fields(
         if is_kept:
             assert tools.text("complete-handoff", handoff_id=1).startswith("Handoff #1 completed")
     assert "handoff" in answer.lower()
+
+
+def test_no_write_that_waits_for_a_server_is_called_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("MEMORY_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+    calls: dict[str, list[tuple[str, dict[str, object]]]] = {
+        "keepmum": [("remember", {"text": "Blue first"})],
+        "shared": [("store_memory", {"title": "Pools", "text": "Green first"})],
+        "hackathon": [
+            ("remember", {"key": "db", "value": "PostgreSQL"}),
+            ("handoff", {"summary": "half", "next_steps": "rest"}),
+            ("pickup", {}),
+            ("complete-handoff", {"handoff_id": 1}),
+            ("import-memories", {"data": [{"key": "a", "value": "b"}]}),
+            ("forget", {"key": "db"}),
+        ],
+        "token-saver": [("write_memory", {"key": "project.type", "value": 1})],
+    }
+    for dialect, tools_called in calls.items():
+        with opened(dialect) as tools:
+            for name, arguments in tools_called:
+                assert "queued" in tools.text(name, **arguments).lower(), (dialect, name)
+    with opened("token-saver") as tools:
+        assert tools.json("write_memory", key="project.type", value=2)["status"] == "queued"
+        (tmp_path / "rows.json").write_text('[{"key": "k", "value": 1}]', encoding="utf-8")
+        assert tools.json("import_memories", file="rows.json", backup=False)["queued"] == 1

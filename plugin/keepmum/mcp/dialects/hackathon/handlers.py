@@ -22,7 +22,7 @@ from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handof
 from keepmum.mcp.dialects.hackathon.limits import RateLimit, check_key, check_value
 from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_service
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted
+from keepmum.service import MemoryService, Remembered, Wanted
 
 __all__ = ["HackathonHandlers", "open_handlers"]
 
@@ -186,7 +186,8 @@ class HackathonHandlers(DialectHandlers):
 
     def _hand_off(self, arguments: dict[str, Any]) -> str:
         keys = tuple(arguments.pop("context_keys", ()))
-        new = self._handoffs().create(**arguments, context_keys=keys)
+        handoffs = self._handoffs()
+        new = handoffs.create(**arguments, context_keys=keys)
         lines = [
             f"Handoff #{new.number} created by {views.title_of(new.from_agent)}",
             labelled("Summary", new.summary),
@@ -195,6 +196,7 @@ class HackathonHandlers(DialectHandlers):
         ]
         if new.stuck_reason:
             lines.insert(2, labelled("Stuck because", new.stuck_reason))
+        lines += _waiting(handoffs.queued)
         missing = [key for key in keys if self._by_key(key) is None]
         if missing:
             lines.append(f"No memory has the key: {', '.join(map(word, missing))}")
@@ -216,13 +218,16 @@ class HackathonHandlers(DialectHandlers):
         needed = [memory for key in taken.context_keys if (memory := self._by_key(key)) is not None]
         if needed:
             needed = self._service.load([memory.id for memory in needed])
-        return rendering.takeover(taken, needed, self._snapshot())
+        briefed = rendering.takeover(taken, needed, self._snapshot())
+        return "\n".join([briefed, *_waiting(handoffs.queued)])
 
     def _complete(self, arguments: dict[str, Any]) -> str:
-        done = self._handoffs().complete(arguments["handoff_id"], arguments.get("result"))
+        handoffs = self._handoffs()
+        done = handoffs.complete(arguments["handoff_id"], arguments.get("result"))
         first = f"Handoff #{done.number} completed by {views.title_of(self._service.agent)}."
         lines = [f"{first} Originally from {views.title_of(done.from_agent)}."]
-        return "\n".join([*lines, *([labelled("Result", done.result)] if done.result else [])])
+        lines += [labelled("Result", done.result)] if done.result else []
+        return "\n".join([*lines, *_waiting(handoffs.queued)])
 
     def _export(self, arguments: dict[str, Any]) -> str:
         now = self._service.now()
@@ -238,19 +243,22 @@ class HackathonHandlers(DialectHandlers):
         return _json({"version": 1, "exported_at": iso(now), "count": len(rows), "memories": rows})
 
     def _import(self, arguments: dict[str, Any]) -> str:
-        imported, skipped = 0, 0
+        imported, skipped, queued = 0, 0, 0
         errors: list[str] = []
         not_kept: Counter[str] = Counter()
         for number, row in enumerate(_rows(arguments["data"]), 1):
             try:
-                if self._import_one(row):
+                kept = self._import_one(row)
+                if kept is not None:
                     imported += 1
+                    queued = kept.queued
                     not_kept.update(_not_kept(row))
                 else:
                     skipped += 1
             except (InvalidInput, SecretFound) as error:  # the other memories are still imported
                 errors.append(f"memory {number}: {error.renamed(self._names)}")
         lines = ["Import complete.", f"  Imported: {imported}", f"  Skipped (duplicates): {skipped}"]
+        lines += _waiting(queued)
         if not_kept:
             fields = ", ".join(f"{name} ({count})" for name, count in not_kept.most_common())
             lines.append(f"  Not kept, since an import is a write of today by you: {fields}")
@@ -364,8 +372,8 @@ class HackathonHandlers(DialectHandlers):
                 new = old
         return sorted(changes, key=lambda change: -change.at)[:_CHANGES]
 
-    def _import_one(self, row: object) -> bool:
-        """Import one memory; False if its key exists.
+    def _import_one(self, row: object) -> Remembered | None:
+        """Import one memory; None if its key exists.
 
         Raises: InvalidInput, SecretFound.
         """
@@ -380,12 +388,11 @@ class HackathonHandlers(DialectHandlers):
         if context is not None and not isinstance(context, str):
             raise InvalidInput("context", "must be a string")
         if self._by_key(row["key"]) is not None:
-            return False
-        self._service.remember(
+            return None
+        return self._service.remember(
             check_value(row["value"]), key=check_key(row["key"]), kind=name, tags=tags,
             why=context, scope=self._scope, tier="long",
         )  # fmt: skip
-        return True
 
 
 def ranked(found: list[tuple[Memory, float]], now: int) -> list[tuple[Memory, float]]:
@@ -437,6 +444,11 @@ def _rows(data: object) -> list[object]:
     if not isinstance(rows, list):
         raise InvalidInput("data", "has no list of memories; give an array, or an object with `memories`")
     return rows
+
+
+def _waiting(queued: int) -> list[str]:
+    """The note for a write that waits for the server; another machine may do the same meanwhile."""
+    return [f"Queued, not stored yet: the server is unreachable ({queued} queued)."] if queued else []
 
 
 def _not_kept(row: object) -> list[str]:

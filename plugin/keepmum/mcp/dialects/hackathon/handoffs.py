@@ -42,6 +42,7 @@ class Handoffs:
     def __init__(self, service: MemoryService, scope: Scope = "global") -> None:
         self._service = service
         self._scope = scope  # of handoffs
+        self.queued = 0  # writes that wait for a server after the last write, including it
 
     def all(self) -> list[Handoff]:
         """Every handoff, newest first."""
@@ -62,7 +63,7 @@ class Handoffs:
             number += 1
             new = Handoff(number=number, summary=summary, next_steps=next_steps, from_agent=self._service.agent, **more)
             try:
-                self._service.remember(
+                kept = self._service.remember(
                     _text(new), key=f"{_PREFIX}{number}", title=f"Handed off: {summary}"[:_TITLE], kind="task",
                     tier="long", scope=self._scope, data=_data(new), tags=["handoff"], fresh=True,
                 )  # fmt: skip
@@ -70,6 +71,7 @@ class Handoffs:
                 if error.field != "key":
                     raise
                 continue  # another agent has used the number
+            self.queued = kept.queued
             return new
 
     def pick_up(self, number: int) -> Handoff:
@@ -111,10 +113,11 @@ class Handoffs:
         return done
 
     def _write(self, changed: Handoff, title: str) -> None:
-        self._service.revise(
+        kept = self._service.revise(
             f"{_PREFIX}{changed.number}", _text(changed), revision=changed.revision, title=title[:_TITLE],
             data=_data(changed),
         )  # fmt: skip
+        self.queued = kept.queued
 
     def _of(self, number: int) -> Handoff:
         found = next((one for one in self.all() if one.number == number), None)

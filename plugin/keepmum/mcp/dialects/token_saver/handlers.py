@@ -195,7 +195,8 @@ class TokenSaverHandlers(JsonHandlers):
         for number, row in enumerate(rows, 1):
             try:
                 parsed = transfer.parse(row)
-                counts[(outcome := self._import_one(parsed, arguments, dry=dry))] += 1
+                outcome = self._import_one(parsed, arguments, dry=dry)
+                counts[outcome] = counts.get(outcome, 0) + 1
                 if outcome != "skipped":
                     not_kept.update(parsed.not_kept)
             except (InvalidInput, SecretFound) as error:  # the other memories are still imported
@@ -238,7 +239,8 @@ class TokenSaverHandlers(JsonHandlers):
             ttl_seconds=lifetime or None,
             endless=not lifetime,
         )
-        answer: dict[str, JsonValue] = {"status": kept.action or "unchanged", "memory": self._row(kept.memory)}
+        status = "queued" if kept.queued else kept.action or "unchanged"
+        answer: dict[str, JsonValue] = {"status": status, "memory": self._row(kept.memory)}
         if kept.queued:
             answer["queued"] = kept.queued
         if kept.action == "conflict" and kept.previous is not None:
@@ -340,9 +342,11 @@ class TokenSaverHandlers(JsonHandlers):
         if present and not _wins(row.updated_at, worth, present[0], options, self._service.now()):
             return "skipped"
         if not dry:
-            self._store(
+            stored = self._store(
                 key=key, value=row.value, scope=scope, ttl=row.ttl, tags=row.tags, importance=worth, verbosity=detail
             )
+            if stored["status"] == "queued":
+                return "queued"
         return "updated" if present else "imported"
 
 
