@@ -61,7 +61,7 @@ _FINGERPRINT_LENGTH = 32
 class GuardRules:
     """What is guarded for one user in one project."""
 
-    __slots__ = ("_patterns", "_servers", "_tools", "_user")
+    __slots__ = ("_known", "_patterns", "_servers", "_tools", "_user")
 
     def __init__(
         self,
@@ -73,6 +73,7 @@ class GuardRules:
         """Combine the tables with the patterns from the settings."""
         self._user = environ.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
         client_folders = [environ[name] + below for name, below in _CLIENT_FOLDERS if environ.get(name)]
+        self._known: dict[str, bool] = {}  # whether a path is guarded
         self._patterns = (*PATTERNS, *client_folders, *files)
         self._tools = tuple(map(_plain, tools))
         self._servers = tuple(f"_{_plain(server).strip('_')}_" for server in servers)
@@ -117,7 +118,12 @@ class GuardRules:
     def is_memory_file(self, path: str, cwd: str) -> bool:
         """Whether the path, or what it links to, is guarded."""
         path = self.absolute(path, cwd)
-        names = {parts_of(path), parts_of(real_path(path))}
+        if path not in self._known:
+            self._known[path] = self._is_memory_file({parts_of(path), parts_of(real_path(path))})
+        return self._known[path]
+
+    def _is_memory_file(self, names: set[tuple[str, ...]]) -> bool:
+        """Whether one of the names of a file, given by their parts, is guarded."""
         if any(name and name[-1] in NAMES for name in names):
             return True
         text = "/".join(part for name in names for part in name)
