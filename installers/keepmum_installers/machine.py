@@ -112,7 +112,9 @@ class Machine:
 
     def find(self, program: str) -> str | None:
         """The full path of a program on PATH; None when there is none."""
-        return shutil.which(program, path=self.environ.get("PATH", ""))
+        # A relative entry of PATH would name a program of the working folder, which may be a cloned repository.
+        entries = [entry for entry in self.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+        return shutil.which(program, path=os.pathsep.join(entries)) if entries else None
 
     def state(self, *names: str) -> str:
         """A path below Keepmum's state folder."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Ask = Callable[..., str]
     Run = Callable[..., bytes]
 
-__all__ = ["LOCATION", "GitFailed", "run", "view"]
+__all__ = ["LOCATION", "GitFailed", "find_program", "run", "view"]
 
 # The variables that name another repository, index or object folder; git sets some of them for hooks.
 LOCATION = (
@@ -70,7 +70,9 @@ def run(
 
     Raises: GitFailed.
     """
-    program = _program(cwd, environ)
+    program = find_program("git", cwd, environ)
+    if program is None:
+        raise GitFailed("git is not installed, or only in a folder of the repository")
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
     try:
         with subprocess.Popen(
@@ -220,14 +222,14 @@ def _safe_path(cwd: str, environ: Mapping[str, str]) -> list[str]:
     return [entry for entry in entries if os.path.isabs(entry) and not _is_in_any(entry, trees)]
 
 
-def _program(cwd: str, environ: Mapping[str, str]) -> str:
-    """Raises: GitFailed when no entry of PATH that is safe has git."""
+def find_program(name: str, cwd: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The program in an absolute entry of PATH outside the work trees around `cwd`; None when there is none."""
     trees = _work_trees(os.path.realpath(cwd), environ)
     for entry in _safe_path(cwd, environ):
-        path = os.path.join(entry, "git.exe" if os.name == "nt" else "git")
+        path = os.path.join(entry, name + ".exe" if os.name == "nt" else name)
         if os.path.isfile(path) and os.access(path, os.X_OK) and not _is_in_any(path, trees):
             return path
-    raise GitFailed("git is not installed, or only in a folder of the repository")
+    return None
 
 
 def _work_trees(cwd: str, environ: Mapping[str, str]) -> list[str]:

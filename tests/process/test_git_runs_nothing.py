@@ -13,6 +13,7 @@ import pytest
 
 from hostile_repository import PLACES, HostileRepository, harmful_settings
 from keepmum.workspace.git.repository import changed_files, find_repository, git_context, remote_of
+from keepmum_scanner.git_process import find_program
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the traps are shell scripts"),
@@ -223,3 +224,17 @@ def test_a_git_file_that_points_to_another_repository_runs_nothing(
     other.mkdir()
     (other / ".git").write_text(f"gitdir: {hostile.root}/.git\n")
     assert changed_files(str(other)) is not None
+
+
+@pytest.mark.parametrize("entry", ["", ".", "ROOT", "ROOT/bin"])
+def test_no_other_program_is_taken_from_the_repository(
+    hostile: HostileRepository, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    (hostile.root / "bin").mkdir()
+    for folder in (hostile.root, hostile.root / "bin"):
+        (folder / "uv").write_bytes(hostile.trap.read_bytes())
+        (folder / "uv").chmod(0o755)
+    monkeypatch.chdir(hostile.root)
+    environ = {"PATH": entry.replace("ROOT", str(hostile.root))}
+    assert find_program("uv", os.getcwd(), environ) is None
+    assert find_program("trap", os.getcwd(), {"PATH": str(hostile.trap.parent)}) == str(hostile.trap)

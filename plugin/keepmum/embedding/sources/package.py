@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from keepmum.core.errors import EmbeddingError
 from keepmum.embedding.local_model import LocalModel, StepProgress
 from keepmum.embedding.sources import folder
+from keepmum_scanner.git_process import find_program
 
 __all__ = ["fetch"]
 
@@ -57,7 +58,7 @@ def _command(wanted: str, place: str) -> Sequence[str]:
     Raises: EmbeddingError when neither uv nor pip is installed.
     """
     only = ("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", wanted)
-    uv = shutil.which("uv")
+    uv = find_program("uv", os.getcwd())
     if uv:
         cache = os.path.join(place, "cache")  # uv's own cache would keep the 84 MB
         target = os.path.join(place, "unpacked")
