@@ -129,6 +129,21 @@ def test_every_project_is_searched_from_anywhere(run: Run, tmp_path: Path, monke
     assert "OAuth2" in run("standup")
 
 
+@pytest.mark.usefixtures("shop")
+def test_only_an_id_opens_the_files_of_other_projects(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = run("recall").split("(mem_")[1].split(",")[0]
+    monkeypatch.chdir(repository(tmp_path / "other"))
+    assert "OAuth2" in run("load", f"mem_{memory}")
+    assert "OAuth2" in run("load", f"mem_{memory[:12]}")
+    with opened("keepmum") as tools:
+        for key in ("cache", "abcd", "deadbeef"):
+            with pytest.raises(NotFound):
+                tools.service.find(key)
+        assert list(tools.service.store.features.composite.opened) == []
+
+
 def test_files_of_a_repository_in_which_this_user_stored_nothing_are_not_read(
     shop: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

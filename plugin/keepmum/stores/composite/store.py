@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompositeStore"]
 
+_LONG_PREFIX = len("mem_") + 8  # characters of an id that were certainly copied from a result
+
 
 class CompositeStore:
     """A `Store` over several others (see `keepmum.stores.base` for what each method returns)."""
@@ -160,9 +162,14 @@ class CompositeStore:
         return [found[memory] for memory in ids if memory in found]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
-        """Up to `limit` memories with ids in [first, last]; those of other projects when there are none here."""
+        """Up to `limit` memories with ids in [first, last]; those of other projects when there are none here.
+
+        Only a long beginning of an id opens the stores of other projects: many a key is a short one by chance.
+        """
         near = [memory for store in self._members.parts.values() for memory in store.between(first, last, limit)]
-        found = near or [memory for store in self._members.far() for memory in store.between(first, last, limit)]
+        is_long = first[:_LONG_PREFIX] == last[:_LONG_PREFIX]
+        far = () if near else self._members.far() if is_long else self._members.opened
+        found = near or [memory for store in far for memory in store.between(first, last, limit)]
         return sorted(newest(found), key=lambda memory: memory.id)[:limit]
 
     def by_key(self, space: str, key: str) -> Memory | None:
