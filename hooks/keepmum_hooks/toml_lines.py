@@ -24,6 +24,7 @@ _DIGITS = frozenset("0123456789")
 _BLANK = " \t"
 _SPACE = " \t\r\n"
 _LONG = ('"""', "'''", "[", "{")
+_MOST_PARTS = 16  # of a key; all parts are compared with each other, and a stranger may have written the file
 _UNCLOSED = -1  # instead of the end of a value that is not closed
 
 
@@ -128,8 +129,8 @@ def _open_key(table: Path, path: Path, state: _State) -> bool:
 
 
 def _key(text: str) -> Path | None:
-    """The parts of a bare or dotted key, or None for a quoted or an invalid one."""
-    parts = tuple(part.strip(_BLANK) for part in text.split("."))
+    """The parts of a bare or dotted key, or None for a quoted, an invalid or an enormous one."""
+    parts = tuple(part.strip(_BLANK) for part in text.split(".", _MOST_PARTS))
     return parts if all(part and _KEY_CHARACTERS.issuperset(part) for part in parts) else None
 
 

@@ -87,6 +87,20 @@ def test_several_faults_are_one_notice(shop: Path) -> None:
     assert "and 2 more like this" in told
 
 
+def test_many_faults_cost_no_time(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def closest(name: str, *_: object, **__: object) -> list[str]:
+        compared.append(name)
+        return []
+
+    monkeypatch.setattr("difflib.get_close_matches", closest)
+    (shop / ".keepmum.toml").write_text("".join(f"a{number} = 1\n" for number in range(5_000)), encoding="utf-8")
+    chosen = load({"KEEPMUM_HOME": str(shop / "home")}, str(shop), lenient=True)
+    assert len(chosen.problems) == 5_000
+    assert len(compared) < 10
+
+
 def test_the_users_own_file_is_refused(shop: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

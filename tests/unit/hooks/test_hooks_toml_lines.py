@@ -114,3 +114,9 @@ def test_the_first_of_two_values_is_used() -> None:
 
 def test_keys_after_an_invalid_header_are_skipped() -> None:
     assert toml_lines.read("[a\nenabled = false").values == {}
+
+
+@pytest.mark.parametrize("enormous", ["capture{} = 1", "[capture{}]", "[[capture{}]]"])
+def test_an_enormous_key_takes_no_time_and_hides_no_other(enormous: str) -> None:
+    text = f"capture.every = 7\n{enormous.format('.a' * 120_000)}\n"
+    assert toml_lines.read(text).values == {("capture", "every"): 7}

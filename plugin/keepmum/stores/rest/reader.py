@@ -254,10 +254,17 @@ def _list(api: Api, project: str | None, *, bulk: bool) -> tuple[list[ListedMemo
     Raises: StoreError when the server lists nothing.
     """
     listed, problem = _longest_list(api, project, bulk=bulk)
-    if not problem and bulk and len(listed) >= _PROBED and _lacks(api, listed, project):
+    if problem or not bulk or len(listed) < _PROBED:
+        return listed, problem
+    if _lacks(api, listed, project):
         again, problem = _longest_list(api, project, bulk=bulk)  # it may have been written meanwhile
         listed = _once([*listed, *again])
         problem = problem or (_LEFT_OUT if _lacks(api, listed, project) else "")
+    if project is None and (problem or len(listed) % 10 == 0 or len(listed) % 8 == 0):  # as limits usually are
+        by_project = [_longest_list(api, name, bulk=bulk) for name in sorted({item.project for item in listed})]
+        union = _once([*listed, *itertools.chain.from_iterable(part for part, _ in by_project)])
+        if len(union) > len(listed):  # each project's list may have been shortened as well
+            listed, problem = union, problem or "the lists of its projects hold more than the list of all"
     return listed, problem
 
 
@@ -288,7 +295,7 @@ def _lacks(api: Api, listed: Sequence[ListedMemory], project: str | None) -> boo
     known = {item.id for item in listed}
     words = Counter(itertools.chain.from_iterable(set(ranking.terms(item.title)) for item in listed))
     usual = [word for word, _ in words.most_common(_PROBE_WORDS)]
-    for query in (" ".join(usual), listed[-1].title, listed[0].title):
+    for query in (" ".join(usual), *usual[:1], listed[-1].title, listed[0].title):
         with contextlib.suppress(StoreError):  # a list is no worse when the server cannot search
             found = api.search(query, limit=len(listed) + 1, project=project, bulk=True) if query else []
             if any(item.id not in known for item in found):

@@ -45,6 +45,7 @@ PROJECT_FILE_NAME = ".keepmum.toml"
 # Names that suggest a key. A project file with such a line is refused as a whole, not read without it: its author
 # believes the key to be in use, and must learn that it is in the repository.
 _KEY = re.compile(r"key|token|secret|passw|credential|auth|bearer|header|cookie", re.IGNORECASE)
+_HINTS = 5  # in one file: finding the closest name takes a millisecond, and a stranger may have written the file
 _SHOWABLE = re.compile(r"[A-Za-z_.-]{1,40}")  # no digits, since the text may be a secret pasted into the wrong place
 
 _Values = dict[str, tuple[Value, str]]  # value and source by the name of the setting
@@ -164,6 +165,7 @@ def _read(path: str, kind: str, report: _Report = _raise) -> _Values:
             )
         )
     found: _Values = {}
+    faults = 0
     for name, raw in file.values.items():
         if name in keys and kind == PROJECT_FILE:
             continue
@@ -173,8 +175,9 @@ def _read(path: str, kind: str, report: _Report = _raise) -> _Values:
             if declaration is not None:
                 found[name] = (_check(declaration, raw, kind, place), place)
             elif raw != {} or not any(known.startswith(f"{name}.") for known in SETTINGS):
-                _refuse_unknown(place, name, kind, is_key=name in keys)
+                _refuse_unknown(place, name, kind, is_key=name in keys, with_hint=faults < _HINTS)
         except SettingsError as error:
+            faults += 1
             report(error)
     return found
 
@@ -268,7 +271,9 @@ def _check(declaration: Setting, raw: object, kind: str, place: str) -> Value:
         raise SettingsError(f"{place}: {declaration.name} must be {allowed}") from None
 
 
-def _refuse_unknown(place: str, name: str, kind: str, *, is_key: bool = False) -> NoReturn:
+def _refuse_unknown(place: str, name: str, kind: str, *, is_key: bool = False, with_hint: bool = True) -> NoReturn:
+    if not with_hint:
+        raise SettingsError(f"{place}: there is no setting of that name")
     from difflib import get_close_matches
 
     known = [known for known, declaration in SETTINGS.items() if kind in declaration.files]
