@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
@@ -110,7 +110,22 @@ def _planners(options: Options, spec: InstallSpec, machine: Machine) -> list[_Pl
             planners.append(lambda: last)
     elif options.settings:
         raise InstallError("--set is for a repository; nothing was done", "Use it with --scope project.")
+    if options.scope != "user":
+        return [partial(_inside, planner, machine.repository) for planner in planners]
     return planners or [lambda: _NO_CLIENT]
+
+
+def _inside(planner: _Planner, top: str) -> Plan:
+    """The plan without changes of files outside the repository, where a link of a cloned one may lead."""
+    plan = planner()
+    outside = [step for step in plan.steps if isinstance(step, Change) and not files.lies_in(step.path, top)]
+    problems = (
+        FileLeft(f"{step.path} was left unchanged: it leads to {os.path.realpath(step.path)}", "Remove that link.")
+        for step in outside
+    )
+    return replace(
+        plan, steps=tuple(step for step in plan.steps if step not in outside), problems=(*plan.problems, *problems)
+    )
 
 
 def _chosen(options: Options, machine: Machine) -> tuple[str, ...]:

@@ -288,7 +288,7 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
 
 def said(user: Codex, root: Path, folder: Path, *, well: bool = False) -> str:
     """The doctor's report; unless `well`, it has to find a problem."""
-    return user.keepmum(root, "doctor", folder=folder, expected=0 if well else 1)
+    return user.keepmum(root, "doctor", "-v", folder=folder, expected=0 if well else 1)
 
 
 def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_reminder(

@@ -318,6 +318,32 @@ def test_one_file_of_a_repository_does_not_stop_the_others(  # noqa: PLR0917 - f
     assert _tree(repository) == before
 
 
+@pytest.mark.parametrize("name", ["AGENTS.md", ".cursor/mcp.json", ".cursor/rules", ".vscode", ".codex/config.toml"])
+def test_a_link_of_a_repository_leads_to_no_other_file(  # noqa: PLR0917 - fixtures and columns
+    install: Callable[..., int], repository: Path, recorded: RecordedConsole, home: Path, tmp_path: Path, name: str
+) -> None:
+    target = home / "theirs" if Path(name).suffix else tmp_path / "theirs"
+    if Path(name).suffix:
+        target.write_text("", encoding="utf-8")
+    else:
+        target.mkdir()
+    (repository / name).parent.mkdir(exist_ok=True)
+    (repository / name).symlink_to(target)
+    clients = ("claude-code", "codex", "cursor", "vscode")
+    assert install(scope="project", source="team/keepmum", clients=clients) == 1
+    assert (target.read_text(encoding="utf-8") == "") if target.is_file() else (list(target.iterdir()) == [])
+    assert f"it leads to {target}" in recorded.err.getvalue()
+    assert (repository / ".claude" / "settings.json").exists()
+
+
+def test_a_link_within_a_repository_is_followed(install: Callable[..., int], repository: Path) -> None:
+    (repository / "CLAUDE.md").write_text("# Ours\n", encoding="utf-8")
+    (repository / "AGENTS.md").symlink_to("CLAUDE.md")
+    assert install(scope="project", source="team/keepmum", clients=("claude-code",)) == 0
+    assert "Memory" in (repository / "CLAUDE.md").read_text(encoding="utf-8")
+    assert (repository / "AGENTS.md").is_symlink()
+
+
 def test_invalid_source_stops_everything(install: Callable[..., int], home: Path) -> None:
     before = _tree(home)
     with pytest.raises(InstallError, match="--source is neither a folder"):
