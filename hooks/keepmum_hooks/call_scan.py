@@ -42,11 +42,13 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
 
     Raises: any error of the scanner, ImportError when it cannot be loaded.
     """
+    from keepmum_scanner import in_field
+
     scan = AllowlistScanner(home)
     findings: dict[str, None] = {}
     fingerprints: dict[str, None] = {}
     for text in texts(call.input, call.existing):
-        for finding in scan(text.text):
+        for finding in in_field(text.name, scan(text.text)):
             field = text.location(lambda name: not scan(name))
             findings[f"{finding.rule} in {field}, line {text.line(finding.start)}"] = None
             if finding.fingerprint:
@@ -156,6 +158,11 @@ class Text:
             else:
                 words.append(f".{name}" if _is_plain(name) and is_clean(name) else f".(field {number + 1})")
         return "".join(reversed(words)).lstrip(".")
+
+    @property
+    def name(self) -> str:
+        """The name of the field of the value; "" for the item of a list, and for a name itself."""
+        return self._steps[1] if self._steps and self.start < len(self.text) else ""
 
     def line(self, at: int) -> int:
         """The line of the value, from 1, that contains the character at `at`."""

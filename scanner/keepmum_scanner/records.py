@@ -31,6 +31,7 @@ _NEUTRAL = "key"  # what most memory servers call the name of a memory
 _LONGEST = 512  # characters of a text that is kept for its words
 _MOST_TEXTS = 24  # of an object that may name values beside it
 _WIDEST = 64  # fields of an object in which a list may be the head of another
+_PAIR = 3  # fields of an object that is a label and a value
 _MOST_NAMES = 8  # of a path that are read
 _NEARBY = 2  # items of a list, before and after
 _JSON_LEVELS = 8
@@ -66,7 +67,7 @@ _IDENTIFYING = frozenset(
 class _Field:
     """One value in a record, with what is known about it from the outside."""
 
-    __slots__ = ("column", "label", "names", "path", "value")
+    __slots__ = ("column", "is_value", "label", "names", "path", "value")
 
     def __init__(
         self, value: object, path: Path, names: tuple[str, ...], label: Label, column: Label = UNNAMED
@@ -76,6 +77,7 @@ class _Field:
         self.names = names  # on its path
         self.label = label  # of the texts around it
         self.column = column  # of the head of its column
+        self.is_value = False  # whether it stands beside a label of its own, as in {"property": …, "content": …}
 
 
 def find_related(
@@ -133,7 +135,8 @@ class _Search:
             items = self._items(value)
             if items is not None:
                 for name, item in items:
-                    texts.append(name)
+                    if name != _NEUTRAL:
+                        texts.append(name)
                     waiting.append(item)
             elif _is_list(value):
                 waiting += value
@@ -179,6 +182,9 @@ class _Search:
         strongest = _strongest(own)
         around = self._around(items, field)
         most = self._relation(items)
+        is_pair = len(items) <= _PAIR and any(
+            own[number][0] >= NAMES and name.lower() in _OWN_LABELS for number, (name, _) in enumerate(items)
+        )
         for number, (name, item) in enumerate(items):
             names = field.names if name == _NEUTRAL else (*field.names[:1], *field.names[1:][-_MOST_NAMES:], name)
             header = self._header(items, number)
@@ -193,7 +199,9 @@ class _Search:
             if header:
                 yield from self._rows(item, (*path, name), names, label, heads)
             else:
-                yield _Field(item, (*path, name), names, min(label, most))
+                below = _Field(item, (*path, name), names, min(label, most))
+                below.is_value = is_pair and name.lower() not in _NAMES
+                yield below
 
     def _relation(self, items: list[tuple[str, object]]) -> Label:
         """The most that an edge of a graph can name: "has password" gives a value, "stored in" a place."""
@@ -313,7 +321,7 @@ class _Search:
         if strength == NONE:
             return
         how = _how(own.lower(), around[0])
-        if max(path_label, field.column)[0] >= NAMES:
+        if field.is_value or max(path_label, field.column)[0] >= NAMES:
             how = ANY
         view = normalise(text)
         candidates = whole_values.find(view.text, strength, how, anything=anything)

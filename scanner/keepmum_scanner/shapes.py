@@ -65,8 +65,8 @@ _OBJECT = compiled(r"(?P<kind>[a-z]{2,10})[_-][A-Za-z0-9]{12,40}")
 _KINDS = frozenset(
     "acct asst batch bld build call ch charge chatcmpl cmpl conv conversation cus customer deploy deployment dpl "
     "event evt file in inv invoice item job mem memory message msg order org page payment pi pm price prj prod product "
-    "project req request resp response run seti session srvtoolu step sub subscription task team thread toolu tool "
-    "trace txn user usr wf workflow wrkspc ws".split()
+    "project prt req request resp response run ses seti session srvtoolu step sub subscription task team thread toolu "
+    "tool trace txn user usr wf workflow wrkspc ws".split()
 )
 _LONGEST_NAME = 96  # characters of a UUID with the words around it
 RANDOM_BITS = 6.0  # a token with this surprise is a key even if it contains "example"

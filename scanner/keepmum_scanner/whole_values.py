@@ -48,6 +48,9 @@ _CODES = compiled(
 _PHRASE = compiled(r"[^\W\d_]{2,24}(?:[ ,._-]{1,2}[^\W\d_]{2,24}){0,24}(?:[ ._-]?[0-9]{1,6})?[!?#$*.]?")
 _NUMBER_FIRST = compiled(r"[0-9]{1,6}(?:[ ._-][^\W\d_]{2,14}){2,8}[!?#$*]?")
 _CODE_MARKS = compiled(r"[()\[\]{}<>\"'\\]|=.*[^=]")
+_CAMEL = compiled(r"[A-Z][a-z]{3,14}(?:[A-Z][a-z]{3,14}){2,5}[0-9]{0,4}[!?#$*.]?")  # "CopperLanternRabbit"
+# "bob: …", "root / …".
+_OWNED = compiled(r"(?P<owner>[^\s:/|=]{1,32})\s{0,2}[:/|=]\s{1,4}(?P<value>\S.{3,127})")
 _PARTS = compiled(r"[^\W\d_]+")
 _LONG_PARTS = compiled(r"[^\W\d_]{3,}")
 _PHRASE_WORDS, _LONG_WORD = 3, 9
@@ -113,8 +116,9 @@ _OPENING = compiled(
 _AFTER_VALUE = compiled(
     r"[\"'`*.,;)!]*(?:\n|[ \t]*(?:\(|,|;|\u2013|\u2014|-\s|#|//|"
     r"(?:for|on|since|until|from|as of|as the|works|is the|is now|f\u00fcr|seit|pour|para|expires|valid|rotated|"
-    r"changed)\b))"
+    r"changed|yesterday|today|tonight|now|last|this)\b))"
 )
+_TRAILER = compiled(r"\s+(?:yesterday|today|tonight|now|(?:last|this) \w{3,12}|\([^()]{1,60}\))[.!]?$")
 _PAIR = compiled(r"\S{1,64}?(?:\s*(?:/|\||:|,|;|=|->|=>|\u2192)\s*|\s+)(?P<value>\S{4,128})")
 _BULLET = compiled(r"\s*(?:[-*\u2022]|[0-9]{1,2}[.)])\s+")
 
@@ -160,6 +164,12 @@ def _whole(text: str, start: int, value: str, how: int, *, anything: bool) -> Sp
     begin = start + (opening.end() if opening else 0)
     if opening and begin < len(text):
         at, rest = _bare(value[opening.end() :], begin)
+        rest = _TRAILER.sub("", rest)
+        if _is_value(rest, how, anything=anything):
+            return at, at + len(rest)
+    owned = _OWNED.fullmatch(value) if how == ANY else None
+    if owned and _REMARK.isdisjoint(words(owned["owner"])):
+        at, rest = _bare(owned["value"], start + owned.start("value"))
         if _is_value(rest, how, anything=anything):
             return at, at + len(rest)
     first = _TOKEN.match(text, begin)
@@ -239,6 +249,8 @@ def _is_place(value: str) -> bool:
 
 def _is_phrase(value: str) -> bool:
     """Whether `value` is a phrase that people choose: three words or more, or two and a number."""
+    if _CAMEL.fullmatch(value):
+        return _REMARK.isdisjoint(words(value))
     if _PHRASE.fullmatch(value) is None and _NUMBER_FIRST.fullmatch(value) is None:
         return False
     parts = _PARTS.findall(value)

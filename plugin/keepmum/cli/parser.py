@@ -32,10 +32,11 @@ from keepmum.cli import (
 from keepmum.cli import (
     help as helptext,
 )
+from keepmum.core import masking
 from keepmum.core.errors import KeepmumError
 from keepmum.core.memory import JsonValue
 from keepmum.core.version import VERSION
-from keepmum.workspace import settings, toml_file
+from keepmum.workspace import allowlist, project, settings, toml_file
 from keepmum.workspace.resolve import resolve
 
 __all__ = ["GROUPS", "Probes", "build_parser", "run"]
@@ -124,7 +125,9 @@ class Probes:
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""
         found = resolve(os.environ).project
-        return found.id, found.name, found.root, found.source
+        shown = masking.Redactor(allowlist.AllowlistScanner(None), {}).text
+        root, source = (shown(path) if project.holds_key(path) else path for path in (found.root, found.source))
+        return found.id, found.name, root, source
 
 
 def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:

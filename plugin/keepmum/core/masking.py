@@ -51,7 +51,7 @@ def mask(
     locations: list[SecretLocation] = []
     secrets: dict[str, str] = {}
     for name, value in texts.items():
-        for finding, line, secret in validation.locate_secrets(value, scan):
+        for finding, line, secret in validation.locate_secrets(value, validation.scan_of(name, scan)):
             locations.append(SecretLocation(name, finding.rule, line, finding.fingerprint))
             secrets[secret] = finding.rule
     for name, finding, line, secret in validation.locate_related(texts, scan, related) if related else ():
@@ -90,21 +90,22 @@ class Redactor:
     def field(self, name: str, value: JsonValue) -> JsonValue:
         """A field's value without secrets, of the same type and within its limit."""
         if isinstance(value, str):
-            text = self.text(value)
+            text = self.text(value, validation.scan_of(name, self._scan))
             return value if text == value else _fitted(name, text)
         cleaned = self._json(value, "")
         if any(validation.scan_text(text, self._scan) for text in validation.scannable_texts(cleaned)):
             cleaned = {} if isinstance(value, Mapping) else []  # a secret spread over several values
         return tuple(str(tag) for tag in cleaned) if isinstance(cleaned, list) and name == "tags" else cleaned
 
-    def text(self, text: str) -> str:
-        """`text` without secrets; only the placeholder if the result still looks like a secret.
+    def text(self, text: str, scan: validation.Scan | None = None) -> str:
+        """`text` without what `scan` finds; only the placeholder if the result still looks like a secret.
 
         Raises: ScannerFailed.
         """
-        found = validation.scan_text(text, self._scan)
+        scan = scan or self._scan
+        found = validation.scan_text(text, scan)
         cleaned = self._without_known(_without(text, found))
-        remaining = validation.scan_text(cleaned, self._scan) if cleaned != text else ()
+        remaining = validation.scan_text(cleaned, scan) if cleaned != text else ()
         return f"[{remaining[0].rule} removed]" if remaining else cleaned
 
     def _without_known(self, text: str) -> str:
@@ -150,6 +151,7 @@ class Masker:
         self._masked: dict[tuple[str, int, int], dict[str, JsonValue]] = {}  # changed fields
         self._clean: set[str] = set()  # short texts without findings
         self._trusted: Collection[str] = ()  # texts that the last write scanned
+        self._trusted_record: Mapping[str, JsonValue] = {}  # and its fields
 
     @property
     def notice(self) -> str:
@@ -175,9 +177,10 @@ class Masker:
             self._masked[key] = changed
         return _with_values(memory, changed)
 
-    def trust(self, texts: Collection[str]) -> None:
-        """Skip the scan of these texts, which a write has just scanned; replaces the texts of the write before."""
+    def trust(self, texts: Collection[str], record: Mapping[str, JsonValue]) -> None:
+        """Skip the scan of these texts and this record, which a write has just scanned; replaces those before."""
         self._trusted = texts
+        self._trusted_record = record
 
     def revision(self, revision: Revision) -> Revision:
         """The revision without secrets."""
@@ -205,9 +208,9 @@ class Masker:
             return _WITHHELD
 
     def _mask(self, memory: Memory) -> dict[str, JsonValue]:
-        changed, locations, _ = mask(
-            {name: getattr(memory, name) for name in serialization.TEXTS}, self._scan, self._related
-        )
+        values = {name: getattr(memory, name) for name in serialization.TEXTS}
+        is_trusted = validation.written(values) == validation.written(self._trusted_record)
+        changed, locations, _ = mask(values, self._scan, None if is_trusted else self._related)
         self._failed = False
         self._counts.pop(memory.id, None)
         if locations:

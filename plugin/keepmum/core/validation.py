@@ -31,9 +31,11 @@ __all__ = [
     "one_of",
     "refuse_secrets",
     "revise",
+    "scan_of",
     "scan_text",
     "scannable_texts",
     "title_of",
+    "written",
 ]
 
 _Choice = TypeVar("_Choice", bound=str)
@@ -91,6 +93,9 @@ _PLAIN = re.compile(r"[\t\n -~]*")  # the common case: nothing to normalise or r
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
 _MAX_DEPTH = 32
 _CONTENT = ("title", "text", "why", "key", "tags", "data", "source")
+# Fields that hold ids, which look random: only keys of a known format count there. Other rules begin with `secret.`.
+_ID_FIELDS = frozenset({"session", "project", "user"})
+_GUESSES = "secret."
 _LONGEST_NAME = 32  # characters of a name in data that is shown
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -263,7 +268,7 @@ def refuse_secrets(fields: Mapping[str, JsonValue], scan: Scan, related: Related
     found = [
         ((name, finding.rule, line), finding.fingerprint)
         for name, value in fields.items()
-        for finding, line, _ in locate_secrets(value, scan)
+        for finding, line, _ in locate_secrets(value, scan_of(name, scan))
     ]
     if related is not None:
         found += [
@@ -284,11 +289,8 @@ def locate_related(
 
     Raises: ScannerFailed.
     """
-    written = {name: value for name in _CONTENT if (value := fields.get(name))}
-    if len(written) == 1 and isinstance(written.get("text"), str):
-        return
     try:
-        found = related(written)
+        found = related(written(fields))
     except Exception:  # noqa: BLE001 - whatever the reason, an unscanned text is treated as a secret
         raise ScannerFailed from None
     for path, text, finding in found:
@@ -304,6 +306,18 @@ def locate_secrets(value: JsonValue, scan: Scan) -> Iterator[tuple[Finding, int,
     for text in scannable_texts(value):
         for finding in scan_text(text, scan):
             yield finding, text.count("\n", 0, finding.start) + 1, text[finding.start : finding.end]
+
+
+def written(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The fields that agents write and that can name a value."""
+    return {name: value for name in _CONTENT if (value := fields.get(name))}
+
+
+def scan_of(name: str, scan: Scan) -> Scan:
+    """The scan of the field `name`: `scan`, or for an id only the keys of a known format that it finds."""
+    if name not in _ID_FIELDS:
+        return scan
+    return lambda text: [finding for finding in scan(text) if not finding.rule.startswith(_GUESSES)]
 
 
 def scan_text(text: str, scan: Scan) -> Sequence[Finding]:

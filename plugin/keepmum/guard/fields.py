@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepmum.guard.message import Members, decode
 from keepmum.guard.scanning import related, scan
+from keepmum_scanner import in_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _found(name: str, text: str) -> Iterator[tuple[str, int, str]]:
     """Rule, line and fingerprint of each secret in a text; a short value is also scanned after its field name."""
     whole = f"{text}\n{name}: {text}" if name and _is_value(text) else text
     line, counted = 1, 0
-    for finding in scan(whole):
+    for finding in in_field(name, list(scan(whole))):
         if finding.start > len(text):  # found after the name; counts the same lines as in the text
             below = text.count("\n", 0, max(0, finding.start - len(whole) + len(text))) + 1
             yield finding.rule, below, finding.fingerprint

@@ -24,6 +24,7 @@ from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import Store, StoreSpec, open_store
 from keepmum.stores.base import caveat, holds_scope
+from keepmum.workspace.project import holds_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ class MemoryService:
         root, project = context.place.root, context.place.project
         if context.store.capabilities.writable and root and project:
             Transfer(context).adopt(root, project)
-            if (state := context.store.features.local_state) is not None:
+            # A path that holds a key is not stored, so that folder has no briefing.
+            if not holds_key(root) and (state := context.store.features.local_state) is not None:
                 state.remember_root(root, project, context.place.name, context.clock())
             context.refresh_briefings(project)
 

@@ -218,7 +218,9 @@ def _scan_values(
     report: Report, scan: validation.Scan, where: str, memory: str | None, values: Mapping[str, JsonValue]
 ) -> None:
     for name, value in values.items():
-        for finding, line, secret in () if _is_plain(name, value) else validation.locate_secrets(value, scan):
+        for finding, line, secret in (
+            () if _is_plain(name, value) else validation.locate_secrets(value, validation.scan_of(name, scan))
+        ):
             report.places.append(StoredSecret(where, memory, name, line, finding.rule, finding.fingerprint))
             report.secrets.setdefault(memory, {})[secret] = finding.rule
 

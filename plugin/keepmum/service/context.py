@@ -121,6 +121,7 @@ class ServiceContext:
         """Scan every distinct text in `fields` once and log a refusal.
 
         A write gives its fields as they were sent and as they would be stored: cleaning may hide a secret from either.
+        What the fields say about each other is checked in the last of `fields`, those that would be stored.
 
         Raises: SecretFound, ScannerFailed.
         """
@@ -133,8 +134,8 @@ class ServiceContext:
 
         with self._logged():
             for each in fields:
-                validation.refuse_secrets(each, scan, self.related)
-        self.masker.trust(verdicts)
+                validation.refuse_secrets(each, scan, self.related if each is fields[-1] else None)
+        self.masker.trust(verdicts, fields[-1])
 
     def refuse_related(self, memory: Memory) -> None:
         """Check what the fields of `memory` say about each other, when a write changes some of them; log a refusal.

@@ -14,8 +14,9 @@ that the client names, the working folder.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepmum.core.errors import InvalidInput
 from keepmum.system.folders import is_inside, real_folder, upward, user_home
@@ -23,10 +24,11 @@ from keepmum.workspace.git.remote_url import folder_id, remote_id
 from keepmum.workspace.git.repository import Repository, find_repository, remote_of
 from keepmum.workspace.settings import Settings, find_project_file, project_name
 
-__all__ = ["UNPLACED", "Project", "find_project", "working_folder"]
+__all__ = ["UNPLACED", "Project", "find_project", "holds_key", "without_key", "working_folder"]
 
 UNPLACED = "path:unplaced"  # the id when there is no project; no folder has this id
 _PROCESS = "working folder"
+_MAY_BE_KEY = re.compile(r"[A-Za-z0-9_+-]{16}|://")
 _CLIENT_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 _PLUGIN_VARIABLES = ("CLAUDE_PLUGIN_ROOT", "CURSOR_PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "PLUGIN_ROOT")
 
@@ -66,7 +68,31 @@ def find_project(
         project = Project(UNPLACED, "unplaced", folder, "nothing: this folder is no project")
     if project is None:
         project = _by_repository(repository, environ) if repository else _by_folder(folder, named_by)
-    return project if chosen is None or chosen in {project.id, project.name} else _by_choice(chosen, project.root)
+    if chosen is not None and chosen not in {project.id, project.name}:
+        project = _by_choice(chosen, project.root)
+    return without_key(project)
+
+
+def without_key(project: Project) -> Project:
+    """`project`, with a digest in place of an id or a name that contains a key of a known format.
+
+    Raises: whatever a damaged scanner raises, when an id or a name may contain one.
+    """
+    digest = folder_id(project.id).removeprefix("path:")
+    return replace(
+        project,
+        id=f"path:{digest}" if holds_key(project.id) else project.id,
+        name=f"project-{digest[:8]}" if holds_key(project.name) else project.name,
+    )
+
+
+def holds_key(text: str) -> bool:
+    """Whether an id, a name or a path contains a key of a known format; words and numbers alone are not scanned."""
+    if _MAY_BE_KEY.search(text) is None:
+        return False
+    from keepmum_scanner import in_field, scan
+
+    return bool(in_field("project_id", scan(text)))
 
 
 def working_folder(start: str, environ: Mapping[str, str], client_roots: Sequence[str] = ()) -> str:

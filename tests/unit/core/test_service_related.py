@@ -36,7 +36,7 @@ def refusal_of(service: MemoryService, text: str, **fields: Any) -> SecretFound:
     ],
 )
 def test_a_value_that_a_field_names_is_refused(service: MemoryService, fields: dict[str, Any], secret: str) -> None:
-    assert [place[0] for place in refusal_of(service, secret, **fields).places] == ["text"]
+    assert "text" in {place[0] for place in refusal_of(service, secret, **fields).places}
 
 
 def test_a_refusal_names_the_place_in_data(service: MemoryService) -> None:

@@ -82,6 +82,25 @@ def test_an_honest_record_passes(record: Any) -> None:
     assert paths(record) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "changed to {} yesterday",
+        "bob: {}",
+        "{} (for bob)",
+        "It's {}",
+        "- {}",
+        "use {} for bob",
+        "`{}`",
+        "the value is: {}",
+    ],
+)
+@pytest.mark.parametrize("secret", [PASSWORD, "Tiger" + "4821", HEX])
+def test_a_value_is_found_between_words(text: str, secret: str) -> None:
+    ((_, whole, finding),) = find_related({"key": "db.password", "text": text.format(secret)})
+    assert whole[finding.start : finding.end] == secret
+
+
 def test_a_finding_is_placed_in_the_text_of_its_field() -> None:
     ((_, text, finding),) = find_related({"title": "DB root password", "text": f"It is\n`{PASSWORD}`, for bob"})
     assert text[finding.start : finding.end] == PASSWORD

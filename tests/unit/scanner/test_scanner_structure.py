@@ -136,3 +136,15 @@ def test_each_of_two_key_blocks_is_found() -> None:
 def test_certificate_between_keys_is_no_finding() -> None:
     certificate = "-----BEGIN CERTIFICATE-----\n" + WORD * 8 + "\n-----END CERTIFICATE-----"
     assert rules(f"{certificate}\n{certificate}") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "password"),
+    [
+        ("postgres://app:p@REST@db", "p@REST"),
+        ("use redis://:a@b@c@cache:6379/0 and write to me@example.org", "a@b@c"),
+        ("(https://ada:pw@1@example.org/x@y)", "pw@1"),
+    ],
+)
+def test_the_password_of_a_link_ends_at_the_last_at_sign(text: str, password: str) -> None:
+    assert [text[finding.start : finding.end] for finding in scan(text)] == [password]
