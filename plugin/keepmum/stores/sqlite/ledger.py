@@ -81,7 +81,7 @@ class Ledger:
 
         Until it is done these pages are in the WAL, so the ledger is correct whenever the process is killed.
         """
-        found, size = wal.pages(wal.frames(self._path + "-wal"))
+        found, size = wal.latest(self._path + "-wal")
         if not found:
             return
         sums = self._read_sums()
@@ -108,7 +108,7 @@ class Ledger:
         Pages in the WAL do not count, since a checkpoint replaces them.
         """
         expected, actual = self._read_sums(), _sums(self._path)
-        newer = wal.pages(wal.frames(self._path + "-wal"))[0]
+        newer = wal.latest(self._path + "-wal")[0]
         length = max(len(expected), len(actual))
         for sums in (expected, actual):
             sums.frombytes(bytes(sums.itemsize * (length - len(sums))))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ _HEADER = 100  # bytes of the file header. Source: https://sqlite.org/fileformat
 _MAX_MISSES = 100_000  # consecutive unreadable row numbers after which the rest of the table counts as lost
 _COLUMNS = f"seq, digest, {', '.join(rows.COLUMNS)}"
 _SELECT = f"SELECT {_COLUMNS} FROM memories WHERE seq > ? ORDER BY seq"
+_NUMBERS = itertools.count()  # of copies
 _PAST = ("history", "activity", "roots")
 _PURGED = "SELECT DISTINCT memory FROM activity WHERE action = 'purged' AND memory IS NOT NULL"
 
@@ -83,7 +85,7 @@ def is_consistent(path: str) -> bool:
     Then changed pages are probably the work of another program: the triggers update the index with an edit, whereas
     few flipped bits leave the words of a text as they were.
     """
-    with _copy(path, wal.frames(path + "-wal")) as copy, contextlib.closing(sqlite3.connect(copy)) as db:
+    with _copy(path, wal.latest(path + "-wal")[0]) as copy, contextlib.closing(sqlite3.connect(copy)) as db:
         db.row_factory = sqlite3.Row
         try:
             if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
@@ -162,30 +164,30 @@ def _copies(path: str, backups: Sequence[str]) -> Iterator[contextlib.AbstractCo
 
     Also the last backup with the frames: a backup has the same pages, so this is nearly the store if its file is lost.
     """
-    found = wal.frames(path + "-wal", verify=True)
+    found = wal.frames(path + "-wal")
     damaged = next((number for number, frame in enumerate(found) if not frame.sound), len(found))
     if found:
-        yield _copy(path, found)
+        yield _copy(path, wal.pages(found))
     if found and backups:
-        yield _copy(path, found, backups[-1])
+        yield _copy(path, wal.pages(found), backups[-1])
     if 0 < damaged < len(found):
-        yield _copy(path, found[:damaged])
+        yield _copy(path, wal.pages(found[:damaged]))
     if files.size_of(path):
-        yield _copy(path, [])
+        yield _copy(path, {})
 
 
 @contextlib.contextmanager
-def _copy(path: str, found: list[wal.Frame], base: str | None = None) -> Iterator[str]:
-    """A copy of a store, or of `base`, with these frames of its WAL, and a valid header; it is alike in all stores."""
+def _copy(path: str, pages: Mapping[int, memoryview], base: str | None = None) -> Iterator[str]:
+    """A copy of a store, or of `base`, with these pages of its WAL, and a valid header; it is alike in all stores."""
     import shutil  # half a megabyte, and only needed here
 
-    copy = f"{path}.{os.getpid()}-{len(found)}{'' if base is None else '0'}.part"
+    copy = f"{path}.{os.getpid()}-{next(_NUMBERS)}.part"
     try:
         os.close(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
         with contextlib.suppress(FileNotFoundError):
             shutil.copyfile(base or path, copy)
         with open(copy, "r+b") as file:
-            for page, content in wal.pages(found)[0].items():
+            for page, content in pages.items():
                 file.seek((page - 1) * len(content))
                 file.write(content)
             file.seek(0)
