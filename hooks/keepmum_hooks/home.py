@@ -226,7 +226,7 @@ def use_bytecode(home: str) -> None:
 
 def _check(path: str, home: str, error: "type[Exception]") -> None:
     """Raises: `error` for a file in the home that another user can write."""
-    if path.startswith(home) and not is_private(path, home):
+    if path.startswith(home.rstrip("/") + "/") and not is_private(path, home):
         raise error("another user can write it")
 
 

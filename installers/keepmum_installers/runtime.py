@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,7 @@ def build(root: str, machine: Machine, console: Console, part: Part = CORE) -> R
     with tempfile.TemporaryFile() as log:
         for command in _commands(root, machine, part):
             _run_long(command, part.what, log.fileno(), console)
+    _deny_others(_folder(machine))
     files.write(_stamp_file(machine, part), _wanted_stamp(root, part).encode())
     complete = look(root, machine, part)
     if complete is None or complete.missing:
@@ -147,6 +149,16 @@ def _create(machine: Machine) -> None:
     done = machine.run(command, _BUILD_SECONDS)
     if done.code:
         raise InstallError(f"could not create the runtime: {_clean(done.sentence)}", _INSTALL_VENV)
+    _deny_others(_folder(machine))
+
+
+def _deny_others(folder: str) -> None:
+    """Let only the user write below the folder: with the umask 002 a group may, and then the runtime is not used."""
+    for top, _, names in os.walk(folder):
+        for path in (top, *(os.path.join(top, name) for name in names)):
+            status = os.lstat(path)
+            if status.st_mode & 0o022 and not stat.S_ISLNK(status.st_mode):
+                os.chmod(path, stat.S_IMODE(status.st_mode) & ~0o022)
 
 
 _INSTALL_VENV = "On Debian and Ubuntu: sudo apt install python3-venv. Or install uv. Then run this again."

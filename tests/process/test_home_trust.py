@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -427,3 +428,13 @@ def test_an_interpreter_that_others_can_write_is_not_started_through_a_link(user
         os.chown(target, OTHER, OTHER)
     done = user.run(str(user.root / "plugin" / "launch.py"), "--version", KEEPMUM_HOME="")
     assert "TRAP" not in done.stderr
+
+
+def test_a_plugin_next_to_the_home_may_be_writable_by_a_group(user: User) -> None:
+    user.named = user.default
+    plugin = Path(f"{user.default}-source")
+    shutil.copytree(user.root / "hooks", plugin / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in plugin.rglob("*"):
+        path.chmod(0o775)
+    user.root = plugin
+    assert [user.hook() for _ in range(3)] == [""] * 3

@@ -56,6 +56,18 @@ def test_interpreter_is_made_where_clients_would_start_none(real: Machine) -> No
     assert done.stdout == b"1\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="files have no such modes there")
+def test_others_cannot_write_the_runtime_whatever_the_umask_is(real: Machine) -> None:
+    former = os.umask(0o002)
+    try:
+        runtime.ensure_interpreter(real)
+    finally:
+        os.umask(former)
+    paths = [path for path in Path(real.home, "runtime").rglob("*") if not path.is_symlink()]
+    assert paths
+    assert [path for path in paths if path.stat().st_mode & 0o022] == []
+
+
 def test_interpreter_is_not_made_where_the_usual_one_will_do(program: Callable[[str, str], Machine]) -> None:
     machine = program("python3", "exit 0")
     runtime.ensure_interpreter(machine)
