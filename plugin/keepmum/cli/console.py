@@ -80,6 +80,11 @@ class Listing:
         except Incomplete as error:
             self.problem = str(error)
 
+    def complain(self, what: str, caveat: str) -> None:
+        """Print that `what` is not complete, if so, and why, unless that is in the `caveat` that was printed."""
+        if self.problem:
+            err(f"{what} is not complete{'' if self.problem in caveat else f': {self.problem}'}")
+
 
 def positive(text: str) -> int:
     """A positive integer, for argparse."""

@@ -39,8 +39,7 @@ def _run(arguments: argparse.Namespace) -> int:
             console.out(briefing.index_line(item))
     if not found:
         console.err(f"no memories since {arguments.since}")
-    if listing.problem:
-        console.err("this list is not complete; the line above says why")
+    listing.complain("this list", memory.caveat())
     return 0 if found and not listing.problem else 1
 
 

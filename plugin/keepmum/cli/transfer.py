@@ -52,8 +52,7 @@ def _export(arguments: argparse.Namespace) -> int:
             with console.create_file(arguments.file) as file:
                 count = console.write_lines(file, map(_line, found))
     console.err(f"{console.memory_count(count)} exported")
-    if found.problem:
-        console.err("this export is not complete; the lines above say why. What was written stays; export again later")
+    found.complain("this export", memory.caveat())
     return 1 if found.problem else 0
 
 

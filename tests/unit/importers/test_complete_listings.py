@@ -263,6 +263,23 @@ def test_an_export_that_fails_in_the_middle_says_so_and_holds_no_title_for_a_tex
     assert "cannot serve just now (503)" in said
 
 
+def test_one_answer_that_fails_is_reported_though_later_ones_do_not(
+    capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    fill(server)
+    loads = iter(range(10_000))
+    server.fault = lambda request: (
+        Answer(400, {"error": {"message": "one bad id"}})
+        if request.path.endswith("/load") and next(loads) == 3
+        else None
+    )
+    status, found, said = exported(capsys, "--all")
+    assert status == 1
+    assert found < texts(server)
+    assert "this export is not complete" in said
+    assert "one bad id" in said
+
+
 def test_memories_that_are_removed_during_an_export_do_not_hide_others(
     capsys: pytest.CaptureFixture[str], server: FakeServer
 ) -> None:
