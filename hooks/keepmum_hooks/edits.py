@@ -9,6 +9,7 @@ The forms of all clients and of servers that write files are recognised by the n
 from __future__ import annotations
 
 from keepmum_hooks import files
+from keepmum_hooks.system import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +39,15 @@ _WHOLE = 64 << 10  # characters; of a longer file only the surroundings of what 
 _AROUND = 4 << 10  # characters before and after
 
 # Names of fields in lower case without "_".
-_OLD = {name: name.replace("old", "new") for name in ("oldstring", "oldstr", "oldtext", "oldcontent", "oldcode")}
-_OLD["needle"] = "repl"
+_OLD = {
+    **{
+        name: (name.replace("old", "new"),)
+        for name in ("old", "oldstring", "oldstr", "oldtext", "oldcontent", "oldcode")
+    },
+    **dict.fromkeys(
+        ("needle", "regex", "search", "find", "pattern"), ("repl", "replace", "replacement", "replacewith")
+    ),
+}
 _EVERY = ("replaceall", "allowmultiple", "allowmultipleoccurrences")
 _COUNT = "expectedreplacements"
 _LINES = ("insertline", "startline", "linenumber", "line", "atline")
@@ -120,7 +128,7 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self.is_written = False  # whether the call contains a whole text for the file
-        raw = files.read(path, _FILE_LIMIT + 1, follow=True) or b""
+        raw = files.read(real_path(path), _FILE_LIMIT + 1, follow=True) or b""
         self.before = raw.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
         self.text = None if len(raw) > _FILE_LIMIT else self.before
         self.fields: list[tuple[str, str]] = []
@@ -179,12 +187,12 @@ def _replacements(names: dict[str, str], value: dict[str, Any], path: str) -> It
     """The replacements of one text by another; a new text without an old one is scanned alone."""
     count = value.get(names.get(_COUNT, ""))
     every = any(value.get(names.get(name, "")) is True for name in _EVERY) or (isinstance(count, int) and count > 1)
-    for old, new in _OLD.items():
-        key = names.get(new, "")
+    for old, news in _OLD.items():
+        key = next((names[new] for new in news if new in names), "")
         if old in names:
             edit = _replacing(key, value[names[old]], value.get(key, ""), every=every)
             yield path, tuple(filter(None, (names[old], key))), edit
-        elif key and not any(name in names for name in _LINES):
+        elif key and old.startswith("old") and not any(name in names for name in _LINES):
             yield "", (key,), _failing
 
 

@@ -213,6 +213,22 @@ def test_a_server_that_inserts_lines_is_judged_by_the_result(scene: Scene, field
     assert "of the file" in scene.reason("claude-code", "mcp__files__insert", row)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("old", "new"), ("search", "replace"), ("find", "replacement"), ("regex", "repl"), ("pattern", "replace_with")],
+)
+def test_other_names_of_the_two_texts_are_known(scene: Scene, old: str, new: str) -> None:
+    scene.file.write_text("password: TBD\n", encoding="utf-8")
+    assert scene.reason("claude-code", "mcp__files__edit", {"path": "CLAUDE.md", old: "TBD", new: password()})
+    assert scene.reason("claude-code", "mcp__files__edit", {"path": "CLAUDE.md", old: "TBD", new: "gone"}) == ""
+
+
+def test_dots_in_the_path_lead_to_the_file(scene: Scene) -> None:
+    scene.file.write_text("password: TBD\n", encoding="utf-8")
+    fields = {"file_path": "./absent/../CLAUDE.md", "old_string": "TBD", "new_string": password()}
+    assert scene.reason("claude-code", "Edit", fields)
+
+
 def test_the_number_of_expected_replacements_counts(scene: Scene) -> None:
     scene.file.write_text("note: TBD\npassword: TBD\n", encoding="utf-8")
     fields = {"file_path": "CLAUDE.md", "old_string": "TBD", "new_string": password()}
