@@ -8,7 +8,7 @@ import pytest
 
 from keepmum_installers.clients.claude_desktop import ClaudeDesktop
 from keepmum_installers.clients.vscode import VisualStudioCode
-from keepmum_installers.machine import Machine, config_home
+from keepmum_installers.machine import NEUTRAL, Machine, config_home, run
 
 
 @pytest.fixture(params=["platformdirs", "no package"])
@@ -38,3 +38,11 @@ def test_apps_of_macos_ignore_the_variables_of_linux(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "platform", "darwin")
     found = config_home("/Users/u", {"XDG_CONFIG_HOME": "/elsewhere"})
     assert found == os.path.join("/Users/u", "Library", "Application Support")
+
+
+def test_a_command_runs_in_a_neutral_folder_and_with_added_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(("/bin/sh", "-c", 'printf "%s %s %s" "$(pwd)" "$PWD" "$ADDED"'), 20, {"ADDED": "x"})
+    assert done.out == f"{NEUTRAL} {NEUTRAL} x"
