@@ -42,7 +42,7 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
 
     Raises: any error of the scanner, ImportError when it cannot be loaded.
     """
-    from keepmum_scanner import in_field
+    from keepmum_scanner.finding import in_field
 
     scan = AllowlistScanner(home)
     findings: dict[str, None] = {}

@@ -52,6 +52,7 @@ _PREVIOUS = compiled(r"([^\W_]+)[\W_]*$")
 _CLOSING = ".:;,=()[]\u2026\u2192|>!\"'`*\n\u2013\u2014"
 # A name that continues with one of these describes a credential, and does not hold it.
 _DESCRIBING = frozenset(
+    "board header pad terminal vendor "
     "age alert alerts algorithm alias api arn attempt attempts audit auth authentication best bits box breach "
     "bucket budget bug button bytes cache change changes characters chars check checker checks class column "
     "complexity component config configuration contact cost count counter counting counts date days decision "

@@ -314,7 +314,7 @@ class _Search:
 
     def _judge(self, field: _Field, text: str) -> Iterator[tuple[Path, str, Candidate, str]]:
         own = next((step for step in reversed(field.path) if isinstance(step, str)), "")
-        last = labels.words(own)[-1:]
+        last = [word for word in labels.words(own) if word.isalpha()][-1:]
         path_label = self._path_label(field.names)
         around = UNNAMED if last and last[0] in _IDENTIFYING and own.lower() not in _VALUES else field.label
         strength, anything = max(path_label, field.column, around)

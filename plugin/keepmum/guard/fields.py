@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum.guard.message import Members, decode
 from keepmum.guard.scanning import related, scan
-from keepmum_scanner import in_field
+from keepmum_scanner.finding import in_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

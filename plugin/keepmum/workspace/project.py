@@ -90,7 +90,8 @@ def holds_key(text: str) -> bool:
     """Whether an id, a name or a path contains a key of a known format; words and numbers alone are not scanned."""
     if _MAY_BE_KEY.search(text) is None:
         return False
-    from keepmum_scanner import in_field, scan
+    from keepmum_scanner import scan
+    from keepmum_scanner.finding import in_field
 
     return bool(in_field("project_id", scan(text)))
 
