@@ -75,7 +75,7 @@ def find_secrets(
 
 
 def find_copied(call: ToolCall, rules: Rules, scan: Callable[[str], list[Finding]]) -> tuple[list[str], list[str]]:
-    """The new findings in files that the command copies to a guarded one, and their fingerprints."""
+    """The new findings in files that the command copies to a guarded one or edits there, and their fingerprints."""
     from keepmum_hooks import shell_words
 
     found: dict[str, str] = {}
@@ -89,6 +89,14 @@ def find_copied(call: ToolCall, rules: Rules, scan: Callable[[str], list[Finding
                 after = _File(rules.absolute(source, folder)).before
                 for finding, _, line in Change(before, after, [("", "")]).findings(scan) if after else ():
                     found[f"{finding.rule} in the file that command copies, line {line}"] = finding.fingerprint or ""
+    replaced = shell_words.substitutions(call.command)
+    for word in shell_words.words(call.command) if replaced else ():
+        if rules.is_memory_file(word, call.cwd):
+            after = before = _File(rules.absolute(word, call.cwd)).before
+            for old, new in replaced:
+                after = after.replace(old, new)
+            for finding, _, line in Change(before, after, [("", "")]).findings(scan) if after != before else ():
+                found[f"{finding.rule} in command, line {line} of the file"] = finding.fingerprint or ""
     return list(found), [one for one in dict.fromkeys(found.values()) if one]
 
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["copies", "folders", "open_words", "respelled", "words", "writes"]
+__all__ = ["copies", "folders", "open_words", "respelled", "substitutions", "words", "writes"]
 
 # What separates words: blanks, operators, quotes, and the "=" of options and assignments.
 _SEPARATORS = str.maketrans(dict.fromkeys("<>|&;()`\"'={},:$\t\r\n", " "))
@@ -131,6 +131,16 @@ def copies(command: str) -> list[list[str]]:
         if any(piece.lower() in _COPYING for piece in pieces):
             found.append([piece for piece in pieces if not piece.startswith("-")])
     return found
+
+
+def substitutions(command: str) -> list[tuple[str, str]]:
+    """The texts and their replacements in `s/old/new/` of `sed` and `perl`."""
+    if not {"sed", "perl"} & set(words(command)):
+        return []
+    quoted = [*command.split("'")[1::2], *command.split('"')[1::2]]
+    scripts = (piece.strip() for text in (*quoted, *command.split()) for piece in text.split(";"))
+    parts = (script[2:].split(script[1]) for script in scripts if script[:1] == "s" and len(script) > 3)
+    return [(part[0].lstrip("^").rstrip("$"), part[1]) for part in parts if len(part) > 1 and part[0]]
 
 
 def folders(found: Sequence[str], cwd: str, absolute: Callable[[str, str], str]) -> list[str]:

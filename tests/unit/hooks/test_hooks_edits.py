@@ -332,3 +332,19 @@ def test_a_copy_of_what_is_there_is_allowed(scene: Scene) -> None:
     scene.file.write_text(f"use {token()}\n", encoding="utf-8")
     (scene.folder / "notes.txt").write_text(f"use {token()}\nmore\n", encoding="utf-8")
     assert scene.reason("claude-code", "Bash", {"command": "cp notes.txt CLAUDE.md"}) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sed -i 's/TBD/@/' CLAUDE.md",
+        'sed -i "s|TBD|@|g" CLAUDE.md',
+        "perl -pi -e 's/TBD$/@/' ./CLAUDE.md",
+        "sed -i s,TBD,@, CLAUDE.md",
+    ],
+)
+def test_a_substitution_is_judged_by_the_file_that_it_makes(scene: Scene, command: str) -> None:
+    scene.file.write_text("# Access\npassword: TBD\n", encoding="utf-8")
+    reason = scene.reason("claude-code", "Bash", {"command": command.replace("@", password())})
+    assert "in command, line 2 of the file" in reason
+    assert scene.reason("claude-code", "Bash", {"command": command.replace("@", "gone")}) == ""
