@@ -74,10 +74,7 @@ def find_project(
 
 
 def without_key(project: Project) -> Project:
-    """`project`, with a digest in place of an id or a name that contains a key of a known format.
-
-    Raises: whatever a damaged scanner raises, when an id or a name may contain one.
-    """
+    """`project`, with a digest in place of an id or a name that contains a key of a known format."""
     digest = folder_id(project.id).removeprefix("path:")
     return replace(
         project,
@@ -90,10 +87,13 @@ def holds_key(text: str) -> bool:
     """Whether an id, a name or a path contains a key of a known format; words and numbers alone are not scanned."""
     if _MAY_BE_KEY.search(text) is None:
         return False
-    from keepmum_scanner import scan
-    from keepmum_scanner.finding import in_field
+    try:
+        from keepmum_scanner import scan
+        from keepmum_scanner.finding import in_field
 
-    return bool(in_field("project_id", scan(text)))
+        return bool(in_field("project_id", scan(text)))
+    except Exception:  # noqa: BLE001 - a damaged scanner raises anything; then nothing can be stored
+        return False
 
 
 def working_folder(start: str, environ: Mapping[str, str], client_roots: Sequence[str] = ()) -> str:
