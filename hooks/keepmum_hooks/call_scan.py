@@ -92,6 +92,10 @@ class AllowlistScanner:
 
         Raises: any error of the scanner, ImportError when it cannot be loaded.
         """
+        from keepmum_scanner.record_names import may_name
+
+        if not may_name(record, leave_out):
+            return []
         from keepmum_scanner.records import find_related
 
         found = find_related(record, self._read_key if self._home else None, loads, leave_out)

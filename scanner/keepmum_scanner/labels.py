@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, find_credential_words, occurrences
+from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, find_credential_words
 from keepmum_scanner.expressions import compiled
+from keepmum_scanner.record_names import extra_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     Label = tuple[int, bool]  # one of the strengths below, and whether the name allows any value, even a number
 
 NONE = 0  # announces nothing
@@ -30,19 +29,6 @@ _LONGEST_ANNOUNCEMENT = 80
 _MOST = 8  # credential words of a text that are examined
 _CASELESS = 30  # characters of a short label in a script without spaces
 
-# Names that are too short or too common to count everywhere.
-_ALONE = tuple("puk pw otp totp cred login mnemonic contrasena geheimzahl zugangsdaten identifiants".split())
-_PIN = compiled(
-    r"pin(?<![a-z]pin)(?=s?(?:[\W_]|$))(?![ _-](?:to|it|the|all|every|and|version|dep|node|python|action|down))"
-)
-_NOUNS = ("code", "number", "seed", "phrase", "words", "combination")
-_QUALIFIED = compiled(
-    r"(?<![a-z])(?:2fa|mfa|two[ -]factor|one[ -]time|recovery|backup|unlock|lock|door|gate|alarm|access|security|safe|"
-    r"wi-?fi|emergency|wallet|restore|disarm|pin|zugangs|t\u00fcr|sicherheits|entsperr|tor|alarmanlagen|seed)[ _-]?$"
-)
-_LONGEST_QUALIFIER = 16
-_PHRASES = ("code d'acc\u00e8s", "code d'acces", "c\u00f3digo de acceso", "codigo de acceso", "codice di accesso")
-_ACCESS_TOKEN = compiled(r"\bPAT\b")
 _TAIL = compiled(r"[^\W\d_]*")
 _ENDINGS = frozenset(("", "s", "es", "e", "en", "n", "er", "i", "y", "ja", "em", "as", "als", "ials", "ial"))
 _NEXT = compiled(r"([\W_]*)([^\W_]+)")
@@ -105,32 +91,6 @@ def naming(text: str) -> Label:
     return _naming(text)
 
 
-def may_name(text: str) -> bool:
-    """Whether `text` contains any word that `naming` looks for; fast."""
-    lower = text.lower()
-    if len(lower) != len(text) or any(True for _ in _extra_names(text, lower)):
-        return True
-    return any(kind != CUE for _, _, kind, _ in find_credential_words(text, lower))
-
-
-def _extra_names(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the names that only count here."""
-    for name in [name for name in _ALONE if name in lower]:
-        for start in occurrences(name, lower):
-            if not text[start - 1 : start].isalpha() or (text[start - 1].islower() and text[start].isupper()):
-                yield start, start + len(name)
-    for noun in [noun for noun in _NOUNS if noun in lower]:
-        for start in occurrences(noun, lower):
-            if _QUALIFIED.search(lower, max(0, start - _LONGEST_QUALIFIER), start):
-                yield start, start + len(noun)
-    for phrase in [phrase for phrase in _PHRASES if phrase in lower]:
-        yield (start := lower.index(phrase)), start + len(phrase)
-    if "pin" in lower:
-        yield from (match.span() for match in _PIN.finditer(lower))
-    if "PAT" in text:
-        yield from (match.span() for match in _ACCESS_TOKEN.finditer(text))
-
-
 def _naming(text: str) -> Label:
     text = text.strip()
     lower = text.lower()
@@ -140,7 +100,7 @@ def _naming(text: str) -> Label:
     for end, start, kind, _ in find_credential_words(text, lower)[:_MOST]:
         if kind != CUE:
             best = max(best, _strength(text, lower, start, end, kind))
-    for start, end in islice(_extra_names(text, lower), _MOST):
+    for start, end in islice(extra_names(text, lower), _MOST):
         best = max(best, _strength(text, lower, start, end, CHOSEN))
     if best[0] == NAMES and len(text) <= _LONGEST_ANNOUNCEMENT and not ELSEWHERE.intersection(words(text)):
         return ANNOUNCES, best[1]

@@ -10,6 +10,7 @@ from keepmum_scanner import labels, whole_values
 from keepmum_scanner.finding import Finding, fingerprint
 from keepmum_scanner.labels import ANNOUNCES, NAMES, NONE, TOPIC, UNNAMED
 from keepmum_scanner.normalise import normalise
+from keepmum_scanner.record_names import NEUTRAL, may_name
 from keepmum_scanner.whole_values import ANY, STRICT, TOKENS
 
 TYPE_CHECKING = False
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find_related"]
 
-_NEUTRAL = "key"  # what most memory servers call the name of a memory
-_LONGEST = 512  # characters of a text that is kept for its words
 _MOST_TEXTS = 24  # of an object that may name values beside it
 _WIDEST = 64  # fields of an object in which a list may be the head of another
 _PAIR = 3  # fields of an object that is a label and a value
@@ -94,9 +93,9 @@ def find_related(
         decode: parses JSON in strings; raises ValueError or returns None when it is none.
         leave_out: names of fields that are ignored at any depth.
     """
-    search = _Search(decode or _decode, leave_out)
-    if not search.may_name(record):
+    if not may_name(record, leave_out):
         return []
+    search = _Search(decode or _decode, leave_out)
     found = list(search.findings(record))
     secret_key = key() if found and callable(key) else key
     prints = [
@@ -122,25 +121,6 @@ class _Search:
         self._leave_out = leave_out
         self._labels: dict[str, Label] = {}
         self._parsed: dict[str, object] = {}
-
-    def may_name(self, record: object) -> bool:
-        """Whether any name or text of `record` contains a credential word; one pass over all of it."""
-        texts: list[str] = []
-        waiting = [record]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, str):
-                texts.append(value if len(value) <= _LONGEST else value[:_LONGEST] + "\n" + value[-_LONGEST:])
-                continue
-            items = self._items(value)
-            if items is not None:
-                for name, item in items:
-                    if name != _NEUTRAL:
-                        texts.append(name)
-                    waiting.append(item)
-            elif _is_list(value):
-                waiting += value
-        return labels.may_name("\n".join(texts))
 
     def findings(self, record: object) -> Iterator[tuple[Path, str, Candidate, str]]:
         """Path and text of the field, candidate and normalised secret of each finding."""
@@ -186,7 +166,7 @@ class _Search:
             own[number][0] >= NAMES and name.lower() in _OWN_LABELS for number, (name, _) in enumerate(items)
         )
         for number, (name, item) in enumerate(items):
-            names = field.names if name == _NEUTRAL else (*field.names[:1], *field.names[1:][-_MOST_NAMES:], name)
+            names = field.names if name == NEUTRAL else (*field.names[:1], *field.names[1:][-_MOST_NAMES:], name)
             header = self._header(items, number)
             heads = header[1] if header else []
             others = (
