@@ -26,12 +26,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def run(root: Path, tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Run:
     share_bytecode(tmp_path / "home")
+    (tmp_path / "project").mkdir()
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), *words]
         environ = {**os.environ, "KEEPMUM_HOME": str(tmp_path / "home")}
         return subprocess.run(
-            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=LIMIT, check=False,
+            command, cwd=tmp_path / "project", env=environ, capture_output=True, text=True, timeout=LIMIT, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -54,14 +55,14 @@ def leaks(home: Path) -> list[str]:
 
 
 def test_clean_store_and_clean_file_pass(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "CLAUDE.md").write_text("an ordinary line", encoding="utf-8")
+    (tmp_path / "project" / "CLAUDE.md").write_text("an ordinary line", encoding="utf-8")
     run("remember", "an ordinary value")
     assert (run("audit").returncode, run("audit", "CLAUDE.md").returncode) == (0, 0)
 
 
 def test_finding_in_a_file_has_place_and_rule(run: Run, tmp_path: Path) -> None:
-    (tmp_path / ".memories").mkdir()
-    (tmp_path / ".memories" / "a.md").write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
+    (tmp_path / "project" / ".memories").mkdir()
+    (tmp_path / "project" / ".memories" / "a.md").write_text(f"one\nuse {SECRET}\n", encoding="utf-8")
     done = run("audit", ".memories")
     assert (done.returncode, done.stdout) == (1, f"{Path('.memories', 'a.md')}:2:5: github.token\n")
     (finding,) = json.loads(run("audit", "--json", ".memories").stdout)
@@ -103,7 +104,7 @@ def test_invalid_usage_exits_2(run: Run, words: tuple[str, ...]) -> None:
 def test_settings_files_are_audited_with_the_store(run: Run, tmp_path: Path) -> None:
     run("remember", "an ordinary value")
     (tmp_path / "home" / "config.toml").write_text(f"# {SECRET}\n", encoding="utf-8")
-    (tmp_path / ".keepmum.toml").write_text(f"\n# {SECRET}\n", encoding="utf-8")
+    (tmp_path / "project" / ".keepmum.toml").write_text(f"\n# {SECRET}\n", encoding="utf-8")
     done = run("audit")
     assert done.returncode == 1
     assert [line.rpartition("/")[2] for line in done.stdout.splitlines()] == [
