@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.core.errors import SecretFound, SettingsError
+from keepmum.core.errors import SecretFound
 from keepmum.service.opening import open_session
 
 NOTE = "const apiKey = " + "'blabla';"  # only detect-secrets reports it
@@ -63,6 +63,10 @@ def test_damaged_baseline_is_reported_and_every_plugin_runs(home: Path) -> None:
 
 
 def test_project_file_cannot_configure_the_scanner(home: Path) -> None:
+    switch_on(home)
     Path(".keepmum.toml").write_text("[scanner]\nsecond_opinion = false\n")
-    with pytest.raises(SettingsError, match="is not allowed in this file"):
-        open_session(environ(home), "test", upkeep=False)
+    service = open_session(environ(home), "test", upkeep=False)
+    with pytest.raises(SecretFound, match="detect-secrets"):
+        service.remember(NOTE)
+    assert any("is not allowed in this file" in notice for notice in service.notices())
+    service.close()

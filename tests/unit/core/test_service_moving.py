@@ -14,7 +14,7 @@ import pytest
 from hidden import assert_hidden
 from keepmum.core.errors import InvalidInput, SecretFound, StoreError
 from keepmum.core.memory import Change
-from keepmum.service import MemoryService, Place, ServiceOptions, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, lookup, open_service
 from keepmum.stores import CompositeSpec, MarkdownSpec, SqliteSpec, Store
 from keepmum_scanner import scan
 
@@ -112,7 +112,8 @@ def test_a_store_is_copied_with_everything_that_belongs_to_the_project(service: 
 
 
 def test_an_interrupted_migration_continues(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(250):
+    monkeypatch.setattr(lookup, "_PAGE", 20)
+    for number in range(25):
         service.remember(f"Note {number}")
     calls = iter([None, KeyboardInterrupt()])
     store = part(service, "markdown")
@@ -129,7 +130,7 @@ def test_an_interrupted_migration_continues(service: MemoryService, monkeypatch:
     monkeypatch.undo()
     done = service.migrate("sqlite", "markdown", **ALL)
     assert done.known > 0
-    assert done.copied + done.known == 250
+    assert done.copied + done.known == 25
 
 
 def test_a_dry_run_counts_and_copies_nothing(service: MemoryService, tmp_path: Path) -> None:
