@@ -219,9 +219,9 @@ def _server(facts: Mapping[str, object]) -> Finding:
     waiting = f"{counted(queued, 'write')} {waits}, {refused:,} {were} refused"
     if facts.get("reached"):
         return ok("server", f"{facts['server']} answers, collection {facts.get('collection')}; {waiting}")
-    return problem(
-        "server", f"{facts.get('problem')}; {waiting}", "`keepmum whoami` tries it again; waiting writes are kept."
-    )
+    reason, login = str(facts.get("problem")), f"`keepmum login {facts.get('server')}`"
+    step = f"Run {login}" if facts.get("key_refused") or login in reason else "`keepmum whoami` tries it again"
+    return problem("server", f"{reason}; {waiting}", f"{step}; waiting writes are kept.")
 
 
 def _project(probes: Probes) -> Iterator[Finding]:

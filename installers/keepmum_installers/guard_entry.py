@@ -9,7 +9,7 @@ from typing import Any
 
 from keepmum_installers.errors import InstallError
 
-__all__ = ["guarded", "is_guarded", "unguarded"]
+__all__ = ["guarded", "is_guarded", "is_keepmum", "unguarded"]
 
 Entry = Mapping[str, Any]
 _STDIO = ("stdio", "local")
@@ -47,6 +47,11 @@ def guarded(entry: Entry, call: Sequence[str], *, url_is_http: bool = False) -> 
 def is_guarded(entry: object) -> bool:
     """Whether the entry starts its server through the guard."""
     return isinstance(entry, Mapping) and _guard_arguments(entry) is not None
+
+
+def is_keepmum(entry: object) -> bool:
+    """Whether the entry starts Keepmum's own server, which scans every write itself."""
+    return isinstance(entry, Mapping) and _our_arguments(entry, "mcp") is not None
 
 
 def unguarded(entry: Entry) -> dict[str, Any] | None:
@@ -90,20 +95,26 @@ def _http_entry(entry: Entry, words: Sequence[str]) -> dict[str, Any] | None:
 
 def _guard_arguments(entry: Entry) -> list[str] | None:
     """The arguments after `guard` in an entry that starts our guard; None for any other entry."""
+    words = _our_arguments(entry, "guard")
+    return words if words and words[0].startswith("--") else None
+
+
+def _our_arguments(entry: Entry, verb: str) -> list[str] | None:
+    """The arguments after `verb` in an entry that starts this command of ours; None for any other entry."""
     command, arguments = entry.get("command"), entry.get("args")
     if _is_string_list(command) and command:
         command, *arguments = command
     if not isinstance(command, str) or not isinstance(arguments, list) or not _is_string_list(arguments):
         return None
-    if "guard" not in arguments:
+    if verb not in arguments:
         return None
-    at = arguments.index("guard")
+    at = arguments.index(verb)
     starter = (command, *arguments[:at])[-1]
     # The command itself, or an interpreter and the launcher of the plugin.
     ours = os.path.basename(starter) in {"keepmum", "keepmum.exe"} or starter.endswith(
         os.path.join("plugin", "launch.py")
     )
-    return arguments[at + 1 :] if ours and arguments[at + 1 : at + 2] and arguments[at + 1].startswith("--") else None
+    return arguments[at + 1 :] if ours else None
 
 
 def _is_string_list(value: object) -> bool:

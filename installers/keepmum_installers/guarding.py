@@ -16,7 +16,7 @@ from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, ServerList
 from keepmum_installers.console import Console
 from keepmum_installers.errors import FileChanged, InstallError
-from keepmum_installers.guard_entry import guarded, is_guarded, unguarded
+from keepmum_installers.guard_entry import guarded, is_guarded, is_keepmum, unguarded
 from keepmum_installers.journal import Edited, Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
@@ -101,13 +101,19 @@ def show(client: str | None, machine: Machine, console: Console) -> int:
     Raises: InstallError when there is no such client.
     """
     lines = [
-        f"{name}  {found.servers.scope:<7}  {found.server}  {'guarded' if is_guarded(found.entry) else 'not guarded'}"
+        f"{name}  {found.servers.scope:<7}  {found.server}  {_state(found.entry)}"
         for name in ([_known(client)] if client else CLIENTS)
         for found in _servers(name, machine)
     ]
     for line in lines or ["No client here has a server in its settings; those of plugins are not listed."]:
         console.say(line)
     return 0
+
+
+def _state(entry: object) -> str:
+    if is_keepmum(entry):
+        return "is Keepmum, which scans every write"
+    return "guarded" if is_guarded(entry) else "not guarded"
 
 
 def _plan(target: Target, machine: Machine) -> Change | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
@@ -95,10 +96,19 @@ def _merged(client: str, findings: Sequence[Finding]) -> list[Finding]:
     """One finding for all: what there is to do, or else the first of them and how many checks passed."""
     todo = [each for each in _grouped(findings) if each.level == "note" and each.next_step]
     if todo:
-        says = "; ".join(f"{each.about.removeprefix(client).strip()} {each.says}".strip() for each in todo)
+        says = "; ".join(_sentence(each, client) for each in todo)
         return [note(client, says, " ".join(dict.fromkeys(each.next_step for each in todo)))]
     passed = counted(len(findings), "check") + " passed"
     return [ok(client, f"{findings[0].says}; {passed}")] if findings else []
+
+
+def _sentence(finding: Finding, client: str) -> str:
+    """What was found about one or several parts of a client."""
+    parts, says = finding.about.removeprefix(client).strip(), finding.says
+    first, comma, last = parts.rpartition(", ")
+    if comma:
+        parts, says = f"{first} and {last}", re.sub(r"^has\b", "have", says)
+    return f"{parts} {says}".strip()
 
 
 def _grouped(findings: Iterable[Finding]) -> Iterator[Finding]:

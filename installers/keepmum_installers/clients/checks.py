@@ -21,6 +21,7 @@ _OLDEST = (3, 9)  # for the hooks; the server finds a newer interpreter itself
 _PRINT_VERSION = "import sys; print(*sys.version_info[:2], sep='.')"
 _SECONDS = 20
 _WEEK = 7 * 24 * 3600
+_FIRST_USE = "Start the client in a folder that you trust, and send a message."
 
 
 def dotted(version: tuple[int, ...]) -> str:
@@ -70,7 +71,7 @@ def server(client: str, machine: Machine) -> Finding:
     about, path = f"{client} server", heartbeat_file(machine.home, client, "server")
     age = _age(path)
     if age is None:
-        return note(about, "has not been used yet", "Start the client, and check whether it lists the server.")
+        return note(about, "has not been used yet", _FIRST_USE)
     try:
         info = json.loads(files.read(path) or b"{}")
         who = f"{info['name']} {info['version']}".strip()
@@ -85,7 +86,7 @@ def _hook(client: str, name: str, event: str, machine: Machine, when_old: str) -
     if age is None and event == GUARD:  # it writes its heartbeat only for a call that it checks, which may never come
         return note(about, "has met no write to another memory yet")
     if age is None:
-        return note(about, "has not run yet", "Start the client in a folder that you trust, and send a message.")
+        return note(about, "has not run yet", _FIRST_USE)
     if age > _WEEK and event != GUARD:
         return note(about, f"last ran {_ago(age)}", when_old)
     return ok(about, f"last ran {_ago(age)}")

@@ -52,7 +52,7 @@ def _check(arguments: argparse.Namespace) -> None:
             refuse("--list takes no other argument")
         return
     if arguments.fingerprint is None:
-        refuse("FINGERPRINT is missing")
+        refuse("FINGERPRINT is missing; a refusal ends with it")
     if not allowlist.is_fingerprint(arguments.fingerprint):
         refuse("FINGERPRINT must be the 32 hexadecimal digits in the refusal")
     if bool(arguments.revoke) == bool((arguments.why or "").strip()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from keepmum.cli import console
 from keepmum.cli.progress import Bar
@@ -43,7 +44,7 @@ def _install(arguments: argparse.Namespace) -> int:
     with Bar() as bar:
         new = installing.install(MINILM, home, arguments.source, bar.show)
     console.out(f"{MINILM.name} is {'installed' if new else 'already installed'}: {MINILM.folder(home)}")
-    if new:
+    if new and sys.stdin is not None and sys.stdin.isatty():  # a person, not the installer
         console.err("running servers use it from their next search on")
     return 0
 

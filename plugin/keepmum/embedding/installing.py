@@ -87,7 +87,7 @@ def _make(model: LocalModel, source: str | None, work: str, ready: str, progress
     else:
         _check_packages()
         published = _find_published(model, source, work)
-    progress("making the model", 0, 1)
+    progress("converting the model", 0, 1)
     conversion.convert(published, ready)
     if not model.is_whole(ready):
         raise EmbeddingError("the converted model differs from the pinned one: disk, memory or numpy are faulty")
@@ -102,7 +102,7 @@ def _check_packages() -> None:
         import numpy  # noqa: F401, ICN001 - only checks that it exists
     except ImportError:
         raise EmbeddingError(
-            "making the model needs the package numpy, which is missing; `keepmum install` fetches it"
+            "converting the model needs the package numpy, which is missing; `keepmum install` fetches it"
         ) from None
 
 

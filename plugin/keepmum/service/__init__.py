@@ -23,8 +23,8 @@ from keepmum.service.review import Review, Reviewer
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import Store, StoreSpec, open_store
-from keepmum.stores.base import caveat, holds_scope
-from keepmum.workspace.project import holds_key
+from keepmum.stores.base import caveat, holds_scope, known_folders
+from keepmum.workspace.project import UNPLACED, holds_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,8 +203,10 @@ class MemoryService:
         root, project = context.place.root, context.place.project
         if context.store.capabilities.writable and root and project:
             Transfer(context).adopt(root, project)
+            known = {folder for folder, *_ in known_folders(context.store)}
+            keeps_project = project == UNPLACED and root in known
             # A path that holds a key is not stored, so that folder has no briefing.
-            if not holds_key(root) and (state := context.store.features.local_state) is not None:
+            if not (keeps_project or holds_key(root)) and (state := context.store.features.local_state) is not None:
                 state.remember_root(root, project, context.place.name, context.clock())
             context.refresh_briefings(project)
 

@@ -17,6 +17,7 @@ from keepmum.service.context import ServiceContext
 from keepmum.stores import StaleWrite, Store
 from keepmum.stores.base import Composite, known_folders, local
 from keepmum.system import private_files
+from keepmum.workspace.project import UNPLACED
 
 __all__ = ["AUDIENCES", "Migrated", "Move", "Transfer"]
 
@@ -159,10 +160,13 @@ class Transfer:
         return done
 
     def adopt(self, root: str, project: str) -> None:
-        """Move the memories of a folder to `project` when the folder had no name but its path until now."""
+        """Move the memories of a folder to `project` when the folder had no name but its path until now.
+
+        Memories without a project can be from any folder, so they stay where they are.
+        """
         context = self.context
         former = next((known for folder, known, _ in known_folders(context.store) if folder == root), project)
-        if former == project or not former.startswith(_UNNAMED):
+        if former == project or UNPLACED in {former, project} or not former.startswith(_UNNAMED):
             return
         now, user = context.clock(), context.place.user
         wanted = Filter(now=now, project=former, user=user, scopes=("project", "shared"), statuses=STATUSES)

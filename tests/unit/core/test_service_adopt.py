@@ -6,6 +6,7 @@ from pathlib import Path
 
 from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
+from keepmum.workspace.project import UNPLACED
 from keepmum_scanner import scan
 
 
@@ -53,4 +54,20 @@ def test_a_key_that_is_taken_stays_with_its_holder(tmp_path: Path) -> None:
     assert after.find("style.tabs").id == first.id
     assert after.find(second.id).key is None
     assert after.find(second.id).project == "github.com/acme/api"
+    after.close()
+
+
+def test_a_session_without_a_project_takes_no_memories_of_a_folder(tmp_path: Path) -> None:
+    named = _service(tmp_path, "path:0123456789abcdef")
+    kept = named.remember("Tabs, not spaces").memory
+    named.close()
+
+    unplaced = _service(tmp_path, UNPLACED)
+    assert unplaced.recall("tabs") == []
+    other = unplaced.remember("Spaces, not tabs").memory
+    unplaced.close()
+
+    after = _service(tmp_path, "path:0123456789abcdef")
+    assert [match.memory.id for match in after.recall("tabs")] == [kept.id]
+    assert after.find(other.id).project == UNPLACED
     after.close()

@@ -13,7 +13,7 @@ import pytest
 from keepmum_installers import apply, guarding
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
-from keepmum_installers.guard_entry import guarded, is_guarded, unguarded
+from keepmum_installers.guard_entry import guarded, is_guarded, is_keepmum, unguarded
 from keepmum_installers.guarding import Target
 from keepmum_installers.journal import Journal
 from keepmum_installers.machine import Machine
@@ -241,6 +241,26 @@ def test_the_list_shows_what_is_guarded(machine: Machine, own_file: Path, capsys
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[2:4] for line in lines] == [["memory", "guarded"], ["other", "not"], ["remote", "not"]]
     assert own_file.exists()
+
+
+def test_the_list_names_our_own_server(machine: Machine, own_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own_file.write_text(json.dumps({"mcpServers": {"memory": {"command": "keepmum", "args": ["mcp"]}}}))
+    assert guarding.show(None, machine, Console()) == 0
+    assert "memory  is Keepmum, which scans every write" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"command": "python3", "args": ["-I", "-S", "/x/plugin/launch.py", "mcp", "--client", "cursor"]}, True),
+        ({"command": "${userHome}/.keepmum/bin/keepmum", "args": ["mcp"]}, True),
+        ({"command": "keepmum", "args": ["guard", "--", "npx", "mcp"]}, False),
+        ({"command": "npx", "args": ["mcp"]}, False),
+        ({"type": "http", "url": "https://x"}, False),
+    ],
+)
+def test_our_own_server_is_recognised(entry: object, *, expected: bool) -> None:
+    assert is_keepmum(entry) is expected
 
 
 @pytest.mark.parametrize("plain", [MEMORY, REMOTE, {"command": "x", "args": []}, {"type": "http", "url": "https://x"}])

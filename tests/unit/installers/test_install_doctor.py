@@ -255,6 +255,28 @@ def test_findings_of_a_client_that_are_no_problem_take_one_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("facts", "step"),
+    [
+        ({"problem": "it does not answer"}, "`keepmum whoami` tries it again"),
+        ({"problem": "it refuses the key", "key_refused": True}, "Run `keepmum login https://memory.example`"),
+        ({"problem": "no key; store one by `keepmum login https://memory.example`"}, "Run `keepmum login"),
+    ],
+)
+def test_the_next_step_for_a_server_fits_the_problem(facts: dict[str, object], step: str) -> None:
+    (found,) = doctor.servers({"server": "https://memory.example", "reached": False, **facts})
+    assert found.next_step.startswith(step)
+
+
+def test_several_parts_of_a_client_take_one_sentence_with_one_next_step() -> None:
+    found = [
+        note(f"codex {part}", "has not run yet" if "hook" in part else "has not been used yet", "Start it.")
+        for part in ("SessionStart hook", "Stop hook", "server")
+    ]
+    says = "SessionStart hook and Stop hook have not run yet; server has not been used yet"
+    assert list(report._brief(found)) == [note("codex", says, "Start it.")]
+
+
 @pytest.mark.usefixtures("_nothing_on_path")
 def test_doctor_is_brief_without_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     _run("doctor", probes=Probes())

