@@ -198,6 +198,7 @@ NAMES = frozenset(
         ".cursorrules",
         ".windsurfrules",
         ".clinerules",
+        ".continuerules",
         ".roorules",
         ".kilocoderules",
         ".voidrules",
@@ -212,8 +213,10 @@ NAMES = frozenset(
 # Patterns of further files. The folders that clients keep in a folder of their own, such as `.cursor/rules`, have the
 # same names in all of them, so the first group covers clients that do not exist yet. Source: as above.
 PATTERNS = (
+    ".*/agent/**",
     ".*/agents/**",
     ".*/chatmodes/**",
+    ".*/command/**",
     ".*/commands/**",
     ".*/droids/**",
     ".*/guidelines/**",
