@@ -27,10 +27,10 @@ _FILES = (
     b"bugbot.md codex.md copilot.md cursor.md grok.md kimi.md opencode.md windsurf.md instructions.md .mdc "
     b"system.md skill.md soul.md identity.md user.md tools.md heartbeat.md append_system.md "
     b"copilot-instructions.md .hermes.md .rules rules- .cursorrules .windsurfrules .clinerules .roorules "
-    b".kilocoderules .voidrules .goosehints .augment-guidelines guidelines.md firebender.json memory.json "
-    b".instructions.md .prompt.md .chatmode.md agents/ chatmodes/ commands/ droids/ guidelines/ instructions/ "
-    b"memories/ memory/ memory-local/ memory-bank/ microagents/ output-styles/ prompts/ recipes/ rules/ skills/ "
-    b"steering/ workflows/ .brv/ .engram/ .remember/ documents/cline/"
+    b".continuerules .kilocoderules .voidrules .goosehints .augment-guidelines guidelines.md firebender.json "
+    b"memory.json .instructions.md .prompt.md .chatmode.md agents/ chatmodes/ commands/ droids/ guidelines/ "
+    b"instructions/ memories/ memory/ memory-local/ memory-bank/ microagents/ output-styles/ prompts/ recipes/ rules/ "
+    b"skills/ steering/ workflows/ .brv/ .engram/ .opencode/ .remember/ documents/cline/"
 ).split()
 _ARGUMENTS = 4  # run.py EVENT --client NAME
 

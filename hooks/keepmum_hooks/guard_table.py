@@ -213,10 +213,8 @@ NAMES = frozenset(
 # Patterns of further files. The folders that clients keep in a folder of their own, such as `.cursor/rules`, have the
 # same names in all of them, so the first group covers clients that do not exist yet. Source: as above.
 PATTERNS = (
-    ".*/agent/**",
     ".*/agents/**",
     ".*/chatmodes/**",
-    ".*/command/**",
     ".*/commands/**",
     ".*/droids/**",
     ".*/guidelines/**",
@@ -245,6 +243,8 @@ PATTERNS = (
     ".engram/**",
     ".memories/**",
     ".memory/**",
+    ".opencode/agent/**",
+    ".opencode/command/**",
     ".remember/**",
     ".windsurf/workflows/**",
     "basic-memory/**",
