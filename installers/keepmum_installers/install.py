@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,7 @@ from keepmum_installers.journal import Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change, Plan, Step
-from keepmum_installers.product import Product
+from keepmum_installers.product import Product, install_script
 from keepmum_installers.source import parse_source
 
 __all__ = ["Options", "install"]
@@ -268,9 +267,8 @@ def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, cons
         console.say(line)
     console.say(f"To check the installation: {shell_command.invocation(machine)} doctor")
     if root is not None:
-        path = os.path.join(root, "installers", "install.sh")
-        installer = machine.short(path) if shlex.quote(path) == path else shlex.quote(path)
-        console.say(f"To remove it: sh {installer} --uninstall (memories stay; --purge deletes them too)")
+        remove = f"{install_script(root)} --uninstall"
+        console.say(f"To remove it: {remove} (memories stay; --purge deletes them too)")
     for plan in plans:
         for line in plan.closing:
             console.say(line)

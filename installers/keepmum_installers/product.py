@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from dataclasses import dataclass
 
-__all__ = ["MARKETPLACE", "PLUGIN", "SERVER", "SKILL", "SKILLS", "Product", "bundle_root", "installed", "read"]
+__all__ = [
+    "MARKETPLACE",
+    "PLUGIN",
+    "SERVER",
+    "SKILL",
+    "SKILLS",
+    "Product",
+    "bundle_root",
+    "install_script",
+    "installed",
+    "read",
+]
 
 MARKETPLACE = "keepmum"
 """The marketplace's name, under which every client lists the plugin."""
@@ -91,6 +103,11 @@ def installed(root: str | None) -> Product:
         issues=addresses["Issues"],
         keywords=tuple(facts["Keywords"].split(",")),
     )
+
+
+def install_script(root: str) -> str:
+    """The command that starts the installer of a bundle, as a person types it."""
+    return f"sh {shlex.quote(os.path.join(root, 'installers', 'install.sh'))}"
 
 
 def bundle_root() -> str | None:

@@ -95,6 +95,8 @@ def _brief(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _merged(client: str, findings: Sequence[Finding]) -> list[Finding]:
     """One finding for all: what there is to do, or else the first of them and how many checks passed."""
     todo = [each for each in _grouped(findings) if each.level == "note" and each.next_step]
+    missing = [each for each in todo if each.next_step.startswith("Run `keepmum install")]
+    todo = missing or todo  # hooks that are not installed cannot have run
     if todo:
         says = "; ".join(_sentence(each, client) for each in todo)
         return [note(client, says, " ".join(dict.fromkeys(each.next_step for each in todo)))]
@@ -105,6 +107,8 @@ def _merged(client: str, findings: Sequence[Finding]) -> list[Finding]:
 def _sentence(finding: Finding, client: str) -> str:
     """What was found about one or several parts of a client."""
     parts, says = finding.about.removeprefix(client).strip(), finding.says
+    if says.startswith(f"the {parts} "):
+        return says
     first, comma, last = parts.rpartition(", ")
     if comma:
         parts, says = f"{first} and {last}", re.sub(r"^has\b", "have", says)

@@ -14,6 +14,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.journal import Called, Copied, Journal, Kept, Linked, Record
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
+from keepmum_installers.product import bundle_root, install_script
 
 __all__ = ["Options", "uninstall"]
 
@@ -116,7 +117,9 @@ def _say_memories(options: Options, machine: Machine, console: Console) -> None:
     if options.purge:
         console.say(f"Memories, backups and settings were deleted: {leftovers.purge(machine)} files.")
     elif leftovers.memories(machine):
-        console.say(f"Memories and settings stay in {machine.home}; --uninstall --purge removes them too.")
+        console.say(f"Memories and settings stay in {machine.home}.")
+        if (root := bundle_root()) is not None:  # the command `keepmum` is removed
+            console.say(f"To remove them too: {install_script(root)} --uninstall --purge")
     shared = os.path.join(machine.user_home, ".koi", "registry.json")
     if os.path.isfile(shared):
         console.say(f"{shared} stays: it lists projects with Markdown memories, and Koi reads it too.")

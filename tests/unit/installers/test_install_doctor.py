@@ -268,6 +268,16 @@ def test_the_next_step_for_a_server_fits_the_problem(facts: dict[str, object], s
     assert found.next_step.startswith(step)
 
 
+def test_a_client_without_the_plugin_takes_one_next_step() -> None:
+    found = [
+        note("codex plugin", "the plugin is not installed", "Run `keepmum install --client codex`."),
+        note("codex Stop hook", "has not run yet", "Start it."),
+    ]
+    assert list(report._brief(found)) == [
+        note("codex", "the plugin is not installed", "Run `keepmum install --client codex`.")
+    ]
+
+
 def test_several_parts_of_a_client_take_one_sentence_with_one_next_step() -> None:
     found = [
         note(f"codex {part}", "has not run yet" if "hook" in part else "has not been used yet", "Start it.")

@@ -363,10 +363,16 @@ def _remember(machine: Machine) -> Path:
     return store
 
 
-def test_memories_stay(install: Callable[..., int], uninstall: Callable[..., int], machine: Machine) -> None:
+def test_memories_stay(
+    install: Callable[..., int],
+    uninstall: Callable[..., int],
+    machine: Machine,
+    recorded: RecordedConsole,
+) -> None:
     store = _remember(machine)
     install()
     uninstall()
+    assert "/installers/install.sh --uninstall --purge" in recorded.out.getvalue()
     assert _tree(Path(machine.home)) == {"memory.db": store.read_bytes()}
 
 
