@@ -453,6 +453,11 @@ def test_import_refuses_a_secret_and_stores_the_rest(tools: Caller, project: Pat
     assert_hidden(TOKEN, json.dumps(answer))
 
 
+def test_import_of_a_missing_file_says_so(tools: Caller) -> None:
+    with pytest.raises(InvalidInput, match="file: does not exist"):
+        tools.json("import_memories", file="nowhere.json")
+
+
 @pytest.mark.parametrize("output", ["../elsewhere.json", "/etc/keepmum.json", "notes.txt", "package.json"])
 def test_export_outside_its_folders_or_over_a_file_is_refused(tools: Caller, project: Path, output: str) -> None:
     (project / "package.json").write_text("{}", encoding="utf-8")

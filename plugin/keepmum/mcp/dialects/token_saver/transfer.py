@@ -176,6 +176,8 @@ def _is_export(path: str) -> bool:
 
 
 def _parsed(path: str) -> Any:
+    if not os.path.exists(path):
+        raise InvalidInput("file", "does not exist; give the path of a file that export_memories wrote")
     if not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
         raise InvalidInput("file", f"must be a file of at most {_MAX_BYTES // 1024**2} MiB")
     try:
