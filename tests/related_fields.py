@@ -58,6 +58,9 @@ VALUES: Mapping[str, Make] = {
     "short token": lambda c: _pick(c, string.ascii_lowercase + string.digits, c.randint(20, 24)),
     "word and number": lambda c: c.choice(_WORDS).title() + str(c.randint(10, 99999)),
     "seed phrase": lambda c: " ".join(c.choices(_WALLET, k=c.choice((12, 24)))),
+    "words joined like a name": lambda c: c.choice("._-").join((_words(c, 1, ""), c.choice(_WORDS).title())) + str(c.randint(1, 999)),
+    "title, word and year": lambda c: f"{c.choice(_WORDS).title()}.{c.choice(_WORDS)}.{c.randint(1950, 2029)}",
+    "small words joined": lambda c: _words(c, 2, c.choice(("_", ".", "+"))) + str(c.randint(10, 99)),
     "leet word": lambda c: c.choice(_WORDS).replace("a", "4").replace("e", "3").title() + c.choice("!$#") + _pick(c, string.digits, 2),
 }  # fmt: skip
 
@@ -100,6 +103,11 @@ KNOWN = Templates(
             "messages": [{"role": "user", "content": f"What is the {name}?"}, {"role": "assistant", "content": value}]
         },
         "metadata": lambda name, value: {"content": value, "metadata": {"topic": name}},
+        "remark below": lambda name, value: {"title": name, "text": f"{value}\nchanged on Monday by ops"},
+        "user above": lambda name, value: {"key": name, "text": f"admin\n{value}"},
+        "camelCase": lambda _, value: {"key": "vpnBackupCode", "text": f"set to {value}"},
+        "camelCase with an acronym": lambda _, value: {"text": "x", "data": {"mysql2faRecoveryCode": f"now {value}"}},
+        "context": lambda name, value: {"key": "misc", "value": value, "context": f"{name}, since Monday"},
         "it is": lambda name, value: {"title": name, "text": f"It is {value}"},
     },
     remarks=(
@@ -114,6 +122,10 @@ KNOWN = Templates(
         ("password reset flow", "uses a link by mail that is valid for {number} minutes"), ("Request id", "{uuid}"),
         ("Last good commit", "{sha}"), ("max_tokens", "{number}"), ("Tokens per minute", "{number}"),
         ("primary key of orders", "{uuid}"), ("token_url", "https://auth.example.com/oauth/token"),
+        ("The token.limit for jenkins", "200000"), ("token_budget_of_grafana", "4096"), ("billing token.limit", "{number}"),
+        ("password columns", "{number}"), ("PIN entry shortcut", "{number}"), ("The monkey of the keyboard", "{sha}"),
+        ("wifi login and auth middleware commit", "admin\n{sha}"), ("Which commit fixed the login bug", "{sha}"),
+        ("auth library", "passlib 1.7.4"), ("tokenizer version", "{sha}"), ("pinned authors", "{number}"),
     ),
 )  # fmt: skip
 
@@ -144,6 +156,11 @@ UNSEEN = Templates(
         "relation": lambda name, value: {"relations": [{"from": "staging", "relationType": f"has {name}", "to": value}]},
         "chat, name last": lambda name, value: {"messages": [{"role": "user", "content": value}, {"role": "user", "content": f"that is the {name}"}]},
         "tags beside content": lambda _, value: {"content": value, "metadata": {"tags": ["password", "staging"]}},
+        "user, value, remark": lambda name, value: {"key": name, "content": f"netadmin\n{value}\nsince the move to the new office"},
+        "remark above": lambda name, value: {"title": name, "text": f"valid from June:\n\n{value}"},
+        "camelCase PIN": lambda _, value: {"text": "x", "data": {"homeAssistantPIN": {"value": f"was changed to {value}"}}},
+        "camelCase key": lambda _, value: {"title": "prodVaultUnlockCode", "text": f"currently {value}"},
+        "data field": lambda name, value: {"text": f"The {name} is in the data field", "data": {"value": value}},
         "the value is": lambda name, value: {"key": name, "text": f"the value is: {value}"},
         "value in quotes": lambda name, value: {"title": name, "text": f"`{value}`"},
     },
@@ -163,6 +180,10 @@ UNSEEN = Templates(
         ("token rotation issue", "#{number}"), ("Key decisions", "Use Postgres 16"), ("public key fingerprint", "SHA256:{sha}"),
         ("Secret santa", "Friday at 16:00"), ("API key naming", "svc-env-purpose"), ("monkey patch", "gevent 24.2.1"),
         ("token endpoint", "POST /v2/oauth"), ("Build of the password page", "{sha}"),
+        ("access-token.threshold in the mobile app", "{number}"), ("client_secret_expiries_in_jenkins", "{number}"),
+        ("Trace of the failing token exchange", "{uuid}"), ("branch for the credentials", "feature/creds-refactor2"),
+        ("How the login works", "AuthGuard2 asks all-MiniLM-L6-v2 and reports nDCG@10"), ("OAuth library", "authlib 1.3.0"),
+        ("compassion of the secretary", "{sha}"), ("keynote passenger", "{number}"), ("login page package", "{uuid}"),
     ),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 
 from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, find_credential_words
 from keepmum_scanner.expressions import compiled
@@ -31,13 +31,34 @@ _CASELESS = 30  # characters of a short label in a script without spaces
 
 _TAIL = compiled(r"[^\W\d_]*")
 _ENDINGS = frozenset(("", "s", "es", "e", "en", "n", "er", "i", "y", "ja", "em", "as", "als", "ials", "ial"))
-_NEXT = compiled(r"([\W_]*)([^\W_]+)")
+# The rest of a name in code: "token.limit", "passwordPolicy".
+_REST = compiled(r"(?=[._/-]?[^\W_])\S+")
+_SOURCE_FILE = compiled(
+    r"\S*\.(?:c|cpp|cs|css|exs?|go|h|html|java|jsx?|kt|md|php|proto|py|rb|rs|scala|scss|sh|sql|svelte|swift|tsx?|vue)\b"
+)
+# The other words of a compound: "login page commit"; a preposition or a mark ends it.
+_COMPOUND = compiled(
+    r"(?: (?!(?:a|an|as|at|by|da|de|del|der|di|do|du|et|for|from|f\u00fcr|in|is|my|of|on|our|para|pour|since|the|to|"
+    r"van|vom|von|was|with)\b)[^\W_]+){1,5}"
+)
+_QUESTION = compiled(r"(?:how|why|when|warum|wie|wann|pourquoi|comment|quand)\b")  # the answer is an explanation
+# What a title is about before it mentions credentials: "Which commit fixed the token bug", "Trace of the login".
+_ABOUT = compiled(
+    r"\b(?:bug|branch|build|commit|file|hash|issue|library|migration|package|page|path|pr|release|request|revision|sha|"
+    r"tag|ticket|trace|version)(?:e?s)?\s+(?:about|added|after|before|broke|changed|checks|fixed|fixes|for|in|"
+    r"introduced|moved|of|on|removed|rotated|that|to|where|which|with)\b[^.:;\n]*$"
+)
 _WORD = compiled(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|[0-9]+")
 _PREVIOUS = compiled(r"([^\W_]+)[\W_]*$")
-# A name ends before these: "password (staging)", "password: ".
-_CLOSING = ".:;,=()[]\u2026\u2192|>!\"'`*\n\u2013\u2014"
+# Words that credentials share with what they protect.
+_WEAK = frozenset(("login", "logins", "token", "tokens"))
+_JOINING = frozenset(("and", "or", "und", "et", "y"))
 # A name that continues with one of these describes a credential, and does not hold it.
 _DESCRIBING = frozenset(
+    "adapter author branch cap cleanup commit comparison controller coverage deadline default factory failure filter "
+    "flag focus hotkey import interceptor keyboard label landing layout maximum notification overhead package "
+    "placeholder position pr pull ratio refactor refactoring release retry rollout route sha shortcut spec tab tag "
+    "threshold tooltip trace tracking util utils validated verified wrapper "
     "board header pad terminal vendor "
     "age alert alerts algorithm alias api arn attempt attempts audit auth authentication best bits box breach "
     "bucket budget bug button bytes cache change changes characters chars check checker checks class column "
@@ -124,8 +145,8 @@ def _strength(text: str, lower: str, start: int, end: int, kind: int) -> Label:
         return UNNAMED
     if not ascii_word and not word.islower() and len(text) <= _CASELESS:
         return NAMES, True
-    before = _PREVIOUS.search(lower, 0, start)
-    previous = before[1] if before else ""
+    before = _PREVIOUS.search(text, 0, start)
+    previous = (words(before[1]) or [""])[-1] if before else ""
     if kind == ISSUED and ascii_word:
         if previous in _COUNTED or (word == "key" and previous not in _KEYS):
             return UNNAMED
@@ -134,15 +155,26 @@ def _strength(text: str, lower: str, start: int, end: int, kind: int) -> Label:
     anything = kind == CHOSEN or bool(previous) or (word == "secret" and " " in text)
     if previous in _NEGATED:
         return TOPIC, False
-    return _followed(text, lower, tail_end), anything
+    return _followed(text, lower, start, tail_end), anything
 
 
-def _followed(text: str, lower: str, end: int) -> int:
-    """The strength of a name that ends at `end`, by what follows it."""
+def _followed(text: str, lower: str, start: int, end: int) -> int:
+    """The strength of the name at [start, end), by what follows it and by what the text is about."""
+    rest = _REST.match(text, end)
+    if rest and (_SOURCE_FILE.match(rest.group()) or any(map(_describes, words(rest.group())))):
+        return NONE
     if " " not in text:
-        rest = words(text[end:])
-        return NONE if _DESCRIBING.intersection(rest) else NAMES
-    match = _NEXT.match(lower, end)
-    if match is None or any(mark in _CLOSING for mark in match[1]):
         return NAMES
-    return TOPIC if match[2] in _DESCRIBING else NAMES
+    compound = _COMPOUND.match(lower, rest.end() if rest else end)
+    others = words(compound.group()) if compound else []
+    if lower[start:end] not in _WEAK:
+        others = list(takewhile(lambda word: word not in _JOINING, others))
+    if any(map(_describes, others)) or _QUESTION.match(lower) or _ABOUT.search(lower, 0, start):
+        return TOPIC
+    return NAMES
+
+
+def _describes(word: str) -> bool:
+    """Whether a name that continues with `word`, also in the plural, describes a credential."""
+    singular = word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+    return word in _DESCRIBING or singular in _DESCRIBING

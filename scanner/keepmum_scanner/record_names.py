@@ -22,8 +22,17 @@ _QUALIFIED = compiled(
     r"wi-?fi|emergency|wallet|restore|disarm|pin|zugangs|t\u00fcr|sicherheits|entsperr|tor|alarmanlagen|seed)[ _-]?$"
 )
 _LONGEST_QUALIFIER = 16
+# The same in camelCase: "vpnBackupCode", "dbPIN".
+_CAMEL_QUALIFIED = compiled(
+    r"(?:(?i:2fa|mfa)|(?:(?<=[a-z0-9])|(?<=[A-Z]))(?:Recovery|Backup|Unlock|Lock|Door|Gate|Alarm|Access|Security|Safe|"
+    r"Wifi|WiFi|Emergency|Wallet|Restore|Disarm|Pin|Seed))$"
+)
+_CAMEL_PIN = compiled(r"(?:(?<=[a-z0-9])PINs?|(?<=[A-Za-z0-9])Pins?)(?=[\W_0-9A-Z]|$)")
 _PHRASES = ("code d'acc\u00e8s", "code d'acces", "c\u00f3digo de acceso", "codigo de acceso", "codice di accesso")
+_PART = compiled(r"(?<=[a-z0-9][._])pass(?![a-z0-9])")  # "router.admin.pass"
 _ACCESS_TOKEN = compiled(r"\bPAT\b")
+_PATTERNS = (("pin", _PIN), ("pin", _CAMEL_PIN), ("pass", _PART), ("pat", _ACCESS_TOKEN))  # each with a part of it
+_CASED = (_CAMEL_PIN, _ACCESS_TOKEN)
 
 
 def may_name(record: object, leave_out: Collection[str] = ()) -> bool:
@@ -62,11 +71,11 @@ def extra_names(text: str, lower: str) -> Iterator[tuple[int, int]]:
                 yield start, start + len(name)
     for noun in [noun for noun in _NOUNS if noun in lower]:
         for start in occurrences(noun, lower):
-            if _QUALIFIED.search(lower, max(0, start - _LONGEST_QUALIFIER), start):
+            begin = max(0, start - _LONGEST_QUALIFIER)
+            if _QUALIFIED.search(lower, begin, start) or _CAMEL_QUALIFIED.search(text, begin, start):
                 yield start, start + len(noun)
     for phrase in [phrase for phrase in _PHRASES if phrase in lower]:
         yield (start := lower.index(phrase)), start + len(phrase)
-    if "pin" in lower:
-        yield from (match.span() for match in _PIN.finditer(lower))
-    if "PAT" in text:
-        yield from (match.span() for match in _ACCESS_TOKEN.finditer(text))
+    for part, pattern in _PATTERNS:
+        if part in lower:
+            yield from (match.span() for match in pattern.finditer(text if pattern in _CASED else lower))

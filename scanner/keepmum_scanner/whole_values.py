@@ -27,7 +27,7 @@ TOKENS = 1  # the field may hold a value, but also a remark: no words, no plain 
 ANY = 2  # the field holds values
 
 _LONGEST, _LINES = 600, 30  # of a text that can be a value
-_SHORT, _SHORT_LINES = 160, 4
+_SHORT, _SHORT_LINES = 260, 6
 _QUOTES = "\"'`\u201c\u201d\u201e\u00ab\u00bb*"
 _TOKEN = compiled(r"\S+")
 _ISSUED = 12  # characters of a value that only a machine issues
@@ -36,6 +36,21 @@ _HEX = compiled(r"(?:[0-9a-f]{16,128}|[0-9A-F]{16,128})")
 _UUID = compiled(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PIN = compiled(r"[0-9]{4,8}")
 _WORD_AND_NUMBER = compiled(r"[^\W\d_]{3,}[._-]?[0-9]{2,6}[!?#$*.+]?")
+# Words and a number that are joined as in a name: "copper.Lantern12".
+_JOINED = compiled(
+    r"(?:[A-Z]?[a-z]{2,14}|[A-Z]{3,14})(?:[._+@-](?:[A-Z]?[a-z]{2,14}|[A-Z]{3,14})){1,3}[._-]?[0-9]{1,6}[!?#$*+]?"
+)
+# Names before a value that is no credential: "commit 3f2c9a1", "Session: …", "timeout = 300".
+_SETTINGS = frozenset(
+    "branch build cache commit created date digest format hash id issue length limit mode model number port pr "
+    "provider release request revision session sha size source status tag timeout timestamp trace ttl type url "
+    "version".split()
+)
+# Names of models, packages and metrics: "all-MiniLM-L6-v2", "recall@10", and links in Markdown.
+_NAMED_PART = r"(?:[A-Za-z]{1,24}|[A-Za-z]{0,3}[0-9]{1,2}[a-z]?)"
+_NAME = compiled(rf"(?=.*[A-Za-z]{{4}}){_NAMED_PART}(?:[-_:.]{_NAMED_PART})+|[A-Za-z]+@[0-9]{{1,2}}|.*\]\(.*")
+_ASSIGNED = compiled(r"[A-Za-z_][\w.-]*=(?=[^=])")
+_YEAR = compiled(r"(?:19|20)[0-9]{2}")
 _BASE32 = compiled(r"(?=[A-Z]{0,40}[2-7])[A-Z2-7]{16,64}=*|[A-Z2-7]{16}|[A-Z2-7]{32}")
 _CODE = compiled(r"[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,7}")
 # Codes in groups, several of them, or a seed in groups of four.
@@ -48,6 +63,8 @@ _CODES = compiled(
 _PHRASE = compiled(r"[^\W\d_]{2,24}(?:[ ,._-]{1,2}[^\W\d_]{2,24}){0,24}(?:[ ._-]?[0-9]{1,6})?[!?#$*.]?")
 _NUMBER_FIRST = compiled(r"[0-9]{1,6}(?:[ ._-][^\W\d_]{2,14}){2,8}[!?#$*]?")
 _CODE_MARKS = compiled(r"[()\[\]{}<>\"'\\]|=.*[^=]")
+# Links, commands, targets and files: no part of a text that is one of these is a credential.
+_NAME_MARKS = compiled(r"\]\(|://|\$\(|/$|\)=$|[a-z]\.(?:css|go|html|js|json|md|py|rs|sh|toml|ts|txt|ya?ml)$")
 _CAMEL = compiled(r"[A-Z][a-z]{3,14}(?:[A-Z][a-z]{3,14}){2,5}[0-9]{0,4}[!?#$*.]?")  # "CopperLanternRabbit"
 # "bob: …", "root / …".
 _OWNED = compiled(r"(?P<owner>[^\s:/|=]{1,32})\s{0,2}[:/|=]\s{1,4}(?P<value>\S.{3,127})")
@@ -63,6 +80,7 @@ _NO_VALUE = compiled(
     r"(?:[-_/]?[a-z]{0,9}-?[0-9]{0,4}){0,2}|x25519|p-?(?:256|384|521)|k8s|s3|ec2|"
     r"[0-9]{1,4}[-_ ]?\+?(?:chars?|characters?|days?|d|h|hrs?|hours?|m|s|ms|mins?|minutes?|months?|years?|bits?|"
     r"bytes?|kb|mb|words?|digits?|x|%|k|rounds?|times?)|"
+    r"[0-9]{1,2}-[a-z]{3}-(?:19|20)[0-9]{2}|"
     r"1password\S*|keepass\S*|v?[0-9]+(?:\.[0-9]+)+\S{0,8}|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?:[T ][0-9:.]+Z?)?|"
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,12}|\#[0-9]+|(?:19|20)[0-9]{2}[-/.]?q[1-4]|[0-9]{1,2}[:.][0-9]{2}"
 )
@@ -112,7 +130,8 @@ _REMARK = _PLACES | frozenset(
 # "It is …", "The code is …", "Use …", before a value; and what may follow it.
 _OPENING = compiled(
     r"(?i)(?:(?:it|this|that|the|a|my|our|new|old|current|latest|correct|value|code|pin|password|passphrase|one|token|key|"
-    r"secret|answer|pw|ok|okay|sure|yes|here|reads?|is|s|was|are|now|set to|changed to|use|using|enter|type|with|"
+    r"secret|answer|pw|ok|okay|sure|yes|here|reads?|is|s|was|are|now|(?:re)?set to|changed to|updated to|rotated to|"
+    r"currently|equals|be|new:|use|using|enter|type|with|"
     r"you go|log in|ist|lautet|est|es|das|der|die|le|la|el|\u00e8)\b[ ,:'=]+|(?:=|:|->|=>|\u2192|-)\s*){1,8}"
 )
 _AFTER_VALUE = compiled(
@@ -159,46 +178,65 @@ def _spans(text: str, strength: int, how: int, *, anything: bool) -> Iterator[Sp
 
 
 def _whole(text: str, start: int, value: str, how: int, *, anything: bool) -> Span | None:
-    """The span of the value that is all of `text`, or all but its introduction or a remark behind it."""
-    if _is_value(value, how, anything=anything):
-        return start, start + len(value)
+    """The span of the value that is all of `text`, or all but its introduction, a remark or a user's name."""
+    found = _alone(start, value, how, anything=anything)
+    if found:
+        return found
     opening = _OPENING.match(value)
     begin = start + (opening.end() if opening else 0)
-    if opening and begin < len(text):
-        at, rest = _bare(value[opening.end() :], begin)
-        rest = _TRAILER.sub("", rest)
-        if _is_value(rest, how, anything=anything):
-            return at, at + len(rest)
-    owned = _OWNED.fullmatch(value) if how == ANY else None
-    if owned and _REMARK.isdisjoint(words(owned["owner"])):
-        at, rest = _bare(owned["value"], start + owned.start("value"))
-        if _is_value(rest, how, anything=anything):
-            return at, at + len(rest)
     first = _TOKEN.match(text, begin)
     if first:
         at, token = _bare(first.group(), begin)
         if _AFTER_VALUE.match(text, at + len(token)) and _is_mixed_token(token):
             return at, at + len(token)
     if len(text) <= _SHORT and text.count("\n") <= _SHORT_LINES:
-        return next(_in_lines(text, value), None)
+        return next(_in_lines(text, value, how, anything=anything), None)
     return None
 
 
-def _in_lines(text: str, value: str) -> Iterator[Span]:
+def _alone(start: int, value: str, how: int, *, anything: bool) -> Span | None:
+    """The span of a value that is all of `value`, or all but its introduction, its owner and the time."""
+    if _is_value(value, how, anything=anything):
+        return start, start + len(value)
+    opening = _OPENING.match(value)
+    if opening and opening.end() < len(value):
+        at, rest = _bare(value[opening.end() :], start + opening.end())
+        rest = _TRAILER.sub("", rest)
+        if _is_value(rest, how, anything=anything):
+            return at, at + len(rest)
+    owned = _OWNED.fullmatch(value) if how == ANY else None
+    if owned and (_REMARK | _SETTINGS).isdisjoint(words(owned["owner"])):
+        at, rest = _bare(owned["value"], start + owned.start("value"))
+        if _is_value(rest, how, anything=anything):
+            return at, at + len(rest)
+    return None
+
+
+def _in_lines(text: str, value: str, how: int, *, anything: bool) -> Iterator[Span]:
     """The spans of the lines of a short text that are a value, or an owner and a value."""
     at = 0
     for line in text.split("\n"):
         bullet = _BULLET.match(line)
         skipped = bullet.end() if bullet else 0
         begin, rest = _bare(line[skipped:], at + skipped)
-        if rest != value and _is_mixed_token(rest):
-            yield begin, begin + len(rest)
+        if rest and rest != value and _is_line(rest):
+            found = _alone(begin, rest, how, anything=anything)
+            if found:
+                yield found
         pair = _PAIR.fullmatch(rest)
-        if pair and not _REMARK.intersection(words(rest[: pair.start("value")])):
+        if pair and not (_REMARK | _SETTINGS).intersection(words(rest[: pair.start("value")])):
             inner, token = _bare(pair["value"], begin + pair.start("value"))
             if _is_mixed_token(token):
                 yield inner, inner + len(token)
         at += len(line) + 1
+
+
+def _is_line(line: str) -> bool:
+    """Whether `line`, one of several, is spelled like a value; a single word or three may be the end of a sentence."""
+    if any(map(str.isdigit, line)):
+        return not _YEAR.fullmatch(line) and _NAME_MARKS.search(line) is None
+    count = len(_PARTS.findall(line))
+    return count >= _PHRASE_WORDS + any(map(str.isspace, line)) and _CODE_MARKS.search(line) is None
 
 
 def _bare(text: str, start: int) -> tuple[int, str]:
@@ -229,14 +267,16 @@ def _is_token(value: str, how: int, *, anything: bool) -> bool:
     """Whether `value`, one word, can be a credential."""
     if _PIN.fullmatch(value):
         return how == ANY and anything
-    if _NO_VALUE.fullmatch(value) or _TICKET.fullmatch(value):
+    if _NO_VALUE.fullmatch(value) or _TICKET.fullmatch(value) or "](" in value:
         return False
     if _HEX.fullmatch(value) or _UUID.fullmatch(value) or _BASE32.fullmatch(value):
         return True
-    if shapes.is_reference(value) or shapes.is_placeholder(value, 0.0) or _is_place(value):
+    joined = _JOINED.fullmatch(value) is not None and _REMARK.isdisjoint(words(value))
+    if _is_place(value) or (not joined and (shapes.is_reference(value) or shapes.is_placeholder(value, 0.0))):
         return False
     return (
-        is_secret(value, chosen=True, certain=False)
+        joined
+        or is_secret(value, chosen=True, certain=False)
         or is_secret(value, chosen=False, certain=True)
         or _WORD_AND_NUMBER.fullmatch(value) is not None
         or (_CODE.fullmatch(value) is not None and any(map(str.isdigit, value)))
@@ -269,7 +309,9 @@ def _is_phrase(value: str) -> bool:
 
 def _is_mixed_token(value: str) -> bool:
     """Whether `value`, a part of a text, is one word of letters and digits that can be a credential."""
-    return _is_mixed(value) and not any(map(str.isspace, value)) and _is_token(value, TOKENS, anything=False)
+    if not _is_mixed(value) or any(map(str.isspace, value)) or _ASSIGNED.match(value) or _NAME_MARKS.search(value):
+        return False
+    return _is_token(value, TOKENS, anything=False)
 
 
 def _is_mixed(value: str) -> bool:
@@ -280,7 +322,11 @@ def _is_distinctive(value: str, *, strict: bool) -> bool:
     """Whether hardly anything but a credential is spelled like `value`, one word of a text."""
     if _NO_VALUE.fullmatch(value) or _TICKET.fullmatch(value) or _is_place(value) or "://" in value or "A-Z" in value:
         return False
-    if is_generated(value) or (looks_like_password(value) and (has_symbol(value) or not strict)):
+    if is_generated(value):
+        return True
+    if _NAME.fullmatch(value) or _ASSIGNED.match(value) or _NAME_MARKS.search(value):
+        return False
+    if looks_like_password(value) and (has_symbol(value) or not strict):
         return True
     return (
         len(value) >= _ISSUED

@@ -10,7 +10,14 @@ import pytest
 from dialect_calls import opened
 from keepmum.core.errors import SecretFound
 
-VALUES = ("Sommer" + "2024!", "tiger copper lantern ribbon", "d3b07384d113edec49eaa6238ad5ff00", "4821", "Sunflower42")
+VALUES = (
+    "Sommer" + "2024!",
+    "tiger copper lantern ribbon",
+    "d3b07384d113edec49eaa6238ad5ff00",
+    "4821",
+    "Sunflower42",
+    "lantern.Rabbit" + "12",
+)
 NAME = "staging root password"
 CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "keepmum, title": ("keepmum", "remember", {"title": NAME, "text": "{}"}),
@@ -22,8 +29,20 @@ CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "token-saver, key": ("token-saver", "write_memory", {"key": "prod.db.password", "value": "{}"}),
     "token-saver, value": ("token-saver", "write_memory", {"key": "prod", "value": {"password": {"now": "{}"}}}),
     "hackathon, key": ("hackathon", "remember", {"key": "staging/root-password", "value": "{}"}),
+    "hackathon, context of another key": (
+        "hackathon",
+        "remember",
+        {"key": "misc", "value": "{}", "context": "Our router pw since Monday"},
+    ),
+    "keepmum, two lines": ("keepmum", "remember", {"title": NAME, "text": "admin\n{}"}),
+    "token-saver, camelCase": ("token-saver", "write_memory", {"key": "vpnBackupCode", "value": "set to {}"}),
     "hackathon, context": ("hackathon", "remember", {"key": "staging", "value": "{}", "context": NAME}),
     "koi, tags": ("koi", "remember", {"tags": ["password"], "content": "{}"}),
+    "per-user, context": (
+        "per-user",
+        "MemoryStore",
+        {"userId": "ada", "category": "fact", "content": "{}", "context": "her wifi passphrase, from chat"},
+    ),
     "per-user, tags": (
         "per-user",
         "MemoryStore",
@@ -35,7 +54,7 @@ CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
 def filled(value: Any, secret: str) -> Any:
     if isinstance(value, dict):
         return {name: filled(item, secret) for name, item in value.items()}
-    return secret if value == "{}" else value
+    return value.replace("{}", secret) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize("secret", VALUES)
