@@ -183,6 +183,7 @@ UNSEEN = Templates(
         ("access-token.threshold in the mobile app", "{number}"), ("client_secret_expiries_in_jenkins", "{number}"),
         ("Trace of the failing token exchange", "{uuid}"), ("branch for the credentials", "feature/creds-refactor2"),
         ("How the login works", "AuthGuard2 asks all-MiniLM-L6-v2 and reports nDCG@10"), ("OAuth library", "authlib 1.3.0"),
+        ("auth.token.leeway", "{number}"), ("logins per day", "{number}"), ("number of API keys", "{number}"),
         ("compassion of the secretary", "{sha}"), ("keynote passenger", "{number}"), ("login page package", "{uuid}"),
     ),
 )  # fmt: skip

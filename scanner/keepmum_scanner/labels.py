@@ -44,7 +44,7 @@ _COMPOUND = compiled(
 _QUESTION = compiled(r"(?:how|why|when|warum|wie|wann|pourquoi|comment|quand)\b")  # the answer is an explanation
 # What a title is about before it mentions credentials: "Which commit fixed the token bug", "Trace of the login".
 _ABOUT = compiled(
-    r"\b(?:bug|branch|build|commit|file|hash|issue|library|migration|package|page|path|pr|release|request|revision|sha|"
+    r"\b(?:amount|average|bug|branch|build|commit|count|file|hash|issue|library|migration|number|package|page|path|pr|release|request|revision|sha|"
     r"tag|ticket|trace|version)(?:e?s)?\s+(?:about|added|after|before|broke|changed|checks|fixed|fixes|for|in|"
     r"introduced|moved|of|on|removed|rotated|that|to|where|which|with)\b[^.:;\n]*$"
 )
@@ -56,9 +56,10 @@ _JOINING = frozenset(("and", "or", "und", "et", "y"))
 # A name that continues with one of these describes a credential, and does not hold it.
 _DESCRIBING = frozenset(
     "adapter author branch cap cleanup commit comparison controller coverage deadline default factory failure filter "
-    "flag focus hotkey import interceptor keyboard label landing layout maximum notification overhead package "
-    "placeholder position pr pull ratio refactor refactoring release retry rollout route sha shortcut spec tab tag "
-    "threshold tooltip trace tracking util utils validated verified wrapper "
+    "flag focus frequency grace hotkey import interceptor keyboard label landing latency layout leaked leeway lookup "
+    "maximum metric notification overhead package per placeholder port position pr pull ratio refactor "
+    "refactoring release retry reuse rollout rotation route sha shortcut skew spec tab tag threshold "
+    "tooltip trace tracking util utils validated verified wrapper "
     "board header pad terminal vendor "
     "age alert alerts algorithm alias api arn attempt attempts audit auth authentication best bits box breach "
     "bucket budget bug button bytes cache change changes characters chars check checker checks class column "
