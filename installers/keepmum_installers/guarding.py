@@ -233,9 +233,10 @@ def _find(target: Target, machine: Machine) -> _ServerEntry:
     if found:
         scopes = " or ".join(f"--scope {each.servers.scope}" for each in found)
         raise InstallError(f"{target.client} has {target.server} in several places", f"Choose one: {scopes}.")
-    names = ", ".join(sorted({each.server for each in servers})) or "none"
+    names = ", ".join(sorted({each.server for each in servers}))
+    known = f"It has {names}." if names else "Its settings name no server."
     raise InstallError(
-        f"{target.client} has no server of that name here", f"It has: {names}. Those of plugins are not among them."
+        f"{target.client} has no server of that name here", f"{known} Servers of plugins are not in its settings."
     )
 
 

@@ -243,6 +243,16 @@ def test_the_list_shows_what_is_guarded(machine: Machine, own_file: Path, capsys
     assert own_file.exists()
 
 
+def test_an_unknown_server_is_answered_with_those_there_are(machine: Machine, own_file: Path) -> None:
+    with pytest.raises(InstallError) as caught:
+        add(machine, "nope")
+    assert caught.value.next_step.startswith("It has memory, other, remote.")
+    own_file.write_text("{}")
+    with pytest.raises(InstallError) as caught:
+        add(machine, "nope")
+    assert caught.value.next_step.startswith("Its settings name no server.")
+
+
 def test_the_list_names_our_own_server(machine: Machine, own_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own_file.write_text(json.dumps({"mcpServers": {"memory": {"command": "keepmum", "args": ["mcp"]}}}))
     assert guarding.show(None, machine, Console()) == 0
