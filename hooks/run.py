@@ -20,53 +20,56 @@ def trusted_home() -> str:
 
     It decides the same for a home without links, whose parents belong to this user or root; a test compares the two.
     """
-    user, named = [environ.get(name, b"").decode("utf-8", "surrogateescape") for name in (b"HOME", b"KEEPMUM_HOME")]
-    home = named or user + "/.keepmum"
-    own = (geteuid(), 0)
-    folder = f"{home}/cache/pycache{HERE}/keepmum_hooks"
-    names = [f"{folder}/{name}.{sys.implementation.cache_tag}.pyc" for name in ("__init__", "home")]
+    named = environ.get(b"KEEPMUM_HOME")
+    home = (named or environ[b"HOME"] + b"/.keepmum").decode("utf-8", "surrogateescape")
+    own = geteuid()
+    path = home + "/cache/pycache" + HERE + "/keepmum_hooks"
+    ending = "." + str(sys.implementation.cache_tag) + ".pyc"
+    names = [path + "/__init__" + ending, path + "/home" + ending]
     while home[:1] == "/" != home[-1:]:
-        above = len(folder) - len(home)  # negative above the home
-        for path in [*names, folder or "/"]:
-            status = lstat(path)
-            mode, owner = status.st_mode, status.st_uid
-            if owner not in own[: 1 + (above < 0)] or mode & 0o170000 == 0o120000:
+        for name in (*names, path):
+            status = lstat(name)
+            if status.st_uid != own or status.st_mode & LINK_OR_WRITABLE:
                 return ""
-            if mode & 0o022 and (above >= 0 or not mode & 0o1000):
-                return ""
-        if above <= 0 and named:
-            for mark in ("git", "keepmum.toml", "hg", "jj", "svn"):
-                try:
-                    lstat(f"{folder}/.{mark}")
-                except OSError:
-                    continue
-                return ""
-        if not folder or (above == 0 and not named):
-            return home
-        names, folder = [], folder.rpartition("/")[0]
-    return ""
+        if path == home:
+            break
+        names, path = [], path.rpartition("/")[0]
+    else:
+        return ""
+    while named:
+        for mark in ("/.git", "/.keepmum.toml", "/.hg", "/.jj", "/.svn"):
+            try:
+                lstat(path + mark)
+            except OSError:
+                continue
+            return ""
+        if not path:
+            break
+        path = path.rpartition("/")[0]
+        status = lstat(path or "/")
+        if status.st_uid not in (own, 0) or (status.st_mode & LINK_OR_WRITABLE and not status.st_mode & STICKY):
+            return ""
+    return home
 
 
+LINK_OR_WRITABLE, STICKY = 0o20022, 0o1000  # by others; of the types of files, links and devices have the first bit
 CODE = 2 * (sys.argv[1:2] == ["guard"])
 try:
     gc.disable()  # a hook's objects live as long as the process
     sys.path.insert(0, HERE)
     sys.dont_write_bytecode = True  # never to the plugin's folder: some clients distrust a plugin that changes
     try:
-        HOME = None
-        if sys.platform != "win32":
-            try:
+        HOME = ""
+        try:
+            if sys.platform != "win32":
                 HOME = trusted_home()
-            except OSError:  # no bytecode yet
-                HOME = ""
-            if HOME:
-                sys.pycache_prefix, sys.dont_write_bytecode = HOME + "/cache/pycache", False
+        except (OSError, KeyError):  # no bytecode yet, or no home
+            pass
+        if HOME:
+            sys.pycache_prefix, sys.dont_write_bytecode = HOME + "/cache/pycache", False
         from keepmum_hooks import home
 
-        ENVIRON = home.environment()
-        HOME = HOME or home.find(ENVIRON)
-        if HOME:
-            home.use_bytecode(HOME)
+        ENVIRON = home.begin(HOME)
         from keepmum_hooks.main import run
 
         run(ENVIRON)

@@ -3,6 +3,7 @@
 Hooks import this module first, and the launcher compiles it at each start: it imports built-in modules only.
 """
 
+import marshal
 import sys
 
 if sys.platform == "win32":
@@ -14,8 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
+    from typing import Any
 
 __all__ = [
+    "begin",
     "environment",
     "exists",
     "find",
@@ -34,6 +37,7 @@ _MOST_LINKS = 40  # as on Linux
 _used: "list[str]" = []  # the home whose bytecode this process loads; the decision about it is final
 _reported: "set[str]" = set()  # homes that are ignored
 _private: "set[str]" = set()  # folders that were found to be private
+_owners = () if sys.platform == "win32" else (calls.geteuid(), 0)
 
 
 def find(environ: "Mapping[str, str]") -> "str | None":
@@ -140,19 +144,32 @@ def is_private(path: str, home: str) -> bool:
     """Whether only this user, or root, can write the file or folder and each folder above it up to the home."""
     if sys.platform == "win32":
         return True  # there are no such modes
+    try:
+        return _is_closed(calls.stat(path)) and (len(path) <= len(home) or _is_in_private(path, home))
+    except OSError:
+        return False
+
+
+def _is_closed(status: "calls.stat_result") -> bool:
+    """Whether a file or folder belongs to this user or root, and only they can write it."""
+    return status.st_uid in _owners and not status.st_mode & _OTHERS_WRITE
+
+
+def _is_in_private(path: str, home: str) -> bool:
+    """Whether the folders of the path up to the home are private; each is examined once.
+
+    Raises: OSError when one cannot be examined.
+    """
+    folder = path.rpartition("/")[0]
     passed = []
-    while path not in _private:
-        try:
-            status = calls.stat(path)
-        except OSError:
+    while folder not in _private:
+        if not _is_closed(calls.stat(folder)):
             return False
-        if status.st_uid not in (calls.geteuid(), 0) or status.st_mode & _OTHERS_WRITE:
-            return False
-        passed.append(path)
-        if len(path) <= len(home):
+        passed.append(folder)
+        if len(folder) <= len(home):
             break
-        path = path.rpartition("/")[0]
-    _private.update(passed[1:])  # the first may be a file, which may be replaced
+        folder = folder.rpartition("/")[0]
+    _private.update(passed)
     return True
 
 
@@ -178,6 +195,23 @@ def make_private(folder: str) -> None:
             calls.mkdir(folder, 0o700)
         except FileExistsError:
             return  # another hook was faster
+
+
+def begin(checked: str) -> dict[str, str]:
+    """The environment of a hook, whose imports use bytecode in the home from now on.
+
+    `checked` is the home if that, and the folders of this module's bytecode, were found to be private; else "".
+    """
+    environ = environment()
+    # Our modules import it for their syntax alone; loading it takes 2 % of a hook.
+    future = sys.modules["__future__"] = type(sys)("__future__")
+    future.annotations = None  # type: ignore[attr-defined]  # of a module that is made here
+    if checked:
+        _private.add(str(__spec__.cached).rpartition("/")[0])
+    home = checked or find(environ)
+    if home:
+        use_bytecode(home)
+    return environ
 
 
 def use_bytecode(home: str) -> None:
@@ -212,6 +246,7 @@ def use_bytecode(home: str) -> None:
         (loaders.ExtensionFileLoader, create_module),
     ):
         setattr(owner, function.__name__, function)
+    _add_finder(loaders, home)
     was_compiled = sys.pycache_prefix is None
     sys.pycache_prefix = home + "/cache/pycache"
     sys.dont_write_bytecode = not has_room_for_bytecode(home)
@@ -222,6 +257,67 @@ def use_bytecode(home: str) -> None:
                 loader.get_code(name)  # type: ignore[union-attr]  # as above
             except EOFError:  # a full disk leaves truncated files
                 calls.unlink(loaders.cache_from_source(loader.path))  # type: ignore[union-attr]  # as above
+
+
+def _add_finder(loaders: "Any", home: str) -> None:
+    """Add a finder of our modules that uses up-to-date bytecode in half the time and a third of the system calls.
+
+    Packages, and modules without such bytecode, are left to the finders and loaders of Python.
+    """
+    if sys.platform == "win32":  # without modes and with other paths
+        return
+    from _frozen_importlib import ModuleSpec
+
+    magic = loaders.MAGIC_NUMBER + b"\0\0\0\0"  # the bytecode names time and size of its source
+    prefix, ending = home + "/cache/pycache", f".{sys.implementation.cache_tag}.pyc"
+
+    class Loader(loaders.SourceFileLoader):  # type: ignore[misc]  # of a class that is not known
+        """Loads one module from `bytecode` if that belongs to a source with this status."""
+
+        def get_code(self, name: str) -> "Any":
+            return _code(self.bytecode, self.expected, home) or super().get_code(name)
+
+    class Finder:
+        """The finder."""
+
+        @staticmethod
+        def find_spec(name: str, path: "Any" = None, _target: object = None) -> "Any":
+            is_ours = name.startswith("keepmum") and type(path) is list and path
+            if not is_ours or sys.pycache_prefix != prefix:  # None once the bytecode is suspected to be broken
+                return None
+            file = f"{path[0]}/{name.rpartition('.')[2]}"
+            try:
+                source = calls.stat(file + ".py")
+            except OSError:
+                return None
+            loader = Loader(name, file + ".py")
+            loader.bytecode = f"{prefix}{file}{ending}"
+            size = (int(source.st_mtime) & 0xFFFFFFFF, source.st_size & 0xFFFFFFFF)
+            loader.expected = magic + b"".join(number.to_bytes(4, "little") for number in size)
+            spec = ModuleSpec(name, loader, origin=loader.path)
+            spec.cached = loader.bytecode
+            spec.has_location = True
+            return spec
+
+    sys.meta_path.insert(0, Finder)
+
+
+def _code(path: str, expected: bytes, home: str) -> "Any":
+    """The code in a file of bytecode that begins as expected and that no other user can write; None without one."""
+    try:
+        descriptor = calls.open(path, calls.O_RDONLY | calls.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = calls.fstat(descriptor)
+        raw = calls.read(descriptor, status.st_size)
+        if raw[: len(expected)] != expected or not (_is_closed(status) and _is_in_private(path, home)):
+            return None
+        return marshal.loads(memoryview(raw)[len(expected) :])  # noqa: S302 - private and ours, as in Python's loader
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+    finally:
+        calls.close(descriptor)
 
 
 def _check(path: str, home: str, error: "type[Exception]") -> None:

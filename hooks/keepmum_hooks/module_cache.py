@@ -35,7 +35,12 @@ __all__ = ["discard", "load", "save"]
 _KEY = 1  # of the checksum; change it when the format changes
 _SUM = 8  # bytes
 _LIMIT = 8 << 20  # bytes, many times the size of the scanner
-_MODULES = ("keepmum_scanner", "keepmum_hooks.call_scan", "keepmum_hooks.edits")  # and all modules below the first
+_MODULES = ("keepmum_scanner", "keepmum_hooks.call_scan")  # and all modules below the first
+_RARE = (
+    "keepmum_scanner.records",
+    "keepmum_scanner.labels",
+    "keepmum_scanner.whole_values",
+)  # most texts name no credential
 _EXPRESSIONS = "keepmum_scanner.expressions"
 
 
@@ -119,7 +124,7 @@ def _execute(modules: tuple[Module, ...]) -> None:
 def _save() -> None:
     cached = {module[0] for module in _State.modules}
     # The import system moves a module to the end of sys.modules when it is complete, so dependencies come first.
-    names = [name for name in sys.modules if name.startswith(_MODULES) and name not in cached]
+    names = [name for name in sys.modules if name.startswith(_MODULES) and name not in cached and name not in _RARE]
     compiled = sys.modules[_EXPRESSIONS].newly_compiled()
     expressions = dict(_State.expressions)
     if compiled:

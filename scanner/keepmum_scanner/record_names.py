@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 NEUTRAL = "key"  # what most memory servers call the name of a memory
+_JSON_STARTS = ("{", "[")  # of texts that contain fields of their own
 _LONGEST = 512  # characters at the start and the end of a text that are read
 # Names that are too short or too common to count everywhere.
 _ALONE = tuple("puk pw otp totp cred login mnemonic contrasena geheimzahl zugangsdaten identifiants".split())
@@ -36,23 +37,33 @@ _CASED = (_CAMEL_PIN, _ACCESS_TOKEN)
 
 
 def may_name(record: object, leave_out: Collection[str] = ()) -> bool:
-    """Whether any name or text of `record` contains a word that may name a credential; one pass over all of it."""
+    """Whether any name or text of `record` contains a word that may name a credential in another field; one pass.
+
+    The only value of a record can be named by the names on its path alone.
+    """
+    names: list[str] = []
     texts: list[str] = []
+    count = 0  # of strings and numbers
     waiting = [record]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
             texts.append(value if len(value) <= _LONGEST else value[:_LONGEST] + "\n" + value[-_LONGEST:])
+            count += 1
             continue
         items = getattr(value, "items", None)
         if items is not None:
             for name, item in items():
                 if name not in leave_out:
-                    texts.append(name if name != NEUTRAL else "")
+                    names.append(name if name != NEUTRAL else "")
                     waiting.append(item)
         elif isinstance(value, (list, tuple)):
             waiting += value
-    return _may_name("\n".join(texts))
+        elif value is not None and not isinstance(value, bool):
+            count += 1
+    if count > 1 or (texts and texts[0].lstrip().startswith(_JSON_STARTS)):
+        names += texts
+    return _may_name("\n".join(names))
 
 
 def _may_name(text: str) -> bool:

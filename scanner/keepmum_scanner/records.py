@@ -6,12 +6,11 @@ beside it and around it, the items next to it in a list, and the head of its col
 
 from __future__ import annotations
 
-from keepmum_scanner import labels, whole_values
+from keepmum_scanner import labels
 from keepmum_scanner.finding import Finding, fingerprint
 from keepmum_scanner.labels import ANNOUNCES, NAMES, NONE, TOPIC, UNNAMED
 from keepmum_scanner.normalise import normalise
 from keepmum_scanner.record_names import NEUTRAL, may_name
-from keepmum_scanner.whole_values import ANY, STRICT, TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,9 +299,11 @@ class _Search:
         strength, anything = max(path_label, field.column, around)
         if strength == NONE:
             return
+        from keepmum_scanner import whole_values  # few records get here
+
         how = _how(own.lower(), around[0])
         if field.is_value or max(path_label, field.column)[0] >= NAMES:
-            how = ANY
+            how = whole_values.ANY
         view = normalise(text)
         candidates = whole_values.find(view.text, strength, how, anything=anything)
         for (rule, start, end, confidence), span in zip(
@@ -332,6 +333,8 @@ def _within(text: object, longer: object) -> bool:
 
 def _how(name: str, strength: int) -> int:
     """How the value of a field is judged by the field's name."""
+    from keepmum_scanner.whole_values import ANY, STRICT, TOKENS
+
     if name in _VALUES or not name:
         return ANY
     if name in _TITLES and strength == ANNOUNCES:
