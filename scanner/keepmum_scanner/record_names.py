@@ -32,8 +32,9 @@ _CAMEL_PIN = compiled(r"(?:(?<=[a-z0-9])PINs?|(?<=[A-Za-z0-9])Pins?)(?=[\W_0-9A-
 _PHRASES = ("code d'acc\u00e8s", "code d'acces", "c\u00f3digo de acceso", "codigo de acceso", "codice di accesso")
 _PART = compiled(r"(?<=[a-z0-9][._])pass(?![a-z0-9])")  # "router.admin.pass"
 _ACCESS_TOKEN = compiled(r"\bPAT\b")
-_PATTERNS = (("pin", _PIN), ("pin", _CAMEL_PIN), ("pass", _PART), ("pat", _ACCESS_TOKEN))  # each with a part of it
-_CASED = (_CAMEL_PIN, _ACCESS_TOKEN)
+# Each with a part of what it matches; those of the second row need the case of the text.
+_PATTERNS = (("pin", _PIN), ("pass", _PART))
+_CASED_PATTERNS = (("PIN", _CAMEL_PIN), ("Pin", _CAMEL_PIN), ("PAT", _ACCESS_TOKEN))
 
 
 def may_name(record: object, leave_out: Collection[str] = ()) -> bool:
@@ -87,6 +88,6 @@ def extra_names(text: str, lower: str) -> Iterator[tuple[int, int]]:
                 yield start, start + len(noun)
     for phrase in [phrase for phrase in _PHRASES if phrase in lower]:
         yield (start := lower.index(phrase)), start + len(phrase)
-    for part, pattern in _PATTERNS:
-        if part in lower:
-            yield from (match.span() for match in pattern.finditer(text if pattern in _CASED else lower))
+    for read, patterns in ((lower, _PATTERNS), (text, _CASED_PATTERNS)):
+        for pattern in [pattern for part, pattern in patterns if part in read]:
+            yield from (match.span() for match in pattern.finditer(read))

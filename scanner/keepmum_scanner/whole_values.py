@@ -86,6 +86,7 @@ _NO_VALUE = compiled(
 )
 _TICKET = compiled(r"[A-Z][A-Z0-9]{1,6}-[0-9]{1,6}")
 _PLACE = compiled(r"[A-Za-z0-9]+(?:[-_./:][A-Za-z0-9]+)+")
+_WHOLE_PARTS = compiled(r"(?<![A-Za-z0-9])[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))")  # "db" of "db01", none of "r6pg"
 # Parts of the names of resources and of places where credentials are kept.
 _PLACES = ELSEWHERE | frozenset(
     "access account accounts acme admins api app apps auth aws azure backend backup billing bot bucket cert ci cli "
@@ -286,7 +287,7 @@ def _is_token(value: str, how: int, *, anything: bool) -> bool:
 
 def _is_place(value: str) -> bool:
     """Whether `value` is the name of a resource or of a place, such as `infra-db-01` or `secret/data/db`."""
-    return _PLACE.fullmatch(value) is not None and not _PLACES.isdisjoint(words(value))
+    return _PLACE.fullmatch(value) is not None and not _PLACES.isdisjoint(words(" ".join(_WHOLE_PARTS.findall(value))))
 
 
 def _is_phrase(value: str) -> bool:

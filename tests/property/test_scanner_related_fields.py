@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 import pytest
 
 from keepmum_scanner import scan
@@ -29,3 +32,26 @@ def test_an_honest_record_is_not_refused(half: str) -> None:
     cases = [record for _, record in honest(HALVES[half], 8 * ROUNDS, "honest")]
     refused = [record for record in cases if find_related(record)]
     assert len(refused) <= MOST_REFUSED * len(cases), refused
+
+
+TOPICS = (
+    "How login works",
+    "Token handling in the API",
+    "Password policy",
+    "Auth decisions",
+    "API keys",
+    "Admin password",
+)
+TAGS = (["auth", "login"], ["token", "api"], ["password"], ["security", "secrets"])
+
+
+def test_an_ordinary_paragraph_under_a_title_about_logins_is_not_refused(root: Path) -> None:
+    rng = random.Random("paragraphs")
+    pages = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    paragraphs = [
+        one for page in sorted(pages) for one in page.read_text(encoding="utf-8").split("\n\n") if one.strip()
+    ]
+    records: list[dict[str, object]] = [{"title": rng.choice(TOPICS), "text": one} for one in paragraphs]
+    records += [{"title": one[:80], "text": one, "tags": rng.choice(TAGS)} for one in paragraphs]
+    refused = [record for record in records if find_related(record)]
+    assert len(refused) <= MOST_REFUSED * len(records), refused
