@@ -162,7 +162,7 @@ def _strength(text: str, lower: str, start: int, end: int, kind: int) -> Label:
 def _followed(text: str, lower: str, start: int, end: int) -> int:
     """The strength of the name at [start, end), by what follows it and by what the text is about."""
     rest = _REST.match(text, end)
-    if rest and (_SOURCE_FILE.match(rest.group()) or any(map(_describes, words(rest.group())))):
+    if rest and (_SOURCE_FILE.match(rest.group()) or any(map(describes, words(rest.group())))):
         return NONE
     if " " not in text:
         return NAMES
@@ -170,12 +170,12 @@ def _followed(text: str, lower: str, start: int, end: int) -> int:
     others = words(compound.group()) if compound else []
     if lower[start:end] not in _WEAK:
         others = list(takewhile(lambda word: word not in _JOINING, others))
-    if any(map(_describes, others)) or _QUESTION.match(lower) or _ABOUT.search(lower, 0, start):
+    if any(map(describes, others)) or _QUESTION.match(lower) or _ABOUT.search(lower, 0, start):
         return TOPIC
     return NAMES
 
 
-def _describes(word: str) -> bool:
+def describes(word: str) -> bool:
     """Whether a name that continues with `word`, also in the plural, describes a credential."""
     singular = word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
     return word in _DESCRIBING or singular in _DESCRIBING

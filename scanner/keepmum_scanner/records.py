@@ -178,6 +178,8 @@ class _Search:
             if header:
                 yield from self._rows(item, (*path, name), names, label, heads)
             else:
+                if not isinstance(item, str) and any(map(labels.describes, labels.words(name))):
+                    label = min(label, (TOPIC, False))  # the name, such as "session.timeout", says what is inside
                 below = _Field(item, (*path, name), names, min(label, most))
                 below.is_value = is_pair and name.lower() not in _NAMES
                 yield below
@@ -297,8 +299,8 @@ class _Search:
         path_label = self._path_label(field.names)
         around = UNNAMED if last and last[0] in _IDENTIFYING and own.lower() not in _VALUES else field.label
         strength, anything = max(path_label, field.column, around)
-        if strength == NONE:
-            return
+        if strength == NONE or (own.lower() in _REMARKS and self._text_label(text)[0] == ANNOUNCES):
+            return  # a remark that names a credential is not its value
         from keepmum_scanner import whole_values  # few records get here
 
         how = _how(own.lower(), around[0])

@@ -165,3 +165,19 @@ def test_the_time_grows_with_the_size_of_a_graph() -> None:
         return time.process_time() - start
 
     assert seconds(2000) < 20 * max(min(seconds(400) for _ in range(3)), 0.005)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param({"text": "Login data", "data": {"session.timeout": {"value": "3600"}}}, id="name of an object"),
+        pytest.param({"text": "Login data", "data": {"authors": {"value": "Ana, Bob"}}}, id="plural"),
+        pytest.param({"text": "Injected as DB_PASS at deploy time", "why": "pw (jenkins)"}, id="a name is no value"),
+    ],
+)
+def test_a_name_that_says_what_the_value_is_wins(record: dict[str, object]) -> None:
+    assert find_related(record) == []
+
+
+def test_a_password_under_such_a_name_is_found() -> None:
+    assert find_related({"text": "Login data", "data": {"session.timeout": {"value": "Winter" + "2031!x"}}})
