@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from keepmum_scanner import scan
-from keepmum_scanner.records import find_related
+from keepmum_scanner.record_names import may_name
+from keepmum_scanner.records import _decode, _Search, find_related
 from related_fields import HALVES, VALUES, honest, leaks, strings
 
 ROUNDS = 6
@@ -55,3 +56,11 @@ def test_an_ordinary_paragraph_under_a_title_about_logins_is_not_refused(root: P
     records += [{"title": one[:80], "text": one, "tags": rng.choice(TAGS)} for one in paragraphs]
     refused = [record for record in records if find_related(record)]
     assert len(refused) <= MOST_REFUSED * len(records), refused
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("kind", VALUES)
+def test_no_record_with_a_finding_is_left_out_before_the_search(kind: str, half: str) -> None:
+    records = [record for _, record, _ in leaks(HALVES[half], kind, 2, "shortcut")]
+    records += [{"password": {"value": value}} for *_, value in leaks(HALVES[half], kind, 1, "single value")]
+    assert [one for one in records if any(_Search(_decode, ()).findings(one)) and not may_name(one)] == []
