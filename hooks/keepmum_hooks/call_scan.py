@@ -42,20 +42,24 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
 
     Raises: any error of the scanner, ImportError when it cannot be loaded.
     """
-    from keepmum_scanner.finding import in_field
+    from keepmum_scanner.finding import in_field, shown_path
 
     scan = AllowlistScanner(home)
+
+    def may_show(name: str) -> bool:
+        return _is_plain(name) and not scan(name)
+
     findings: dict[str, None] = {}
     fingerprints: dict[str, None] = {}
     for text in texts(call.input, call.existing):
         for finding in in_field(text.name, scan(text.text)):
-            field = text.location(lambda name: not scan(name))
+            field = text.location(may_show)
             findings[f"{finding.rule} in {field}, line {text.line(finding.start)}"] = None
             if finding.fingerprint:
                 fingerprints[finding.fingerprint] = None
     for path, field_text, finding in scan.related(call.input, call.existing):
         line = field_text.count("\n", 0, finding.start) + 1
-        findings[f"{finding.rule} in {_shown(path, scan)}, line {line}"] = None
+        findings[f"{finding.rule} in {shown_path(path, may_show)}, line {line}"] = None
         if finding.fingerprint:
             fingerprints[finding.fingerprint] = None
     return list(findings), list(fingerprints)
@@ -198,19 +202,6 @@ def texts(value: Mapping[str, Any], leave_out: Collection[str] = ()) -> Iterator
             inner = loads(one) if level < _JSON_LEVELS and one.lstrip()[:1] in ("{", "[", '"') else None
             if inner is not None:
                 pending.append((inner, name, (steps, _JSON, 0), level + 1))
-
-
-def _shown(path: tuple[str | int | None, ...], scan: Callable[[str], list[Finding]]) -> str:
-    """The path as in `entities[0].notes`; a field name that is not clean is not shown."""
-    shown = ""
-    for step in path:
-        if step is None:
-            shown += " (JSON)"
-        elif isinstance(step, int):
-            shown += f"[{step}]"
-        else:
-            shown += f".{step}" if _is_plain(step) and not scan(step) else ".(a name)"
-    return shown.lstrip(".")
 
 
 def _is_plain(name: str) -> bool:

@@ -173,7 +173,7 @@ class GuardRules:
         return False
 
     def _match_open(self, words: Sequence[str], cwd: str) -> bool:
-        """Whether one of the words, which stand for several names, can be a guarded path; so many words can be any."""
+        """Whether one of the words, which stand for several names, can be a guarded path; True if too many to try."""
         if len(words) > _MOST_OPEN:
             return True
         patterns = [FilePattern(pattern, self._user) for pattern in self._patterns] if words else []

@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
 _IDENTIFIED = "session conversation thread chat run user agent app message request trace project group".split()
@@ -83,6 +83,19 @@ def in_field(name: str, findings: list[Finding]) -> list[Finding]:
     if not findings or not name.lower().replace("_", "").replace("-", "").endswith(_ID_FIELDS):
         return findings
     return [finding for finding in findings if not finding.rule.startswith("secret.")]
+
+
+def shown_path(path: Iterable[str | int | None], may_show: Callable[[str], bool]) -> str:
+    """A path as in `entities[0].notes`; None is the step into JSON in a string. Other names are not shown."""
+    shown = ""
+    for step in path:
+        if step is None:
+            shown += " (JSON)"
+        elif isinstance(step, int):
+            shown += f"[{step}]"
+        else:
+            shown += f".{step if may_show(step) else '(a name)'}"
+    return shown.removeprefix(".")
 
 
 def redact(text: str, findings: Iterable[Finding]) -> str:

@@ -1,7 +1,7 @@
 """Finds values that another field of the same record names a credential: a title and a text, a name and its notes.
 
 A record is JSON: the fields of a memory, or the input of a tool. What names a value: the names on its path, the texts
-beside it and around it, the items next to it in a list, and the head of its column in a table.
+in the same object and around it, the items next to it in a list, and the head of its column in a table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_related"]
 
-_MOST_TEXTS = 24  # of an object that may name values beside it
+_MOST_TEXTS = 24  # of an object that may name its other values
 _WIDEST = 64  # fields of an object in which a list may be the head of another
 _PAIR = 3  # fields of an object that is a label and a value
 _MOST_NAMES = 8  # of a path that are read
@@ -52,7 +52,7 @@ _GIVING = frozenset("equals has is uses value with".split())
 _OWN_LABELS = frozenset(
     "attribute entity entityname entity_name field heading key label name param property subject title topic".split()
 )
-# The last words of names whose values are no credentials whatever stands beside them.
+# The last words of names whose values are no credentials, whatever the other fields say.
 _IDENTIFYING = frozenset(
     "account actor agent at author branch by checksum client commit created date day digest directory duration "
     "email env environment etag expires file filename fingerprint folder hash host hostname id ids index ip "
@@ -75,7 +75,7 @@ class _Field:
         self.names = names  # on its path
         self.label = label  # of the texts around it
         self.column = column  # of the head of its column
-        self.is_value = False  # whether it stands beside a label of its own, as in {"property": …, "content": …}
+        self.is_value = False  # whether a label in the same object is its own, as in {"property": …, "content": …}
 
 
 def find_related(
@@ -231,12 +231,12 @@ class _Search:
             strongest = _strongest(inside)
             for place, cell in enumerate(cells):
                 other = next((one for one in strongest if one != place), None)
-                beside = UNNAMED if other is None else inside[other]
+                same_row = UNNAMED if other is None else inside[other]
                 column = heads[place] if place < len(heads) else UNNAMED
-                yield _Field(cell, (*path, number, place), names, max(label, beside), column)
+                yield _Field(cell, (*path, number, place), names, max(label, same_row), column)
 
     def _header(self, items: list[tuple[str, object]], number: int) -> tuple[int, list[Label]] | None:
-        """Number and labels of the list beside item `number` that names its columns or elements."""
+        """Number and labels of the other list that names the columns or elements of item `number`."""
         value = self._container(items[number][1])
         if not _is_list(value) or not value or len(items) > _WIDEST:
             return None

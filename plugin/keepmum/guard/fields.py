@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepmum.guard.message import Members, decode
 from keepmum.guard.scanning import related, scan
-from keepmum_scanner.finding import in_field
+from keepmum_scanner.finding import in_field, shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,16 +113,7 @@ def _is_value(text: str) -> bool:
 
 
 def _shown(path: Path) -> str:
-    """The path as text; a name that could itself be a secret is not shown."""
-    shown = ""
-    for step in path:
-        if step is None:
-            shown += " (JSON)"
-        elif isinstance(step, int):
-            shown += f"[{step}]"
-        else:
-            shown += f".{step if _is_plain(step) else '(a name)'}"
-    return shown.removeprefix(".") or "arguments"
+    return shown_path(path, _is_plain) or "arguments"
 
 
 def _is_plain(name: str) -> bool:

@@ -117,7 +117,7 @@ def test_a_project_named_by_a_key_has_a_digest() -> None:
     "name", ["keepmum", "tmp.aB3xK9Lq7Z", "feature-20261122-1030-a1b2c3d4", "3fa85f64571745628b3fc2c9"]
 )
 def test_an_ordinary_project_keeps_its_name(name: str) -> None:
-    project = Project(f"github.com/a/{name}", name, f"/work/{name}", "git folder")
+    project = Project(f"github.com/a/{name}", name, f"/srv/{name}", "git folder")
     assert without_key(project) == project
 
 

@@ -230,10 +230,10 @@ def test_project_path_may_be_relative_a_link_or_below_the_home(
     here: Caller, there: Path, tmp_path: Path, home: Path
 ) -> None:
     (tmp_path / "link").symlink_to(there / "src")
-    (home / "work").symlink_to(there)
+    (home / "code").symlink_to(there)
     assert resumed(here, "../there") == ["of there"]
     assert resumed(here, tmp_path / "link") == ["of there"]
-    assert resumed(here, "~/work/src") == ["of there"]
+    assert resumed(here, "~/code/src") == ["of there"]
 
 
 @pytest.mark.parametrize("variable", ["KEEPMUM_PROJECT", "DEFAULT_PROJECT", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR"])

@@ -195,7 +195,7 @@ class PerUserHandlers(JsonHandlers):
         }
 
     def _nothing_forgotten(self, arguments: dict[str, Any]) -> JsonValue:
-        """The answer when no memory matches, with the closest ones, so that nobody is told that they are gone."""
+        """The answer when no memory matches, with the closest ones, so that no agent reports them as removed."""
         query = arguments.get("query", "").strip()
         closest = [memory for memory, _ in self._found(query, {})[:_CLOSEST]] if query else []
         advice = "call again with the memoryId of those that the user means" if closest else "MemoryList shows all"

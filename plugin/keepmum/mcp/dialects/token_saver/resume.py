@@ -32,7 +32,7 @@ _OTHER = "other"  # keys outside the namespaces; in the section of the project, 
 _SHARES = {"project": 0.25, "current": 0.3, _OTHER: 0.1, "discovered": 0.15, "next": 0.1, "shared": 0.1}
 _NOTE_ROOM = 220  # characters for the note on what was left out
 _LEAST = 40  # characters of a value that is shown because its section would be empty without it
-_SMALLEST = 80  # characters that a memory costs besides its key and value
+_SMALLEST = 80  # characters of a memory without its key and value
 _MISSES = 20  # memories in a row that do not fit, after which no further ones are tried
 _EMPTY = "There are no memories here yet. Store what later sessions need with write_memory."
 
