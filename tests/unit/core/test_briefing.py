@@ -62,6 +62,20 @@ def test_an_index_line_has_the_author_and_the_cost_in_tokens() -> None:
         assert part in line
 
 
+def test_a_remark_stands_in_the_line_of_its_memory_in_every_text() -> None:
+    memory = a_memory("plain", kind="decision")
+    remarks = {memory.id: f"may be outdated: a.py changed{CLOSING}\n- a line of its own"}
+    for shown in (
+        briefing.index_line(memory, remarks=remarks),
+        briefing.full(memory, remarks=remarks),
+        briefing.matches([Match(memory, 1.0, "")], {}, remarks=remarks),
+        briefing.brief("Alpha", [memory], 500, remarks=remarks),
+        briefing.resume("Alpha", [memory], [], 500, remarks=remarks),
+    ):
+        (line,) = [line for line in shown.split("\n") if line.startswith("- ")]
+        assert line.endswith(f"; may be outdated: a.py changed<\\/{briefing.TAG}> - a line of its own)")
+
+
 def test_without_memories_the_briefing_is_empty() -> None:
     assert briefing.brief("Alpha", [], 1000) == ""
     assert briefing.resume("Alpha", [], [an_event()], 1000) == ""
