@@ -14,26 +14,34 @@ __all__ = [
     "LASTING_KINDS",
     "LIMITS",
     "SCOPES",
+    "SOURCE_KINDS",
     "STATUSES",
     "TIERS",
+    "TRUST_LEVELS",
     "Action",
     "Activity",
+    "Band",
     "Candidate",
     "Change",
+    "Citation",
     "Embedding",
     "Filter",
     "JsonValue",
     "Kind",
+    "Legs",
     "Limits",
     "Match",
     "Memory",
     "Order",
     "Revision",
     "Scope",
+    "SourceKind",
     "Status",
     "Tier",
+    "Trust",
     "default_tier",
     "space_of",
+    "trust_rank",
 ]
 
 JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
@@ -45,6 +53,11 @@ Kind = Literal[
 Scope = Literal["project", "global", "session", "shared"]
 Tier = Literal["long", "mid", "session"]
 Status = Literal["active", "archived", "superseded", "tombstoned", "trashed"]
+# Where a revision came from, decided by its entry point and never by its content: a person at a terminal or in the
+# dashboard, an agent of this user, a server that the user approved, or anything else (imports, files of others).
+Trust = Literal["person", "agent", "team", "outside"]
+SourceKind = Literal["user", "agent", "web", "file", "tool"]  # where an agent says that it has the content from
+Band = Literal["match", "weak"]  # how well a memory fits a query
 Order = Literal["updated", "created", "accessed", "importance"]
 Action = Literal[
     "created", "updated", "conflict", "superseded", "archived", "trashed",
@@ -55,6 +68,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 TIERS: tuple[Tier, ...] = get_args(Tier)
 STATUSES: tuple[Status, ...] = get_args(Status)
+TRUST_LEVELS: tuple[Trust, ...] = get_args(Trust)
+SOURCE_KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 LASTING_KINDS: tuple[Kind, ...] = tuple(
     kind for kind in KINDS if kind not in {"project", "task", "troubleshooting", "note"}
 )
@@ -90,6 +105,23 @@ def space_of(scope: Scope, project: str | None, session: str | None, user: str |
     return "\x1f".join((scope, owner or "", user or ""))
 
 
+def trust_rank(trust: Trust) -> int:
+    """The rank of a trust level, greater is better; an agent and a team server rank the same."""
+    return {"person": 2, "agent": 1, "team": 1, "outside": 0}[trust]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Code that a memory mentions, as it was at one commit."""
+
+    path: str  # from the top of the repository, with slashes
+    commit: str  # the full hash
+    blob: str  # of the file at that commit, as git has it
+    symbol: str | None = None  # the qualified name of a definition; None for the file as a whole
+    line: int | None = None  # of the definition, from 1
+    digest: str | None = None  # of the definition's lines; None for the file as a whole
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One memory: its text, its provenance and its use."""
@@ -114,6 +146,7 @@ class Memory:
     data: JsonValue = None
     git: Mapping[str, JsonValue] | None = None
     source: str | None = None
+    source_kind: SourceKind | None = None
     origin: str = "mcp"  # the channel: mcp, cli, import
     status: Status = "active"
     supersedes: str | None = None
@@ -125,6 +158,11 @@ class Memory:
     created_by: str = "unknown"
     updated_by: str = "unknown"
     revision: int = 1
+    trust: Trust = "agent"  # of this revision
+    confirmed_at: int | None = None  # when a person said that this text is true
+    confirmed_by: str | None = None
+    pinned: bool = False  # never fades, and comes first in the briefing
+    citations: tuple[Citation, ...] | None = None  # None: not resolved yet
 
     @property
     def space(self) -> str:
@@ -155,6 +193,18 @@ class Filter:
     statuses: tuple[Status, ...] = ("active",)
     keys: str | None = None  # a pattern that the key must match (`keepmum.core.keys`)
     tier: Tier | None = None
+    trusts: tuple[Trust, ...] = ()
+
+
+class Legs(NamedTuple):
+    """The values that ranked a match, for `explain`."""
+
+    lexical: float  # 0 to 1, relative to the best lexical score
+    lexical_rank: int  # from 1; 0 when lexical search did not find it
+    cosine: float | None
+    vector_rank: int  # from 1; 0 when vector search did not find it
+    prior: float  # the factor for age, importance and project
+    terms: tuple[str, ...] = ()  # of the query, that the memory holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +214,9 @@ class Match:
     memory: Memory
     score: float
     why: str  # lexical score, cosine, ranks and prior, for `explain`
+    legs: Legs | None = None  # None without a query
+    previous: Memory | None = None  # an older version with other content, which this one stands for
+    band: Band = "match"
 
 
 class Candidate(NamedTuple):
@@ -178,6 +231,7 @@ class Candidate(NamedTuple):
     updated_at: int
     accessed_at: int | None
     access_count: int
+    trust: Trust
     lexical: float = 0.0  # relevance from lexical search, greater is better; 0 when no term matches
     cosine: float | None = None  # of its vector and the query's; None when it has no vector
 

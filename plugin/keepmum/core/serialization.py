@@ -3,37 +3,62 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from keepmum.core import ids, validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TIERS, JsonValue, Memory
+from keepmum.core.memory import (
+    KINDS,
+    LIMITS,
+    SCOPES,
+    SOURCE_KINDS,
+    STATUSES,
+    TIERS,
+    TRUST_LEVELS,
+    Citation,
+    JsonValue,
+    Memory,
+)
 
 __all__ = ["CHOICES", "TEXTS", "is_link", "parse", "texts", "to_json"]
 
 _Value = TypeVar("_Value", str, int, float)
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
-CHOICES: Mapping[str, tuple[str, ...]] = {"kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "kind": KINDS, "scope": SCOPES, "tier": TIERS, "status": STATUSES, "source_kind": SOURCE_KINDS,
+    "trust": TRUST_LEVELS,
+}  # fmt: skip
 TEXTS = (  # the fields that may contain text, and so a secret
     "title", "text", "why", "key", "tags", "data", "git", "source",
-    "agent", "project", "session", "user", "created_by", "updated_by", "origin", "supersedes", "superseded_by",
+    "agent", "project", "session", "user", "created_by", "updated_by", "confirmed_by", "origin",
+    "supersedes", "superseded_by",
 )  # fmt: skip
+_CITED = tuple(field.name for field in dataclasses.fields(Citation))
 _LINKS = frozenset({"id", "supersedes", "superseded_by"})
 _REQUIRED = ("id", "text", "title", "created_at", "updated_at")
 _LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source, "why": LIMITS.why}
+_HASH = re.compile("[0-9a-f]{7,64}")
+_MAX_CITATIONS = 100
 _MAX_INTEGER = 253_402_300_799_999  # the last millisecond of the year 9999; also the limit of counts
 
 
 def to_json(memory: Memory) -> dict[str, JsonValue]:
     """All fields of a memory; `parse` is the inverse."""
-    return {name: getattr(memory, name) for name in _FIELDS}
+    values = {name: getattr(memory, name) for name in _FIELDS}
+    if memory.citations is not None:
+        values["citations"] = tuple(map(dataclasses.asdict, memory.citations))
+    return values
 
 
 def texts(memory: Memory) -> dict[str, JsonValue]:
     """The fields of a memory that may contain text, and so a secret."""
     values = {name: getattr(memory, name) for name in TEXTS}
-    return {name: value for name, value in values.items() if not is_link(name, value)}
+    cited = [text for each in memory.citations or () for text in (each.path, each.symbol) if text]
+    return {name: value for name, value in values.items() if not is_link(name, value)} | (
+        {"citations": cited} if cited else {}
+    )
 
 
 def is_link(name: str, value: JsonValue) -> bool:
@@ -77,13 +102,52 @@ def _checked(name: str, value: JsonValue) -> object:
         return number
     if annotation == "float":
         return validation.fraction(name, _of_type(name, value, int, float))
-    if name == "tags":
-        if not isinstance(value, (list, tuple)) or not all(isinstance(tag, str) for tag in value):
-            raise InvalidInput(name, "is not a list of strings")
-        return validation.clean_tags(value)
-    if name == "git" and not isinstance(value, Mapping):
-        raise InvalidInput(name, "is not an object")
+    return _STRUCTURED[name](value)
+
+
+def _tags(value: JsonValue) -> tuple[str, ...]:
+    tags = [tag for tag in value if isinstance(tag, str)] if isinstance(value, (list, tuple)) else []
+    if not isinstance(value, (list, tuple)) or len(tags) < len(value):
+        raise InvalidInput("tags", "is not a list of strings")
+    return validation.clean_tags(tags)
+
+
+def _git(value: JsonValue) -> JsonValue:
+    if not isinstance(value, Mapping):
+        raise InvalidInput("git", "is not an object")
     return validation.clean_data(value)
+
+
+def _pinned(value: JsonValue) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput("pinned", "is not true or false")
+    return value
+
+
+def _citations(value: JsonValue) -> tuple[Citation, ...]:
+    """Citations from their JSON form.
+
+    Raises: InvalidInput.
+    """
+    if not isinstance(value, (list, tuple)) or len(value) > _MAX_CITATIONS:
+        raise InvalidInput("citations", f"is not a list of at most {_MAX_CITATIONS} objects")
+    return tuple(map(_citation, value))
+
+
+def _citation(value: JsonValue) -> Citation:
+    if not isinstance(value, Mapping) or not set(value) <= set(_CITED):
+        raise InvalidInput("citations", f"holds something other than objects with {', '.join(_CITED)}")
+    given = {name: item for name, item in value.items() if item is not None}
+    line = given.pop("line", None)
+    if line is not None and (not isinstance(line, int) or isinstance(line, bool) or not 0 < line <= _MAX_INTEGER):
+        raise InvalidInput("citations", "has a line that is not a number from 1")
+    fields = {name: str(item) for name, item in given.items()}
+    names = {name: validation.clean("citations", fields.pop(name, ""), LIMITS.source) for name in ("path", "symbol")}
+    if not names["path"] or not fields.keys() >= {"commit", "blob"}:
+        raise InvalidInput("citations", "lacks path, commit or blob")
+    if not all(map(_HASH.fullmatch, fields.values())):
+        raise InvalidInput("citations", "has a hash that is not 7 to 64 hexadecimal digits")
+    return Citation(**fields, path=names["path"], symbol=names["symbol"] or None, line=line)
 
 
 def _text(name: str, value: str) -> str:
@@ -100,3 +164,13 @@ def _of_type(name: str, value: JsonValue, *wanted: type[_Value]) -> _Value:
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise InvalidInput(name, f"is not of type {_FIELDS[name]}")
     return value
+
+
+# Fields that are neither a choice, a text nor a number.
+_STRUCTURED: Mapping[str, Callable[[JsonValue], object]] = {
+    "tags": _tags,
+    "git": _git,
+    "data": validation.clean_data,
+    "pinned": _pinned,
+    "citations": _citations,
+}

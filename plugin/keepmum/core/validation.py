@@ -199,6 +199,8 @@ def revise(base: Memory, given: CleanFields) -> Memory:
         "expires_at": base.expires_at,
     }
     values |= {name: value for name, value in given.items() if name not in {"ttl_seconds", "endless"}}
+    if values["text"] != base.text:
+        values |= {"citations": None, "confirmed_at": None, "confirmed_by": None}  # they were of the old text
     if "ttl_seconds" in given:
         values["expires_at"] = base.updated_at + int(given["ttl_seconds"] * 1000)
     elif given.get("endless"):

@@ -15,6 +15,7 @@ from keepmum.core.memory import (
     Activity,
     Candidate,
     Change,
+    Citation,
     Embedding,
     Filter,
     JsonValue,
@@ -29,6 +30,7 @@ __all__ = [
     "STORED",
     "Aging",
     "Capabilities",
+    "CitationStore",
     "Composite",
     "Erasure",
     "Features",
@@ -224,6 +226,19 @@ class LocalState(Protocol):
         """
 
 
+class CitationStore(Protocol):
+    """A store that keeps the code that its memories cite."""
+
+    def uncited(self, project: str, limit: int) -> list[Memory]:
+        """Active memories of a project whose citations were not resolved yet, latest first."""
+
+    def cite(self, resolved: Sequence[tuple[Memory, tuple[Citation, ...]]]) -> int:
+        """Store the citations of memories whose revision is unchanged; returns how many were stored.
+
+        A citation is found by the store's user, not written by an author: it makes no revision.
+        """
+
+
 class Features(NamedTuple):
     """The optional features of a store; None for one that it does not have."""
 
@@ -236,6 +251,7 @@ class Features(NamedTuple):
     maintenance: Maintenance | None = None
     erasure: Erasure | None = None
     local_state: LocalState | None = None
+    citations: CitationStore | None = None
 
 
 class Store(Protocol):

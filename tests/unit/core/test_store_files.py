@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,9 @@ import pytest
 
 from contract.store_parts import required
 from contract.stores import NOW, a_memory, wanted
-from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
-from keepmum.core.memory import Change, Embedding
+from keepmum.core import serialization
+from keepmum.core.errors import InvalidInput, StoreBusy, StoreError, StoreReadOnly
+from keepmum.core.memory import TRUST_LEVELS, Change, Citation, Embedding, JsonValue
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.stores.sqlite import SqliteStore, database, files, rows, schema
 from keepmum.stores.sqlite.lock import WriterLock
@@ -356,7 +359,9 @@ def first_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "identifiers": "get user name",
                 "change": 1,
             }
-            db.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", (*row.values(),))
+            there = [column[1] for column in db.execute("PRAGMA table_info(memories)") if column[1] in row]
+            values = [row[name] for name in there]
+            db.execute(f"INSERT INTO memories({', '.join(there)}) VALUES ({', '.join('?' * len(there))})", values)
     return path
 
 
@@ -376,6 +381,32 @@ def test_search_in_a_read_only_store_of_the_first_version_is_lexical(
     with contextlib.closing(SqliteStore(str(first_version))) as store:
         assert store.features.vector_search is None
         assert len(store.search(["user"], wanted(), 5)) == 1
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    ("origin", "trust"),
+    [
+        ("cli", "person"),
+        ("mcp", "agent"),
+        ("library", "agent"),
+        ("import", "outside"),
+        ("server", "team"),
+        ("server:listed", "team"),
+    ],
+)
+def test_memories_without_a_trust_level_get_one_by_their_channel(
+    first_version: Path, monkeypatch: pytest.MonkeyPatch, origin: str, trust: str, *, read_only: bool
+) -> None:
+    with contextlib.closing(sqlite3.connect(first_version)) as db, db:
+        db.execute("UPDATE memories SET origin = ?", (origin,))
+    if read_only:
+        monkeypatch.setattr(os, "access", lambda *_: False)
+    with contextlib.closing(SqliteStore(str(first_version))) as store:
+        (memory,) = store.browse(wanted())
+        assert (memory.trust, memory.citations, memory.pinned) == (trust, None, False)
+        assert store.count(replace(wanted(), trusts=(memory.trust,))) == 1
+        assert store.count(replace(wanted(), trusts=tuple({*TRUST_LEVELS} - {memory.trust}))) == 0
 
 
 def test_a_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -537,3 +568,58 @@ def test_cleansing_removes_every_copy_of_a_vector(store: SqliteStore, path: Path
     assert list((path.parent / "cache").iterdir()) == []
     put(store, "and it goes on")
     assert required(store.features.vector_search).search([], lambda: embedding, wanted(), 5) == []
+
+
+CITED = (
+    Citation(path="src/a.py", commit="a" * 40, blob="b" * 40, symbol="A.b", line=3, digest="c" * 32),
+    Citation(path="README", commit="a" * 40, blob="d" * 40),
+)
+
+
+def test_origin_confirmation_and_citations_are_kept(store: SqliteStore) -> None:
+    whole = a_memory(
+        trust="outside", source_kind="web", confirmed_at=NOW, confirmed_by="ada", pinned=True, citations=CITED
+    )
+    store.commit([Change(None, whole)])
+    assert store.get([whole.id]) == [whole]
+    assert serialization.parse(json.loads(json.dumps(serialization.to_json(whole)))) == whole
+
+
+def test_citations_are_stored_without_a_new_revision(store: SqliteStore) -> None:
+    memory, other = a_memory(), a_memory("elsewhere", project="beta")
+    store.commit([Change(None, memory), Change(None, other)])
+    assert store.uncited("alpha", 5) == [memory]
+    assert store.cite([(memory, CITED)]) == 1
+    assert store.get([memory.id]) == [replace(memory, citations=CITED)]
+    assert store.uncited("alpha", 5) == []
+
+
+def test_citations_of_an_older_revision_are_not_stored(store: SqliteStore) -> None:
+    old = a_memory()
+    store.commit([Change(None, old)])
+    store.commit([Change(old, replace(old, text="new", revision=2))])
+    assert store.cite([(old, CITED)]) == 0
+
+
+def test_the_history_has_citations_as_plain_values(store: SqliteStore) -> None:
+    old = a_memory(citations=CITED)
+    store.commit([Change(None, old)])
+    store.commit([Change(old, replace(old, text="new", revision=2))])
+    (past,) = store.history(old.id)
+    assert serialization.parse(past.before) == old
+
+
+@pytest.mark.parametrize(
+    "citations",
+    [
+        pytest.param("src/a.py", id="a text"),
+        pytest.param([{"path": "a"}], id="without commit and blob"),
+        pytest.param([{"path": "a", "commit": "x" * 40, "blob": "b" * 40}], id="a commit that is not a hash"),
+        pytest.param([{"path": "a", "commit": "a" * 40, "blob": "b" * 40, "line": True}], id="a line that is a flag"),
+        pytest.param([{"path": "a", "commit": "a" * 40, "blob": "b" * 40, "more": 1}], id="an unknown entry"),
+        pytest.param([{"path": "a", "commit": "a" * 40, "blob": "b" * 40}] * 101, id="too many"),
+    ],
+)
+def test_citations_of_another_form_are_refused(citations: JsonValue) -> None:
+    with pytest.raises(InvalidInput, match="citations"):
+        serialization.parse({**serialization.to_json(a_memory()), "citations": citations})

@@ -341,6 +341,7 @@ class Database:
             with contextlib.suppress(sqlite3.Error):
                 db = _connect(files.read_only_uri(self.path, mode), uri=True)
                 if schema.version_of(db):
+                    schema.add_missing_columns(db)
                     return db
                 db.close()
                 return _empty()

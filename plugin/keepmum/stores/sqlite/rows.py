@@ -8,12 +8,12 @@ import json
 import sqlite3
 
 from keepmum.core import keys, ranking
-from keepmum.core.memory import Filter, JsonValue, Memory
+from keepmum.core.memory import Citation, Filter, JsonValue, Memory
 
 __all__ = ["COLUMNS", "digest", "encoded", "from_row", "snapshot", "to_row", "where"]
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
-_JSON = frozenset({"tags", "data", "git"})
+_JSON = frozenset({"tags", "data", "git", "citations"})
 _as_json = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True
 ).encode  # `json.dumps` would make an encoder on each call
@@ -24,7 +24,7 @@ SqlValue = str | int | float | None
 def to_row(memory: Memory) -> dict[str, SqlValue]:
     """All columns of a memory, including the derived `space`, `identifiers` and `digest`."""
     row: dict[str, SqlValue] = {name: getattr(memory, name) for name in COLUMNS}
-    row |= {name: encoded(getattr(memory, name)) for name in _JSON}
+    row |= {name: encoded(value) for name, value in _json_values(memory).items()}
     searched = (memory.title, memory.text, memory.why or "", memory.key or "", " ".join(memory.tags))
     identifiers = ranking.subwords("\n".join(searched))
     return {**row, "space": memory.space, "identifiers": identifiers, "digest": digest(memory.text)}
@@ -46,12 +46,25 @@ def from_row(row: sqlite3.Row) -> Memory:
     for name in _JSON:
         known[name] = _decode(known[name])
     known["tags"] = tuple(known["tags"] or ())
+    known["pinned"] = bool(known["pinned"])
+    if known["citations"] is not None:
+        known["citations"] = tuple(Citation(**each) for each in known["citations"])
     return Memory(**known)
 
 
 def snapshot(memory: Memory) -> dict[str, JsonValue]:
     """A memory as JSON for the history."""
-    return {name: getattr(memory, name) for name in COLUMNS}
+    return {**{name: getattr(memory, name) for name in COLUMNS}, **_json_values(memory)}
+
+
+def _json_values(memory: Memory) -> dict[str, JsonValue]:
+    cited = memory.citations
+    return {
+        "tags": memory.tags,
+        "data": memory.data,
+        "git": memory.git,
+        "citations": None if cited is None else tuple(map(dataclasses.asdict, cited)),
+    }
 
 
 def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
@@ -71,7 +84,7 @@ def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
             " OR (m.scope = 'session' AND m.session IS ?))"
         )
         parameters += [wanted.project, wanted.session]
-    for column, values in (("m.scope", wanted.scopes), ("m.kind", wanted.kinds)):
+    for column, values in (("m.scope", wanted.scopes), ("m.kind", wanted.kinds), ("m.trust", wanted.trusts)):
         if values:
             clauses.append(_in(column, values))
             parameters += values

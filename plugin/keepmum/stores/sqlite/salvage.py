@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, Memory
-from keepmum.stores.sqlite import edits, files, rows, wal
+from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, TRUST_LEVELS, Memory
+from keepmum.stores.sqlite import edits, files, rows, schema, wal
 from keepmum.stores.sqlite.ledger import ANY, Acknowledged
 from keepmum.stores.transactions import transaction
 
@@ -252,6 +252,7 @@ def _all_rows(path: str, table: str) -> list[sqlite3.Row]:
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:
     """The memories of a store row by row, and whether each is sound; None for each row number that cannot be read."""
+    schema.add_missing_columns(db)
     db.execute(f"EXPLAIN {_SELECT}", (0,))  # fails here when the schema itself is lost
     last, misses = -1, 0
     while misses < _MAX_MISSES:
@@ -275,5 +276,11 @@ def _memory(row: sqlite3.Row) -> tuple[Memory, bool] | None:
         rows.to_row(memory)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    is_valid = memory.kind in KINDS and memory.scope in SCOPES and memory.tier in TIERS and memory.status in STATUSES
+    is_valid = (
+        memory.kind in KINDS
+        and memory.scope in SCOPES
+        and memory.tier in TIERS
+        and memory.status in STATUSES
+        and memory.trust in TRUST_LEVELS
+    )
     return (memory, rows.digest(memory.text) == row["digest"]) if is_valid and isinstance(memory.id, str) else None

@@ -15,6 +15,7 @@ __all__ = [
     "SEARCHED",
     "TOKENIZER",
     "WITH_VECTORS",
+    "add_missing_columns",
     "indexed_at_once",
     "migrate",
     "rebuild_index",
@@ -26,6 +27,19 @@ SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # 
 TOKENIZER = "porter unicode61"  # of that index: it stems words, so that all inflected forms match
 MIGRATIONS: list[Migration] = []
 WITH_VECTORS = 2  # first version that has vectors
+# The trust of a memory that was stored before there was a column for it.
+_FIRST_TRUST = (
+    "CASE WHEN origin = 'cli' THEN 'person' WHEN origin = 'import' THEN 'outside'"
+    " WHEN origin LIKE 'server%' THEN 'team' ELSE 'agent' END"
+)
+_TRUST_COLUMNS = {  # with their values in a file that lacks them
+    "trust": _FIRST_TRUST,
+    "source_kind": "NULL",
+    "confirmed_at": "NULL",
+    "confirmed_by": "NULL",
+    "pinned": "FALSE",
+    "citations": "NULL",
+}
 
 
 # A listing reads an index in order up to its limit. These columns in the index let it skip rows that do not pass the
@@ -57,6 +71,15 @@ def migrate(db: sqlite3.Connection) -> None:
                 "INSERT INTO migrations(name, applied_at) VALUES (?, ?)", (step.__name__, time.time_ns() // 1_000_000)
             )
             db.execute(f"PRAGMA user_version = {number}")
+
+
+def add_missing_columns(db: sqlite3.Connection) -> None:
+    """Let an older file that is not migrated, since it is only read, be read with the columns of this version."""
+    present = {row[1] for row in db.execute("PRAGMA table_info(memories)")}
+    missing = [f"{value} AS {name}" for name, value in _TRUST_COLUMNS.items() if name not in present]
+    if present and missing:
+        # Names are looked up in the temporary schema first, so every query reads this view.
+        db.execute(f"CREATE TEMP VIEW memories AS SELECT *, {', '.join(missing)} FROM main.memories")
 
 
 def rebuild_index(db: sqlite3.Connection) -> None:
@@ -165,6 +188,22 @@ def m002_meaning(db: sqlite3.Connection) -> None:
         *_vector_triggers(),
         "INSERT INTO words(words) VALUES ('rebuild')",
         f"INSERT INTO vectors(memory, change) SELECT seq, {_NUMBER} FROM memories",
+    ):
+        db.execute(statement)
+
+
+@migration
+def m003_trust(db: sqlite3.Connection) -> None:
+    """Where each revision came from, what a person confirmed or pinned, and the code that a memory cites."""
+    for statement in (
+        "ALTER TABLE memories ADD COLUMN trust TEXT NOT NULL DEFAULT 'agent'",
+        "ALTER TABLE memories ADD COLUMN source_kind TEXT",
+        "ALTER TABLE memories ADD COLUMN confirmed_at INTEGER",
+        "ALTER TABLE memories ADD COLUMN confirmed_by TEXT",
+        "ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT FALSE",
+        "ALTER TABLE memories ADD COLUMN citations TEXT",
+        f"UPDATE memories SET trust = {_FIRST_TRUST} WHERE trust != {_FIRST_TRUST}",
+        "CREATE INDEX memories_uncited ON memories(project, seq) WHERE citations IS NULL AND status = 'active'",
     ):
         db.execute(statement)
 

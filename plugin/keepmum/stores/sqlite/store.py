@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
 from keepmum.core.errors import StoreBusy
-from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.memory import Activity, Change, Citation, Filter, JsonValue, Memory, Order, Revision
 from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact
 from keepmum.stores.sqlite import edits, files, rows, schema
@@ -66,6 +67,7 @@ class SqliteStore:
             maintenance=self,
             erasure=self,
             local_state=self,
+            citations=self,
         )
 
     @property
@@ -131,6 +133,16 @@ class SqliteStore:
         if not known:
             with self._database.writing() as db:
                 db.execute("INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?)", (root, project, name, now))
+
+    def cite(self, resolved: Sequence[tuple[Memory, tuple[Citation, ...]]]) -> int:
+        with self._database.writing() as db:
+            return sum(
+                db.execute(
+                    "UPDATE memories SET citations = ? WHERE id = ? AND revision = ?",
+                    (rows.encoded(tuple(map(dataclasses.asdict, citations))), memory.id, memory.revision),
+                ).rowcount
+                for memory, citations in resolved
+            )
 
     def tick(self, now: int) -> int:
         with self._database.writing() as db:
@@ -207,6 +219,12 @@ class SqliteStore:
         )
         names = ("at", "agent", "action", "memory", "key", "project", "detail")
         return [Activity(**{name: row[name] for name in names}) for row in found]
+
+    def uncited(self, project: str, limit: int) -> list[Memory]:
+        return self._memories(
+            "WHERE m.citations IS NULL AND m.status = 'active' AND m.project = ? ORDER BY m.seq DESC LIMIT ?",
+            (project, limit),
+        )
 
     def roots(self, since: int) -> list[tuple[str, str, str]]:
         found = self._query("SELECT root, project, name FROM roots WHERE seen_at >= ? ORDER BY seen_at DESC", (since,))
