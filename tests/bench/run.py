@@ -28,6 +28,7 @@ from bench import (
     store_recall,
     store_writers,
 )
+from bench.scanner import scanner_rows
 from bench.store_figures import ROOT, Row, is_quick, print_table
 
 ROUNDS = 60
@@ -71,6 +72,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "hooks": hooks,
     "server_start": server_start.rows,
     "guard": guard_bench.rows,
+    "scanner": scanner_rows.rows,
     "embedding": embedding_bench.rows,
     "store_recall": store_recall.rows,
     "store_writers": store_writers.rows,
