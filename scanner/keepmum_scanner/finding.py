@@ -113,13 +113,13 @@ def fingerprint(secret: str, key: bytes) -> str:
 
     A digest without a key would help an attacker, who could try short passwords one by one.
     """
-    sha256 = _sha256()
-    block = int.from_bytes((key if len(key) <= _BLOCK else sha256(key).digest()).ljust(_BLOCK, b"\0"), "big")
-    inner = sha256((block ^ _INNER).to_bytes(_BLOCK, "big") + secret.encode("utf-8", "surrogatepass")).digest()
-    return str(sha256((block ^ _OUTER).to_bytes(_BLOCK, "big") + inner).hexdigest()[:32])
+    one_way = builtin_sha256()
+    block = int.from_bytes((key if len(key) <= _BLOCK else one_way(key).digest()).ljust(_BLOCK, b"\0"), "big")
+    inner = one_way((block ^ _INNER).to_bytes(_BLOCK, "big") + secret.encode("utf-8", "surrogatepass")).digest()
+    return str(one_way((block ^ _OUTER).to_bytes(_BLOCK, "big") + inner).hexdigest()[:32])
 
 
-def _sha256() -> Any:
+def builtin_sha256() -> Any:
     """The interpreter's built-in SHA-256 where it exists; importing `hmac` and `hashlib` costs more than a scan."""
     try:
         if sys.version_info >= (3, 12):

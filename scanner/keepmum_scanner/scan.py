@@ -11,6 +11,7 @@ from keepmum_scanner import (
     phrases,
     prefixes,
     scored_tokens,
+    seed_phrases,
     sentences,
     structure,
 )
@@ -114,6 +115,7 @@ def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
         *phrases.find(context),
         *sentences.find(context),
         *login_prompts.find(context),
+        *seed_phrases.find(context),
     ]
     if context.credential_words and "\n" in text:
         from keepmum_scanner import tables

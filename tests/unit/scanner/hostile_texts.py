@@ -12,6 +12,8 @@ import string
 import zlib
 from collections.abc import Callable
 
+from keepmum_scanner.seed_words import numbers
+
 ALNUM = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits
 HEX = "0123456789abcdef"
@@ -32,6 +34,8 @@ WORDS = (
     "server client token store index path value cache build graph query vector memory session project branch commit "
     "review config module package handler password secret key login access pass user auth parser worker loader"
 ).split()
+
+SEED_WORDS = [word.decode() for word in numbers()]
 
 Maker = Callable[[random.Random], str]
 
@@ -285,6 +289,12 @@ PIECES: dict[str, Maker] = {
     "base64 of signs": lambda c: base64_of(f"{pick(c, ALNUM, 5)}!{pick(c, ALNUM, 6)}") + " ",
     "hexadecimal near names": lambda c: f"key {pick(c, HEX, 16)} ",
     "authors": lambda c: f"author {pick(c, string.ascii_lowercase, 2)} monkey ",
+    # phrases of wallets
+    "seed words": lambda c: c.choice(SEED_WORDS) + " ",
+    "seed words in runs": lambda c: " ".join(c.choices(SEED_WORDS, k=30)) + " of ",
+    "seed words after names": lambda c: "seed phrase: " + " ".join(c.choices(SEED_WORDS, k=12)) + "; ",
+    "numbered seed words": lambda c: f"word 1: {c.choice(SEED_WORDS)} ",
+    "short plain words": lambda c: pick(c, string.ascii_lowercase, c.randint(3, 8)) + " ",
 }
 
 
