@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from keepmum.core.memory import Activity, Change, Filter, Memory, Order
+from keepmum.core.memory import Activity, Change, Filter, LogFilter, Memory, Order
 from keepmum.stores import Features, Receipt, Store
+from keepmum.stores.base import EVERY_ENTRY
 
 __all__ = ["OwnIds"]
 
@@ -64,8 +65,11 @@ class OwnIds:
         assert aging is not None
         return self._back(aging.fading(now, trashed_by, limit))
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        events = self._store.activity(limit, project)
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        theirs = wanted._replace(memory=wanted.memory and self._their_id(wanted.memory))
+        events = self._store.activity(limit, project, theirs, after)
         return [replace(event, memory=event.memory and self._ours.get(event.memory, event.memory)) for event in events]
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:

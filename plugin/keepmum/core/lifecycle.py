@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from keepmum.core import retention
-from keepmum.core.memory import Action, Memory, Status
+from keepmum.core.memory import Action, Memory, Outline, Status
 
 __all__ = ["FORGET_MODES", "TRASH_DAYS", "due_change", "next_revision", "same_content", "with_status"]
 
@@ -36,7 +36,7 @@ def same_content(one: Memory, other: Memory) -> bool:
     return replace(one, **{name: getattr(other, name) for name in _BOOKKEEPING}) == other
 
 
-def due_change(memory: Memory, now: int, policy: str) -> str | None:
+def due_change(memory: Memory | Outline, now: int, policy: str) -> str | None:
     """The change that is due because of a memory's age: `purge`, `trash`, `archive`, `tombstone`, or None."""
     if memory.status == "trashed":
         in_trash = now - (memory.trashed_at or memory.updated_at)

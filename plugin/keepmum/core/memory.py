@@ -6,7 +6,7 @@ Times are integers: milliseconds since 1970, UTC.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 __all__ = [
@@ -24,21 +24,26 @@ __all__ = [
     "Candidate",
     "Change",
     "Citation",
+    "DayCount",
     "Embedding",
+    "Facets",
     "Filter",
     "JsonValue",
     "Kind",
     "Legs",
     "Limits",
+    "LogFilter",
     "Match",
     "Memory",
     "Order",
+    "Outline",
     "Revision",
     "Scope",
     "SourceKind",
     "Status",
     "Tier",
     "Trust",
+    "WrongMark",
     "default_tier",
     "space_of",
     "trust_rank",
@@ -62,6 +67,7 @@ Order = Literal["updated", "created", "accessed", "importance"]
 Action = Literal[
     "created", "updated", "conflict", "superseded", "archived", "trashed",
     "tombstoned", "restored", "purged", "recalled", "loaded", "refused", "imported", "masked",
+    "confirmed", "wrong", "pinned", "unpinned", "postponed",
 ]  # fmt: skip
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -232,6 +238,8 @@ class Candidate(NamedTuple):
     accessed_at: int | None
     access_count: int
     trust: Trust
+    pinned: bool = False
+    confirmed_at: int | None = None
     lexical: float = 0.0  # relevance from lexical search, greater is better; 0 when no term matches
     cosine: float | None = None  # of its vector and the query's; None when it has no vector
 
@@ -239,6 +247,44 @@ class Candidate(NamedTuple):
     def lexical_only(cls, memory: Memory, score: float) -> Candidate:
         """A candidate found by lexical search, without a vector."""
         return cls._make([*(getattr(memory, name) for name in cls._fields[:-2]), score, None])
+
+
+class Outline(NamedTuple):
+    """A memory, reduced to the fields that decide whether a person should review it."""
+
+    id: str
+    revision: int
+    kind: Kind
+    tier: Tier
+    importance: float
+    status: Status
+    updated_at: int
+    accessed_at: int | None
+    access_count: int
+    expires_at: int | None
+    trashed_at: int | None
+    trust: Trust
+    confirmed_at: int | None
+    pinned: bool
+
+
+class Facets(NamedTuple):
+    """How many memories have each value of a field."""
+
+    kinds: Mapping[str, int]
+    agents: Mapping[str, int]
+    tags: Mapping[str, int]
+    statuses: Mapping[str, int]
+    trusts: Mapping[str, int]
+
+
+class WrongMark(NamedTuple):
+    """A person's statement that a memory is wrong; it outlives the text."""
+
+    memory: str  # its id
+    at: int
+    by: str
+    reason: str  # may be empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +319,25 @@ class Activity:
     key: str | None = None
     project: str | None = None
     detail: str = ""
+    cursor: str = field(default="", compare=False)  # its place in a store's log, to read on from there
+
+
+class LogFilter(NamedTuple):
+    """The entries of the activity log that a read considers."""
+
+    agent: str | None = None
+    actions: tuple[Action, ...] = ()
+    memory: str | None = None
+    since: int | None = None
+
+
+class DayCount(NamedTuple):
+    """How often an agent did one thing on one day."""
+
+    day: int  # days since 1970, UTC
+    agent: str
+    action: Action
+    times: int
 
 
 @dataclass(frozen=True, slots=True)

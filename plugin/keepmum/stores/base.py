@@ -16,16 +16,22 @@ from keepmum.core.memory import (
     Candidate,
     Change,
     Citation,
+    DayCount,
     Embedding,
+    Facets,
     Filter,
     JsonValue,
+    LogFilter,
     Memory,
     Order,
+    Outline,
     Revision,
     Scope,
+    WrongMark,
 )
 
 __all__ = [
+    "EVERY_ENTRY",
     "LISTED",
     "STORED",
     "Aging",
@@ -43,6 +49,7 @@ __all__ = [
     "Receipt",
     "Redact",
     "Remote",
+    "ReviewState",
     "StaleWrite",
     "Store",
     "VectorSearch",
@@ -89,6 +96,7 @@ class Receipt:
 
 
 STORED = Receipt()
+EVERY_ENTRY = LogFilter()
 
 
 class VectorSearch(Protocol):
@@ -239,6 +247,30 @@ class CitationStore(Protocol):
         """
 
 
+class ReviewState(Protocol):
+    """What a person decided in reviews on this machine: which memories are wrong, and what to show later."""
+
+    def mark_wrong(self, memory: Memory, mark: WrongMark, embedding: Embedding | None) -> None:
+        """Keep a mark with a digest of the text and its vector, also when the memory is purged later."""
+
+    def unmark_wrong(self, memories: Sequence[str]) -> int:
+        """Remove the marks of these memories; returns how many there were."""
+
+    def wrong_like(
+        self, spaces: Sequence[str], text: str, embedding: Embedding | None, cosine: float
+    ) -> list[tuple[WrongMark, float]]:
+        """The marks in these spaces on the same text, or else on texts at least `cosine` similar, nearest first."""
+
+    def postpone(self, item: str, now: int, until: int | None) -> None:
+        """Hide a review item until a time, or with None as long as its memories do not change."""
+
+    def resume_item(self, item: str) -> None:
+        """Show a postponed review item again."""
+
+    def postponed(self, now: int) -> frozenset[str]:
+        """The ids of the review items that are hidden at `now`."""
+
+
 class Features(NamedTuple):
     """The optional features of a store; None for one that it does not have."""
 
@@ -252,6 +284,7 @@ class Features(NamedTuple):
     erasure: Erasure | None = None
     local_state: LocalState | None = None
     citations: CitationStore | None = None
+    review_state: ReviewState | None = None
 
 
 class Store(Protocol):
@@ -313,8 +346,25 @@ class Store(Protocol):
     def log(self, activity: Sequence[Activity]) -> None:
         """Append to the activity log."""
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        """The latest activity, latest first, of one project or of all."""
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        """The latest activity, latest first, of one project or of all; from the entry with the cursor `after` on.
+
+        Raises: InvalidInput when `after` is no cursor.
+        """
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        """How often each agent did what on each day since then, in the order of days."""
+
+    def facets(self, wanted: Filter) -> Facets:
+        """How many of the memories that pass the filter have each kind, agent, tag, status and trust."""
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """All memories that pass the filter, without their texts, in no order."""
+
+    def changes(self) -> int:
+        """A number that differs after memories have changed; counts of use change nothing."""
 
     def health(self) -> dict[str, JsonValue]:
         """Facts for the doctor, such as path, counts, integrity, schema, size, backups."""

@@ -71,3 +71,14 @@ def test_every_kind_has_a_tier(kind: str) -> None:
 def test_a_memory_is_visible_until_it_expires() -> None:
     memory: Memory = a_memory(expires_at=NOW)
     assert (memory.is_visible(NOW - 1), memory.is_visible(NOW)) == (True, False)
+
+
+def test_a_pinned_memory_never_fades() -> None:
+    pinned = a_memory(tier="mid", pinned=True)
+    assert retention(pinned, NOW + 1_000 * DAY_MS) == 1.0
+    assert linear_importance(pinned, NOW + 1_000 * DAY_MS) == pinned.importance
+
+
+def test_a_confirmation_restarts_the_curve() -> None:
+    confirmed = a_memory(tier="mid", confirmed_at=NOW + 27 * DAY_MS)
+    assert retention(confirmed, NOW + 27 * DAY_MS) == 1.0

@@ -82,7 +82,9 @@ def test_without_own_results_the_order_of_the_server_is_kept() -> None:
 
 def test_a_local_cosine_replaces_the_cosine_by_rank() -> None:
     def candidate(name: str, lexical: float, cosine: float | None) -> Candidate:
-        return Candidate(name, "note", "project", "alpha", "long", 0.5, 0, None, 0, "agent", lexical, cosine)
+        return Candidate(
+            name, "note", "project", "alpha", "long", 0.5, 0, None, 0, "agent", lexical=lexical, cosine=cosine
+        )
 
     theirs = [candidate("a", 0.03, None), candidate("b", 0.02, None)]
     local = {"b": candidate("b", 1.0, 0.9)}

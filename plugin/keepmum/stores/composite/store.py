@@ -7,12 +7,30 @@ gives it a scope that is routed to another one. Activity without a memory and lo
 from __future__ import annotations
 
 import contextlib
+import heapq
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from keepmum.core.errors import StoreError
-from keepmum.core.memory import SCOPES, Activity, Change, Filter, JsonValue, Memory, Order, Revision, Scope
-from keepmum.stores.base import Capabilities, Features, Receipt, Redact, Store, caveat, cut, local
+from keepmum.core.errors import InvalidInput, StoreError
+from keepmum.core.memory import (
+    SCOPES,
+    Action,
+    Activity,
+    Change,
+    DayCount,
+    Facets,
+    Filter,
+    JsonValue,
+    LogFilter,
+    Memory,
+    Order,
+    Outline,
+    Revision,
+    Scope,
+)
+from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, Receipt, Redact, Store, caveat, cut, local
 from keepmum.stores.composite import writing
 from keepmum.stores.composite.fusion import fused_score, has_own_scores
 from keepmum.stores.composite.members import Members, age, newest
@@ -25,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompositeStore"]
 
+_LOGS = frozenset({"sqlite", "markdown", "rest"})  # names in cursors, also of a store that is closed by now
 _LONG_PREFIX = len("mem_") + 8  # characters of an id that were certainly copied from a result
 
 
@@ -60,6 +79,7 @@ class CompositeStore:
             maintenance=self if any(each.maintenance for each in features) else None,
             erasure=self if all(each.erasure for each in features) else None,
             local_state=features[0].local_state,
+            review_state=features[0].review_state,
         )
 
     def follow(self, root: str, project: str) -> None:
@@ -232,9 +252,45 @@ class CompositeStore:
         stores = sorted(self._members.all, key=lambda store: not store.get([memory]))
         return [revision for store in stores for revision in store.history(memory)]
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
-        found = [event for store in self._members.parts.values() for event in store.activity(limit, project)]
-        return sorted(found, key=lambda event: event.at, reverse=True)[:limit]
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        """The latest activity of all stores; a cursor has the place in the log of each."""
+        places = dict(part.split("=", 1) for part in after.split(",") if "=" in part)
+        if after and not (places and set(places) <= {*self._members.parts, *_LOGS}):
+            raise InvalidInput("cursor", "is not one that a page of the activity log ended with")
+        logs = [
+            [(name, event) for event in store.activity(limit, project, wanted, places.get(name, ""))]
+            for name, store in self._members.parts.items()
+        ]
+        found = []
+        for name, event in itertools.islice(heapq.merge(*logs, key=lambda logged: -logged[1].at), limit):
+            places[name] = event.cursor
+            found.append(replace(event, cursor=",".join(f"{log}={place}" for log, place in sorted(places.items()))))
+        return found
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        counts: Counter[tuple[int, str, Action]] = Counter()
+        for store in self._members.parts.values():
+            counts.update({each[:3]: each.times for each in store.activity_days(since, project)})
+        return [DayCount(*what, times) for what, times in sorted(counts.items())]
+
+    def facets(self, wanted: Filter) -> Facets:
+        """The numbers of memories with each value; two copies count twice."""
+        each = [store.facets(wanted) for store in self._searched(wanted)]
+        return Facets(*({**sum(map(Counter, counts), Counter())} for counts in zip(*each, strict=True)))
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """All memories that pass the filter, without their texts; of two copies the newer one."""
+        found: dict[str, Outline] = {}
+        for store in self._searched(wanted):
+            for one in store.outlines(wanted):
+                found[one.id] = max(found.get(one.id, one), one, key=lambda copy: (copy.updated_at, copy.revision))
+        return list(found.values())
+
+    def changes(self) -> int:
+        """The sum of the numbers of all stores."""
+        return sum(store.changes() for store in self._members.all)
 
     def health(self) -> dict[str, JsonValue]:
         """Facts of the first store, with the sums of all counts, and under `stores` the facts of each."""

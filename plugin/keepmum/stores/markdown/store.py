@@ -18,8 +18,20 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from keepmum.core.errors import InvalidInput, StoreError, StoreReadOnly
-from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact, StaleWrite
+from keepmum.core.memory import (
+    Activity,
+    Change,
+    DayCount,
+    Facets,
+    Filter,
+    JsonValue,
+    LogFilter,
+    Memory,
+    Order,
+    Outline,
+    Revision,
+)
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
@@ -94,6 +106,7 @@ class MarkdownStore:
             maintenance=self,
             erasure=self,
             local_state=self._index,
+            review_state=self._index.features.review_state,
         )
 
     @property
@@ -193,9 +206,30 @@ class MarkdownStore:
         self._refresh()
         return self._index.history(memory)
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
         """The latest activity on this machine, latest first."""
-        return self._index.activity(limit, project)
+        return self._index.activity(limit, project, wanted, after)
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        """How often each agent did what on each day, on this machine."""
+        return self._index.activity_days(since, project)
+
+    def facets(self, wanted: Filter) -> Facets:
+        """The numbers of memories with each value."""
+        self._refresh()
+        return self._index.facets(wanted)
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """All memories that pass the filter, without their texts."""
+        self._refresh()
+        return self._index.outlines(wanted)
+
+    def changes(self) -> int:
+        """A number that differs after files have changed."""
+        self._refresh()
+        return self._index.changes()
 
     def health(self) -> dict[str, JsonValue]:
         """Facts for the doctor, with the problems of all files."""

@@ -13,8 +13,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
-from keepmum.core.memory import Activity, Change, Filter, JsonValue, Memory, Order, Revision
-from keepmum.stores.base import LISTED, Capabilities, Features, LocalStore, Receipt, Redact, Store
+from keepmum.core.memory import (
+    Activity,
+    Change,
+    DayCount,
+    Facets,
+    Filter,
+    JsonValue,
+    LogFilter,
+    Memory,
+    Order,
+    Outline,
+    Revision,
+)
+from keepmum.stores.base import EVERY_ENTRY, LISTED, Capabilities, Features, LocalStore, Receipt, Redact, Store
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
@@ -43,7 +55,14 @@ class RestStore:
         connect: Callable[[Server], Api],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.features = Features(remote=self, aging=self, maintenance=self, erasure=self, local_state=mirror)
+        self.features = Features(
+            remote=self,
+            aging=self,
+            maintenance=self,
+            erasure=self,
+            local_state=mirror,
+            review_state=mirror.features.review_state,
+        )
         self._server = spec.server
         self._mirror = mirror
         self._outbox = outbox
@@ -188,9 +207,27 @@ class RestStore:
         revisions = self._mirror.history(self._outbox.current_id(memory))
         return [one for one in revisions if one.before.get("origin") != LISTED]  # had a title in place of text
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
         """The latest activity of this machine."""
-        return self._mirror.activity(limit, project)
+        return self._mirror.activity(limit, project, wanted, after)
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        """How often each agent did what on each day, on this machine."""
+        return self._mirror.activity_days(since, project)
+
+    def facets(self, wanted: Filter) -> Facets:
+        """The numbers of memories with each value, among those that this machine has seen."""
+        return self._mirror.facets(mirror_filter(wanted))
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """All memories that pass the filter, without their texts, of those that this machine has seen."""
+        return self._mirror.outlines(mirror_filter(wanted))
+
+    def changes(self) -> int:
+        """A number that differs after the mirror has changed, also by what the server sent."""
+        return self._mirror.changes()
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
         """Memories of this machine that have expired or are in the trash; the server ages the others itself."""

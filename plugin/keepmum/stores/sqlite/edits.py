@@ -213,6 +213,10 @@ def redact_past(db: sqlite3.Connection, redact: Redact) -> None:
                 "UPDATE activity SET agent = :agent, key = :key, project = :project, detail = :detail WHERE seq = :seq",
                 {**redacted, "seq": row["seq"]},
             )
+    for row in db.execute("SELECT memory, reason FROM wrong").fetchall():
+        reason = redact(row["memory"], {"reason": row["reason"]})["reason"]
+        if reason != row["reason"]:
+            db.execute("UPDATE wrong SET reason = ? WHERE memory = ?", (reason, row["memory"]))
     for row in db.execute("SELECT root, project, name FROM roots").fetchall():
         folder = dict(row)
         if redact(None, folder) != folder:

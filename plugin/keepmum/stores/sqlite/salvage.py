@@ -22,7 +22,7 @@ _MAX_MISSES = 100_000  # consecutive unreadable row numbers after which the rest
 _COLUMNS = f"seq, digest, {', '.join(rows.COLUMNS)}"
 _SELECT = f"SELECT {_COLUMNS} FROM memories WHERE seq > ? ORDER BY seq"
 _NUMBERS = itertools.count()  # of copies
-_PAST = ("history", "activity", "roots")
+_PAST = ("history", "activity", "roots", "wrong", "postponed")
 _PURGED = "SELECT DISTINCT memory FROM activity WHERE action = 'purged' AND memory IS NOT NULL"
 
 

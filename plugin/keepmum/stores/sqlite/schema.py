@@ -14,6 +14,7 @@ __all__ = [
     "MIGRATIONS",
     "SEARCHED",
     "TOKENIZER",
+    "WITH_REVIEW",
     "WITH_VECTORS",
     "add_missing_columns",
     "indexed_at_once",
@@ -27,6 +28,7 @@ SEARCHED = ("title", "text", "why", "tags", "key", "identifiers", "context")  # 
 TOKENIZER = "porter unicode61"  # of that index: it stems words, so that all inflected forms match
 MIGRATIONS: list[Migration] = []
 WITH_VECTORS = 2  # first version that has vectors
+WITH_REVIEW = 4  # first version that has marks and postponed review items
 # The trust of a memory that was stored before there was a column for it.
 _FIRST_TRUST = (
     "CASE WHEN origin = 'cli' THEN 'person' WHEN origin = 'import' THEN 'outside'"
@@ -204,6 +206,21 @@ def m003_trust(db: sqlite3.Connection) -> None:
         "ALTER TABLE memories ADD COLUMN citations TEXT",
         f"UPDATE memories SET trust = {_FIRST_TRUST} WHERE trust != {_FIRST_TRUST}",
         "CREATE INDEX memories_uncited ON memories(project, seq) WHERE citations IS NULL AND status = 'active'",
+    ):
+        db.execute(statement)
+
+
+@migration
+def m004_review(db: sqlite3.Connection) -> None:
+    """Memories that a person marked as wrong, which outlive their text, and review items to be shown later."""
+    for statement in (
+        """CREATE TABLE wrong (
+            memory TEXT PRIMARY KEY, space TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL,
+            reason TEXT NOT NULL, model TEXT, vector BLOB
+        ) STRICT""",
+        "CREATE INDEX wrong_digest ON wrong(digest)",
+        "CREATE TABLE postponed (item TEXT PRIMARY KEY, until INTEGER) STRICT",
+        "CREATE INDEX activity_memory ON activity(memory) WHERE memory IS NOT NULL",
     ):
         db.execute(statement)
 

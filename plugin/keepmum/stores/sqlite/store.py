@@ -8,14 +8,28 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from keepmum.core.errors import StoreBusy
-from keepmum.core.memory import Activity, Change, Citation, Filter, JsonValue, Memory, Order, Revision
+from keepmum.core.errors import InvalidInput, StoreBusy
+from keepmum.core.memory import (
+    Activity,
+    Change,
+    Citation,
+    DayCount,
+    Facets,
+    Filter,
+    JsonValue,
+    LogFilter,
+    Memory,
+    Order,
+    Outline,
+    Revision,
+)
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import STORED, Capabilities, Features, Receipt, Redact
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact
 from keepmum.stores.sqlite import edits, files, rows, schema
 from keepmum.stores.sqlite.database import Database
 from keepmum.stores.sqlite.errors import is_damage
 from keepmum.stores.sqlite.lexical import LexicalSearch
+from keepmum.stores.sqlite.review_state import SqliteReviewState
 from keepmum.stores.sqlite.vector_search import SqliteVectorSearch
 
 __all__ = ["SqliteStore"]
@@ -32,6 +46,15 @@ _COUNTS = {
     "indexed": "SELECT 'all', count(*) FROM words_docsize",
     "statuses": "SELECT status, count(*) FROM memories GROUP BY status",
 }
+_LOGGED = ("at", "agent", "action", "memory", "key", "project", "detail")
+_LONGEST_CURSOR = 19  # digits, of a 64-bit integer
+_OUTLINE = ", ".join(f"m.{name}" for name in Outline._fields)
+_FACETS = """WITH found AS MATERIALIZED (SELECT m.seq, m.kind, m.agent, m.status, m.trust FROM memories m WHERE {})
+    SELECT 'kinds', kind, count(*) FROM found GROUP BY kind
+    UNION ALL SELECT 'agents', agent, count(*) FROM found GROUP BY agent
+    UNION ALL SELECT 'tags', t.tag, count(*) FROM found JOIN tags t ON t.memory = found.seq GROUP BY t.tag
+    UNION ALL SELECT 'statuses', status, count(*) FROM found GROUP BY status
+    UNION ALL SELECT 'trusts', trust, count(*) FROM found GROUP BY trust"""
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
 
 
@@ -60,14 +83,17 @@ class SqliteStore:
         folder = os.path.join(os.path.dirname(self.path), "cache")
         self._lexical = LexicalSearch(self._query)
         self._vectors = SqliteVectorSearch(self._query, self._database.writing, self._lexical, folder, refresh)
-        has_vectors = self._database.schema_version >= schema.WITH_VECTORS
+        version = self._database.schema_version
         self.features = Features(
-            vector_search=self._vectors if has_vectors else None,
+            vector_search=self._vectors if version >= schema.WITH_VECTORS else None,
             aging=self,
             maintenance=self,
             erasure=self,
             local_state=self,
             citations=self,
+            review_state=(
+                SqliteReviewState(self._query, self._database.writing) if version >= schema.WITH_REVIEW else None
+            ),
         )
 
     @property
@@ -100,7 +126,8 @@ class SqliteStore:
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
         """Apply changes, redact history and activity, leave no old byte in file, WAL, indexes or backups."""
         with self._database.writing() as db:
-            edits.write(db, changes, activity)
+            purged = edits.write(db, changes, activity)
+            db.executemany("DELETE FROM wrong WHERE memory = ?", [(memory,) for memory in purged])
             edits.redact_past(db, redact)
         with self._database.using("rewrite", alone=True) as db:
             schema.rebuild_index(db)
@@ -199,7 +226,7 @@ class SqliteStore:
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
         return self._memories(
             "WHERE (m.status = 'trashed' AND coalesce(m.trashed_at, m.updated_at) <= ?)"
-            " OR (m.status = 'active' AND (m.expires_at <= ? OR m.tier != 'long'))"
+            " OR (m.status = 'active' AND (m.expires_at <= ? OR (m.tier != 'long' AND NOT m.pinned)))"
             " ORDER BY m.status = 'trashed' OR coalesce(m.expires_at <= ?, FALSE) DESC,"
             " max(coalesce(m.accessed_at, 0), m.updated_at) LIMIT ?",
             (trashed_by, now, now, limit),
@@ -212,13 +239,50 @@ class SqliteStore:
             for row in found
         ]
 
-    def activity(self, limit: int, project: str | None = None) -> list[Activity]:
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        if after and not (after.isdecimal() and len(after) < _LONGEST_CURSOR):
+            raise InvalidInput("cursor", "is not one that a page of the activity log ended with")
+        terms: dict[str, rows.SqlValue] = {
+            "project IS ?": project,
+            "agent = ?": wanted.agent,
+            "memory = ?": wanted.memory,
+            "at >= ?": wanted.since,
+            "seq < ?": int(after) if after else None,
+        }
+        given = {term: value for term, value in terms.items() if value is not None}
+        actions = [f"action IN ({', '.join('?' * len(wanted.actions))})"] if wanted.actions else []
+        condition = " AND ".join([*given, *actions]) or "TRUE"
         found = self._query(
-            "SELECT * FROM activity WHERE ? IS NULL OR project IS ? ORDER BY seq DESC LIMIT ?",
-            (project, project, limit),
+            f"SELECT *, seq AS cursor FROM activity WHERE {condition} ORDER BY seq DESC LIMIT ?",
+            (*given.values(), *wanted.actions, limit),
         )
-        names = ("at", "agent", "action", "memory", "key", "project", "detail")
-        return [Activity(**{name: row[name] for name in names}) for row in found]
+        return [Activity(**{name: row[name] for name in _LOGGED}, cursor=str(row["cursor"])) for row in found]
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        found = self._query(
+            f"SELECT at / {DAY_MS} AS day, agent, action, count(*) FROM activity"
+            " WHERE at >= ? AND (? IS NULL OR project IS ?) GROUP BY day, agent, action ORDER BY day, agent, action",
+            (since, project, project),
+        )
+        return [DayCount(*row) for row in found]
+
+    def facets(self, wanted: Filter) -> Facets:
+        condition, parameters = rows.where(wanted)
+        counts: dict[str, dict[str, int]] = {name: {} for name in Facets._fields}
+        for facet, value, count in self._query(_FACETS.format(condition), tuple(parameters)):
+            counts[facet][value] = count
+        return Facets(**counts)
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        condition, parameters = rows.where(wanted)
+        found = self._query(f"SELECT {_OUTLINE} FROM memories m WHERE {condition}", tuple(parameters))
+        return list(map(Outline._make, found))
+
+    def changes(self) -> int:
+        found = self._query("SELECT value FROM counters WHERE name = 'change'", ())
+        return int(found[0][0]) if found else 0
 
     def uncited(self, project: str, limit: int) -> list[Memory]:
         return self._memories(
