@@ -7,6 +7,7 @@ from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.generated_passwords import generated_length
+from keepmum_scanner.password_spelling import is_algorithm
 from keepmum_scanner.values import is_credential, is_distinctive, trimmed
 
 TYPE_CHECKING = False
@@ -135,7 +136,9 @@ def _assigned(context: Context, names: list[CredentialWord]) -> Iterator[Candida
         named = not (short and value.isalpha())  # "first pass: tokenize"
         certain = assigned and named and names_only_credentials(context.lower, start, end)
         plain = (decoded(value) or value) if "%" in value else value  # in a query every symbol is encoded
-        is_secret = _is_secret((plain if separator else _as_in_sentence(plain), chosen, certain), judged, context)
+        is_secret = (separator or not is_algorithm(value)) and _is_secret(
+            (plain if separator else _as_in_sentence(plain), chosen, certain), judged, context
+        )
         length = len(value) if is_secret else _generated_length(context, begin)
         if length:
             yield ("secret.password" if chosen else "secret.named", begin, begin + length, EXPLICIT)

@@ -37,12 +37,27 @@ _WORDS = {
     "salasana": CHOSEN,
     "clave": CHOSEN,
     "mdp": CHOSEN,
+    "palavra-passe": CHOSEN,
+    "adgangskode": CHOSEN,
+    "losenord": CHOSEN,
+    "haslo": CHOSEN,
+    "sifre": CHOSEN,
     "pwd": CHOSEN,
     "secret": ISSUED,
     "token": ISSUED,
     "bearer": ISSUED,
     "salt": ISSUED,
     "key": ISSUED,
+    "jeton": ISSUED,
+    "segredo": ISSUED,
+    "segreto": ISSUED,
+    "geheimnis": ISSUED,
+    "chiave": ISSUED,
+    "chave": ISSUED,
+    "sleutel": ISSUED,
+    "klucz": ISSUED,
+    "nyckel": ISSUED,
+    "anahtar": ISSUED,
     "auth": CUE,
     "pasted": CUE,
     "rotate": CUE,
@@ -78,12 +93,18 @@ _FOREIGN = {
     "密碼": CHOSEN,
     "口令": CHOSEN,
     "schlüssel": ISSUED,
+    "clé": ISSUED,
+    "секрет": ISSUED,
     "ключ": ISSUED,
     "токен": ISSUED,
     "密钥": ISSUED,
     "密鑰": ISSUED,
     "令牌": ISSUED,
     "apiキー": ISSUED,
+    "アクセスキー": ISSUED,
+    "シークレット": ISSUED,
+    "시크릿": ISSUED,
+    "秘钥": ISSUED,
     "トークン": ISSUED,
     "秘密鍵": ISSUED,
     "토큰": ISSUED,
@@ -107,6 +128,9 @@ _CHECKED = 2  # times `case_limit` occurrences of one word are checked; all afte
 _LONGEST_ARN = 60  # characters of "arn:aws:secretsmanager:eu-central-1:123456789012:"
 _SPACES = (" ", "\t")
 _JOINTS = ("_", "-", " ")
+# What makes the "key" of other languages a credential: "clé d'API", "chave secreta", "API-nyckel".
+_FOREIGN_KEY = compiled(r"api|secr|segr|geheim|acc|priv|hemlig|tajn|gizli|eri\u015fim")
+_AROUND_KEY = 12  # characters before and after it
 _KEY_OF = ("api", "access", "secret", "private", "signing", "license", "auth", "master", "account")
 # Keys of rows, maps and lists of options open nothing, and a public key is meant to be published.
 _LOOKUP_KEYS = tuple(
@@ -186,6 +210,12 @@ def _is_key(text: str, lower: str, start: int, end: int) -> bool:
     return not any(text[begin].isupper() or not text[begin - 1 : begin].isalpha() for begin in begins)
 
 
+def _is_foreign_key(text: str, lower: str, start: int, end: int) -> bool:
+    """Whether a word for "key" is called one of an API, of an account or the like."""
+    around = max(0, start - _AROUND_KEY), min(len(lower), end + _AROUND_KEY)
+    return _is_word(text, lower, start, end) and _FOREIGN_KEY.search(lower, *around) is not None
+
+
 def _is_access_token(_text: str, lower: str, start: int, _end: int) -> bool:
     """Whether the "token" at `start` is neither a cursor nor the public token of a badge."""
     if lower[start - 1 : start] in _PARAMETERS and _BADGE in lower[max(0, start - _LONGEST_BADGE) : start]:
@@ -226,6 +256,10 @@ _CONDITIONS = {
     "private": _is_word,
     "clave": _is_word,
     "mdp": _is_word,
+    "sifre": _is_word,
+    "haslo": _is_word,
+    "jeton": _is_word,
+    **dict.fromkeys(("chiave", "chave", "sleutel", "klucz", "nyckel", "anahtar", "clé"), _is_foreign_key),
     "parola": _is_word,
     "token": _is_access_token,
     "secret": _is_outside_arn,

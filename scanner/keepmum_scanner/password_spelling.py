@@ -17,6 +17,7 @@ _CHARACTERS = compiled(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!#$%&*?
 _ALGORITHM = compiled(
     r"(?i)(?<![a-z])(?:sha|md|aes|rsa|utf|base|int|uint|float|rfc|iso|tls|http|oauth|argon|pbkdf)[-_]?[0-9]+"
 )
+_LONGEST_VARIANT = 4  # characters after the number
 # "action@v4", "issue#12", "PKCS#8", "a%20b", "Python-3.11", "me@example.org", "1.2.3-rc1", "#86b300", "$2b$12$".
 _NO_PASSWORD = compiled(
     r"(?:[a-z-]+|[A-Z]+)[@#]v?[0-9.]+$|#[0-9a-fA-F]{6,8}$|\$\w{1,8}\$|v?[0-9]+(?:\.[0-9]+)+|"
@@ -41,6 +42,12 @@ def looks_like_password(word: str) -> bool:
     if _DATED.fullmatch(word):
         return True
     return not _NO_PASSWORD.match(word) and not _is_harmless(word) and _is_mixed(word)
+
+
+def is_algorithm(word: str) -> bool:
+    """Whether `word` is an algorithm with its size or variant: "SHA512", "Argon2id"."""
+    match = _ALGORITHM.match(word)
+    return match is not None and len(word) - match.end() <= _LONGEST_VARIANT
 
 
 def is_passphrase(word: str) -> bool:

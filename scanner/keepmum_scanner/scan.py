@@ -8,7 +8,9 @@ from keepmum_scanner import (
     assignment,
     bare_tokens,
     login_prompts,
+    named_values,
     phrases,
+    pins,
     prefixes,
     scored_tokens,
     seed_phrases,
@@ -115,6 +117,8 @@ def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
         *phrases.find(context),
         *sentences.find(context),
         *login_prompts.find(context),
+        *named_values.find(context),
+        *pins.find(context),
         *seed_phrases.find(context),
     ]
     if context.credential_words and "\n" in text:

@@ -43,9 +43,9 @@ _ESCAPES = ("\\n", "\\r", "\\t")
 _TAGS = frozenset(b"td th tr li ol ul br".split())
 _COUNTED = b"word"  # "Word 1: …", though it is also on the list
 _NAME = compiled(
-    r"seed|mnemonic|recovery|wallet|back-?up|bip-?39|phrase|words|frase|semilla|r\u00e9cup|sauvegarde|wiederherst|monedero|"
-    r"portefeuille|portafoglio|carteira|geldb\u00f6rse|herstel|\u00e5terst|\u0444\u0440\u0430\u0437|\u043c\u043d\u0435\u043c\u043e\u043d|\u0441\u0438\u0434|\u043a\u043e\u0448\u0435\u043b|"
-    r"\u52a9\u8bb0|\u52a9\u8a18|\u30cb\u30fc\u30e2\u30cb\u30c3\u30af|\u30b7\u30fc\u30c9|\u5fa9\u5143|\ub2c8\ubaa8\ub2c9|\ubcf5\uad6c|\uc2dc\ub4dc|kurtarma|odzysk|ledger|trezor|metamask"
+    r"seed|mnemonic|recovery|wallet|back-?up|bip-?39|phrase|words|frase|semilla|récup|sauvegarde|wiederherst|monedero|"
+    r"portefeuille|portafoglio|carteira|geldbörse|herstel|återst|фраз|мнемон|сид|кошел|"
+    r"助记|助記|ニーモニック|シード|復元|니모닉|복구|시드|kurtarma|odzysk|ledger|trezor|metamask"
 )
 _NAME_BEFORE, _NAME_AFTER = 160, 60  # characters
 

@@ -289,6 +289,18 @@ PIECES: dict[str, Maker] = {
     "base64 of signs": lambda c: base64_of(f"{pick(c, ALNUM, 5)}!{pick(c, ALNUM, 6)}") + " ",
     "hexadecimal near names": lambda c: f"key {pick(c, HEX, 16)} ",
     "authors": lambda c: f"author {pick(c, string.ascii_lowercase, 2)} monkey ",
+    # composed passwords and PINs
+    "composed passwords": lambda c: f"the password for {c.choice(WORDS)} is now Kick_{pick(c, LOWER, 6)}12 and ",
+    "composed names": lambda c: f"password {'.'.join(c.choices(WORDS, k=4))} ",
+    "words after names": lambda c: "password " + " ".join(c.choices(WORDS, k=8)) + " is aB",
+    "verbs after names": lambda _: "password is now is to ",
+    "composed words before names": lambda c: f"aB3-{c.choice(WORDS)} as password ",
+    "names of PINs": lambda c: f"pin of the card is {c.randint(1000, 9999)}x, ",
+    "PINs": lambda c: f"PIN {c.randint(100, 9999999)} ",
+    "words after PINs": lambda c: "PIN " + " ".join(c.choices(WORDS, k=8)) + " ",
+    "codes of doors": lambda c: f"door code for the gate {c.randint(100, 99999)} ",
+    "cyrillic PINs": lambda c: f"пин-код карты {c.randint(100, 99999)} ",
+    "chains of words": lambda c: "password " + "-".join(c.choices(WORDS, k=30)) + " ",
     # phrases of wallets
     "seed words": lambda c: c.choice(SEED_WORDS) + " ",
     "seed words in runs": lambda c: " ".join(c.choices(SEED_WORDS, k=30)) + " of ",

@@ -1,0 +1,120 @@
+"""Finds composed passwords that a text assigns to a credential's name, in sentences of several languages.
+
+`sentences` looks near a name for a word that nothing but a password is spelled like. Here the words between the name
+and the value must assign it, so that the value may be spelled like a name: "пароль теперь Kick_Engine1662",
+"the key is now ridge.tulip.mango.sofa", "« jonas2019 » est le mot de passe".
+"""
+
+from __future__ import annotations
+
+from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES
+from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.composed_passwords import is_composed
+from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials
+from keepmum_scanner.expressions import compiled
+from keepmum_scanner.values import trimmed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from keepmum_scanner.candidates import Candidate
+    from keepmum_scanner.context import Context
+
+    Span = tuple[int, int]
+
+_AFTER, _BEFORE = 96, 64  # characters after and before a name, within its line
+_TRIED = 4  # words after a name
+# A word that may be a password; after a delimiter or a letter beyond ASCII.
+_WORD = compiled(r"(?<![A-Za-z0-9_.+/~$%&@#-])[A-Za-z0-9!#$%&*+@?^~][!#-&*+\-./0-9=?@A-Z^_a-z~]{5,63}")
+_MARK = compiled(r"[0-9!$@#&~]|[a-z][-._+][a-z]|[qQ][wW]|[A-Z]{2}[a-z]|[a-z][A-Z]")  # in each of them
+_QUOTE = f"(?:[{QUOTES}(\\[]{{1,3}}[ \\t]?)?"
+_WORDS = r"(?:[ \t]+[^\s:=,;.!?]{1,24})"
+_NAMES = r"(?:[ \t]+[^\s:=,;!?]{1,24})"  # also of hosts, which contain dots
+# What stands between a name and its value: the rest of the name, a few words, and what assigns.
+_LINKED = compiled(
+    rf"^[^\W\d_]{{0,4}}[{QUOTES})\]]{{0,4}}(?:{_WORDS}{{0,7}}[ \t]*\)?(?:[:=]|{ARROWS}|[ \t]-[ \t])|"
+    rf"{_NAMES}{{0,7}}?[ \t]+{IS}{NOW}:?|[^\s:=,;.!?A-Za-z0-9]{{0,10}}{_WORDS}{{0,3}}[ \t]?{ATTACHED_IS})"
+    rf"[ \t]*{_QUOTE}$"
+)
+# "the API key, …, must be sent"; "changed yesterday: it is …".
+_APPOSED = compiled(r"^[^\W\d_]{0,2},[ \t]*$")
+_PRONOUN = compiled(rf"[:;,.][ \t]+(?:it|this|that|er|es|sie|il|elle|он|now)[ \t]*(?:'s|{IS}){NOW}:?[ \t]*{_QUOTE}$")
+_ADJACENT = compiled(rf"^[^\W\d_]{{0,4}}[ \t]{{1,2}}{_QUOTE}$")
+_NEGATED = compiled(r"\b(?:not|never|no longer|isn't|nicht|kein\w*|pas|nunca|jamais|non)\b")
+_OTHER_ASSIGNMENT = compiled(r"[=:][ \t]*\S+[ \t]*[,;&][^,;&]*$|[.;!?][ \t]+[a-z]")
+# After a value: "… as API token", "… is the root password".
+_NAMES_BEFORE = compiled(rf"^[{QUOTES})]{{0,3}}[ \t]+{AS}(?:[ \t]+[^\s:=,;.!?]{{1,16}}){{0,3}}[ \t]+[\w-]{{0,12}}$")
+
+
+def find(context: Context) -> Iterator[Candidate]:
+    """Candidates for composed passwords that are assigned to a name."""
+    for end, start, kind, short in context.credential_words[: context.case_limit]:
+        if context.checks_left <= 0:
+            return
+        if kind == CUE or (kind != CHOSEN and not names_only_credentials(context.lower, start, end)):
+            continue
+        span = _after(context, end, kind, short=short) or _before(context, start, kind)
+        if span:
+            yield ("secret.password", *span, EXPLICIT)
+
+
+def _after(context: Context, end: int, kind: int, *, short: bool) -> Span | None:
+    """The span of the composed password that is assigned to the name ending at `end`."""
+    text = context.text
+    stop = text.find("\n", end, end + _AFTER)
+    stop = stop if stop >= 0 else min(len(text), end + _AFTER)
+    if _MARK.search(text, end, stop) is None:
+        return None
+    tried = 0
+    for match in _WORD.finditer(text, end, stop + 64):
+        if match.start() >= stop or tried >= _TRIED:
+            return None
+        tried += 1
+        value = trimmed(match.group().rstrip("*_"))
+        if len(value) < 6 or _MARK.search(value) is None:
+            continue
+        gap = context.lower[end : match.start()]
+        link = _link(gap)
+        if link is None or (short and not link):
+            continue
+        context.checks_left -= 1
+        if _is_value(context, match.start(), value, certain=link, chosen=kind == CHOSEN):
+            return match.start(), match.start() + len(value)
+    return None
+
+
+def _link(gap: str) -> bool | None:
+    """Whether `gap`, after a name, assigns what follows: True with a verb or a separator, False without, else None."""
+    if _ADJACENT.match(gap):
+        return gap[-1:] in QUOTES
+    if _NEGATED.search(gap):
+        return None
+    if _PRONOUN.search(gap):
+        return True
+    if _OTHER_ASSIGNMENT.search(gap):
+        return None
+    return True if _LINKED.match(gap) or _APPOSED.match(gap) else None
+
+
+def _before(context: Context, start: int, kind: int) -> Span | None:
+    """The span of the composed password that is called by the name at `start`."""
+    text = context.text
+    first = max(text.rfind("\n", 0, start) + 1, start - _BEFORE)
+    if " " not in text[first:start] or _MARK.search(text, first, start) is None:
+        return None
+    for match in _WORD.finditer(text, first, start):
+        value = trimmed(match.group().rstrip("*_"))
+        if len(value) >= 6 and _NAMES_BEFORE.match(context.lower[match.start() + len(value) : start]):
+            context.checks_left -= 1
+            if _is_value(context, match.start(), value, certain=True, chosen=kind == CHOSEN):
+                return match.start(), match.start() + len(value)
+    return None
+
+
+def _is_value(context: Context, start: int, value: str, *, certain: bool, chosen: bool) -> bool:
+    """Whether `value` is a composed password, and neither called as in code nor a part of a link."""
+    end = start + len(value)
+    if context.text[end : end + 1] in {"(", "["} or context.text[start - 1 : start] in {"$", "{", "<"}:
+        return False
+    return is_composed(value, certain=certain, chosen=chosen) and not context.in_link(start)
