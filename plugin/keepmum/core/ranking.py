@@ -18,6 +18,7 @@ __all__ = [
     "estimate_tokens",
     "index_terms",
     "is_lone_character",
+    "is_stop_word",
     "prior",
     "rank",
     "stem",
@@ -105,6 +106,11 @@ def subwords(text: str) -> str:
 def is_lone_character(term: str) -> bool:
     """Whether a term is a single character of a script without spaces."""
     return len(term) == 1 and _UNSPACED.fullmatch(term) is not None
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether a word in lower case says nothing about a topic."""
+    return word in _STOP_WORDS
 
 
 def embedding_text(memory: Memory) -> str:
