@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from keepmum.core import ranking
 from keepmum.core.memory import Memory
+from keepmum.core.statement import FILLERS, MEANINGFUL, OPPOSITES, Word, words
 
 __all__ = ["DEFAULT", "NEAR", "REPORTED", "SAME", "Advice", "Content", "Similar", "Thresholds", "compare", "content_of",
            "is_change"]  # fmt: skip
@@ -35,113 +36,17 @@ _MAX_APART = 8  # words that differ in all when the number of negations does
 _MAX_BEFORE_NEGATION = 2  # new content words in front of a negation that was inserted
 _MAX_ALIGNED = 800  # words between the common start and end of two texts; aligning more takes too long
 
-# A word may hold the signs of identifiers, paths, versions and times; CJK text has no spaces, so each sign is a word.
-_WORD = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
-    r"|[^\W\d_](?:[\w+#]|[-'](?=\w))*|\d(?:[\w%]|[-./:,](?=\d))*|%|[.!?;](?=\s|$)"
-)
-_ENDS = frozenset(".!?;")
 _PART = re.compile(r"[-_]")
-_NUMBER = re.compile(r"(\d[\d.,:]*?)([a-z%]*)")
-_COUNTS = {
-    word: str(value)
-    for value, words in {
-        0: "zero", 1: "one once", 2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven",
-        8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 15: "fifteen",
-        16: "sixteen", 17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty", 30: "thirty", 40: "forty",
-        50: "fifty", 60: "sixty", 70: "seventy", 80: "eighty", 90: "ninety", 100: "hundred", 1000: "thousand",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
-_UNITS = {
-    form: unit
-    for unit, forms in {
-        "ms": "ms msec millisecond milliseconds", "s": "s sec secs second seconds", "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours", "d": "day days", "kb": "kb kib kilobyte kilobytes", "mb": "mb mib megabyte megabytes",
-        "gb": "gb gib gigabyte gigabytes", "%": "% percent",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
-# Each turns what is said around it into its opposite. `instead` and `rather` count because "A instead of B" says the
-# same as "A, not B". The last line is German, French, Spanish and Chinese.
-_NEGATIONS = frozenset(
-    "not never no none neither nor nothing nobody nowhere without avoid avoids avoided avoiding stop stops stopped "
-    "instead rather unable forbidden forbids forbid forbade prohibited disallowed banned disabled "
-    "nicht kein keine keinen keinem keiner nie niemals ohne pas jamais aucun aucune sans nunca sin \u4e0d \u6ca1 \u522b \u672a \u65e0".split()
-)
-# Words that say when or how far something holds, and change no meaning when they are next to a negation.
-_FILLERS = frozenset(
-    "always longer anymore any ever currently now yet still true case really actually strictly need allowed allow "
-    "permitted permit use used using supposed mehr plus".split()
-)
-_SHORTEST_ADVERB = 5  # letters: "apply" is none
-_CONTRACTIONS = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
-
-
-def _root(word: str) -> str:
-    """A word without the ending of its form: "verifies" and "verify" are one word, and so are "quick" and "quickly"."""
-    stem = ranking.stem(word)
-    if stem.endswith("i"):
-        return f"{stem[:-1]}y"
-    return stem[:-2] if stem.endswith("ly") and len(stem) > _SHORTEST_ADVERB else stem
-
-
-# Words that are exchanged when the same is said in other words; each line counts as one word.
-_SYNONYMS = {
-    _root(word): _root(group.split()[0])
-    for group in (
-        "use used using utilise utilize employ rely", "keep retain hold maintain", "need require", "check verify validate",
-        "begin start launch commence", "fail break", "remove delete drop discard", "make create build produce generate",
-        "store save persist", "show display", "run execute perform", "send transmit", "get fetch retrieve obtain acquire",
-        "every each", "whole entire complete full", "only solely just merely", "limit cap restrict", "reject refuse",
-        "allow permit let enable", "record log", "stay remain", "buy purchase", "large big huge", "small little tiny",
-        "quick fast rapid swift", "db database", "config configuration", "repo repository", "doc docs documentation",
-        "app application", "env environment", "auth authentication", "via through", "also too additionally",
-        "ask contact", "therefore thus hence", "want wish", "main primary", "wrong incorrect", "right correct proper",
-        "change modify alter adjust", "add append", "end finish conclude", "error failure", "function method",
-        "dir directory folder", "param parameter argument", "spec specification", "id identifier", "info information",
-        "dev development", "prod production", "max maximum", "min minimum", "approx approximately roughly around",
-        "old previous former earlier", "choose select pick", "give return yield", "ensure guarantee", "contain include",
-        "occur happen", "call invoke", "deploy ship release", "trigger cause", "handle process", "explain describe",
-        "temporary transient", "fix repair resolve", "problem issue bug", "usually normally typically generally",
-        "often frequently", "rarely seldom", "immediately instantly", "later afterwards", "current present existing",
-        "however though although", "example instance", "goal aim purpose", "way approach", "part piece section",
-        "email mail e-mail", "phone telephone", "photo picture", "easy simple", "hard difficult", "safe secure",
-        "enough sufficient adequate", "many numerous several", "help assist", "tell inform notify", "answer reply respond",
-        "go move", "important crucial essential", "new fresh", "put place", "try attempt",
-        "prefer favour favor", "avoid prevent", "expect anticipate", "split divide", "join combine merge",
-        "automatic automatically", "manual manually", "expire lapse",
-    )
-    for word in group.split()
-}  # fmt: skip
-# Words that say nothing about a topic and yet turn a statement round when one stands for the other.
-_OPPOSITES = {
-    word: frozenset(others.split())
-    for one, two in (
-        ("before", "after"), ("from", "to"), ("over above", "under below"), ("on", "off"), ("in", "out"),
-        ("up", "down"), ("more", "less fewer"), ("all each every both most", "some few any"), ("same", "other"),
-    )
-    for words, others in ((one, two), (two, one))
-    for word in words.split()
-}  # fmt: skip
-# Words without a meaning of their own in a statement, beyond those that are no search terms.
-_WEAK = frozenset("per upon like such must while whilst yet less fewer".split())
 _BETWEEN_EQUALS = frozenset({"and", "or", "nor", "with", "plus", "und", "oder", "et", "ou", "y", "o"})
-
-
-class _Word(NamedTuple):
-    """One word of a text as it is compared."""
-
-    form: str
-    kind: Literal["content", "number", "negation", "stop", "end"]
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
     """What a memory says, as it is compared: its words in order, and how often each word with a meaning occurs."""
 
-    words: tuple[_Word, ...]
-    meanings: Counter[str]  # content words and numbers
+    words: tuple[Word, ...]
+    meanings: Counter[str]  # content words and numbers, in a form in which words of one meaning are equal
+    terms: frozenset[str]  # its search terms
 
     @property
     def negations(self) -> int:
@@ -156,7 +61,8 @@ class Content:
     def equals(self, other: Content) -> bool:
         """Whether both say the same in the same words, in any order."""
         return (
-            self.meanings == other.meanings
+            self.terms == other.terms
+            and self.meanings == other.meanings
             and self.negations == other.negations
             and not _is_exchange(self.words, other.words)
         )
@@ -200,8 +106,12 @@ def content_of(memory: Memory) -> Content:
 def _content(title: str, text: str) -> Content:
     start = " ".join(title.removesuffix("…").split())
     body = text if " ".join(text[: 2 * len(title) + 8].split()).startswith(start) else f"{title}.\n{text}"
-    words = tuple(_words(body))
-    return Content(words, Counter(word.form for word in words if word.kind in {"content", "number"}))
+    found = tuple(words(body))
+    return Content(
+        words=found,
+        meanings=Counter(word.form for word in found if word.kind in MEANINGFUL),
+        terms=frozenset(map(ranking.stem, ranking.terms(body, limit=None))),
+    )
 
 
 def is_change(new: Content, old: Content) -> bool:
@@ -232,57 +142,14 @@ def is_change(new: Content, old: Content) -> bool:
 class _Run(NamedTuple):
     """A place where two texts differ: the words of each there; one of the two may be empty."""
 
-    ours: tuple[_Word, ...]
-    theirs: tuple[_Word, ...]
+    ours: tuple[Word, ...]
+    theirs: tuple[Word, ...]
 
 
 _Slot = tuple[tuple[str, ...], tuple[str, ...]]  # the words with a meaning of two texts where they differ
 
 
-def _words(text: str) -> Iterator[_Word]:
-    """The words of a text in a form in which equal meanings are equal."""
-    for found in _WORD.findall(text.lower().replace("\u2019", "'")):
-        if found in _ENDS:
-            yield _Word(found, "end")
-            continue
-        word = found.removesuffix("'s")
-        if word.endswith("n't") or word in _CONTRACTIONS:
-            yield _Word(_CONTRACTIONS.get(word, word[:-3]), "stop")
-            yield _Word("not", "negation")
-        elif word in _NEGATIONS:
-            yield _Word("not", "negation")
-        elif word in _COUNTS:
-            yield _Word(_COUNTS[word], "number")
-        elif word[0].isdigit() or (word[0] == "v" and word[1:2].isdigit()):
-            yield from _number(word)
-        elif word in _WEAK or ranking.is_stop_word(word):
-            yield _Word(word, "stop")
-        else:
-            yield _Word(_canonical(word), "content")
-
-
-def _number(word: str) -> Iterator[_Word]:
-    """A number without the commas between its thousands, and its unit as a word."""
-    parts = _NUMBER.fullmatch(word.removeprefix("v"))
-    if parts is None:  # a date or a range
-        yield _Word(word, "number")
-        return
-    yield _Word(parts[1].replace(",", ""), "number")
-    if parts[2]:
-        yield _Word(_canonical(parts[2]), "content")
-
-
-def _canonical(word: str) -> str:
-    if word in _UNITS:
-        return _UNITS[word]
-    root = _root(word)
-    return _SYNONYMS.get(root, root)
-
-
-_FILLING = frozenset(map(_canonical, _FILLERS))
-
-
-def _without_common_ends(ours: Sequence[_Word], theirs: Sequence[_Word]) -> tuple[Sequence[_Word], Sequence[_Word]]:
+def _without_common_ends(ours: Sequence[Word], theirs: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]]:
     """Both texts from the first to the last word in which they differ."""
     start, least = 0, min(len(ours), len(theirs))
     while start < least and ours[start].form == theirs[start].form:
@@ -293,7 +160,7 @@ def _without_common_ends(ours: Sequence[_Word], theirs: Sequence[_Word]) -> tupl
     return ours[start : len(ours) - end], theirs[start : len(theirs) - end]
 
 
-def _differences(ours: Sequence[_Word], theirs: Sequence[_Word]) -> Iterator[_Run]:
+def _differences(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[_Run]:
     """The places where two texts differ, in order."""
     from difflib import SequenceMatcher  # rarely needed
 
@@ -303,9 +170,9 @@ def _differences(ours: Sequence[_Word], theirs: Sequence[_Word]) -> Iterator[_Ru
             yield _Run(tuple(ours[our_start:our_end]), tuple(theirs[start:end]))
 
 
-def _meant(words: Sequence[_Word], among: Counter[str]) -> tuple[str, ...]:
+def _meant(words: Sequence[Word], among: Counter[str]) -> tuple[str, ...]:
     """The words with a meaning of their own that only this text has."""
-    return tuple(word.form for word in words if word.kind in {"content", "number"} and word.form in among)
+    return tuple(word.form for word in words if word.kind in MEANINGFUL and word.form in among)
 
 
 def _is_number(form: str) -> bool:
@@ -314,7 +181,9 @@ def _is_number(form: str) -> bool:
 
 def _are_numbers(replaced: Sequence[_Slot]) -> bool:
     """Whether every difference that replaces something replaces a number."""
-    return bool(replaced) and all(any(map(_is_number, ours)) and any(map(_is_number, theirs)) for ours, theirs in replaced)
+    return bool(replaced) and all(
+        any(map(_is_number, ours)) and any(map(_is_number, theirs)) for ours, theirs in replaced
+    )
 
 
 def _negations_differ(new: Content, old: Content, runs: Sequence[_Run]) -> bool:
@@ -331,17 +200,17 @@ def _negations_differ(new: Content, old: Content, runs: Sequence[_Run]) -> bool:
     )
 
 
-def _negated(words: Sequence[_Word]) -> int:
+def _negated(words: Sequence[Word]) -> int:
     return sum(word.kind == "negation" for word in words)
 
 
-def _denies(words: Sequence[_Word], others: Sequence[_Word], among: Counter[str]) -> bool:
+def _denies(words: Sequence[Word], others: Sequence[Word], among: Counter[str]) -> bool:
     """Whether the negation in words that stand for `others` is about the text around them, not about something new."""
     if not others and any(word.kind == "end" for word in words):  # a sentence that was added
         return False
     place = next(number for number, word in enumerate(words) if word.kind == "negation")
-    before = [form for form in _meant(words[:place], among) if form not in _FILLING]
-    after = [form for form in _meant(words[place:], among) if form not in _FILLING]
+    before = [form for form in _meant(words[:place], among) if form not in FILLERS]
+    after = [form for form in _meant(words[place:], among) if form not in FILLERS]
     return not after and len(before) <= _MAX_BEFORE_NEGATION
 
 
@@ -367,20 +236,23 @@ def _different_parts(ours: Sequence[str], theirs: Sequence[str]) -> _Slot:
 def _are_opposite(run: _Run) -> bool:
     """Whether a word such as "before" was replaced by its opposite."""
     ours = {word.form for word in run.ours}
-    return any(not ours.isdisjoint(_OPPOSITES.get(word.form, ())) for word in run.theirs)
+    return any(not ours.isdisjoint(OPPOSITES.get(word.form, ())) for word in run.theirs)
 
 
-def _is_exchange(ours: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+def _is_exchange(ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
     """Whether two things changed places: "A instead of B" and "B instead of A"; not in "A and B"."""
-    places = [number for number, word in enumerate(ours) if word.kind in {"content", "number"}]
-    new = [ours[number].form for number in places]
-    old = [word.form for word in theirs if word.kind in {"content", "number"}]
-    different = [number for number, (one, two) in enumerate(zip(new, old, strict=False)) if one != two]
+    new, old = (
+        [(at, word.form) for at, word in enumerate(words) if word.kind in MEANINGFUL] for words in (ours, theirs)
+    )
+    different = [place for place, (one, two) in enumerate(zip(new, old, strict=False)) if one[1] != two[1]]
     if len(new) != len(old) or len(different) < 2:
         return False
     first, second = different[:2]
-    one, two = new[first], old[first]
-    if [two if form == one else one if form == two else form for form in old] != new:
+    one, two = new[first][1], old[first][1]
+    if [two if form == one else one if form == two else form for _, form in old] != [form for _, form in new]:
         return False
-    between = ours[places[first] + 1 : places[second]]
-    return not all(word.form in _BETWEEN_EQUALS for word in between)
+    between, before = (
+        [word.form for word in words[found[first][0] + 1 : found[second][0]]]
+        for words, found in ((ours, new), (theirs, old))
+    )
+    return between == before and not _BETWEEN_EQUALS.issuperset(between)

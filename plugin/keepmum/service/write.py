@@ -169,10 +169,14 @@ class Writer:
             draft = _Draft({**draft.fields, "key": old.key}, replace(draft.memory, key=old.key), draft.now)
             self.context.refuse_related(draft.memory)
         present = self._holder(draft.memory, draft.now)
-        if present is None or (old is not None and present.id == old.id):
+        if old is not None and present is not None and present.id == old.id:
+            twin = self._twin(draft.memory, draft.now)  # the same text, stored before anything said what it replaces
+            present = None if twin is None or twin.id == old.id else twin
+        if present is None:
             return self._commit(draft.memory, None, old, draft.now)
         after = self._revised(draft, present, draft.now)
-        if lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
+        is_superseded = old is None or old.superseded_by == present.id
+        if is_superseded and lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
         self.context.refuse_related(after)  # the title or the tags that stay may name the new text
         return self._commit(after, present, old, draft.now)
@@ -190,10 +194,12 @@ class Writer:
         if holder is not None and not holder.is_visible(now):
             self.context.commit([self.context.status_change(holder, "trashed", now)])  # expired: it loses its key
             holder = None
-        twin = None if holder else store.same_text(new.space, new.text)
-        if twin is not None and twin.is_visible(now) and not (new.key and twin.key):
-            return twin
-        return holder
+        return holder or self._twin(new, now)
+
+    def _twin(self, new: Memory, now: int) -> Memory | None:
+        """The memory with the same text, unless both have keys."""
+        twin = self.context.store.same_text(new.space, new.text)
+        return twin if twin is not None and twin.is_visible(now) and not (new.key and twin.key) else None
 
     def _commit(self, after: Memory, present: Memory | None, old: Memory | None, now: int) -> Remembered:
         """Store `after` in place of `present`, if any, and mark `old` as superseded by it."""

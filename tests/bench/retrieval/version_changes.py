@@ -70,7 +70,8 @@ _CONTRACTED = {"is": "isn't", "are": "aren't", "was": "wasn't", "must": "mustn't
                "can": "can't", "will": "won't"}  # fmt: skip
 _DENIED = re.compile(r"\b(?:is not|are not|isn't|aren't|do not|don't|does not|never|must not|cannot|should not)\b")
 _AFFIRMED = {"is not": "is", "are not": "are", "isn't": "is", "aren't": "are", "do not": "", "don't": "",
-             "does not": "", "never": "always", "must not": "must", "cannot": "can", "should not": "should"}  # fmt: skip
+             "does not": "", "never": "always", "must not": "must", "cannot": "can",
+             "should not": "should"}  # fmt: skip
 _VERB = re.compile(
     r"\b(uses|use|runs|run|keeps|keep|stores|store|returns|return|allows|allow|requires|require|sends|send|accepts|"
     r"accept|checks|check|records|record|needs|need|validate|validates|expires|expire|caches|cache|retries|retry|"
@@ -97,10 +98,11 @@ _SAME_MEANING = [
 _OPENINGS = ("Note: ", "Remember that ", "As agreed, ", "FYI: ", "For the record: ", "Reminder: ", "Decision: ")
 _CLOSINGS = (" (agreed in review)", ", as discussed", " - please follow this", ", as before", " (still valid)")
 _MORE = (
-    " Ask the platform team when in doubt.", " This was agreed in the weekly review.", " See the wiki page for the "
-    "background.", " It came up again in the March incident.", " The reason is cost, not speed.", " Ada wrote it down "
-    "after the audit.", " This has been stable since release 14.", " Nobody has complained so far.", " The rollout "
-    "took 3 days.", " It does not apply to archived projects.", " A dashboard shows the current state.",
+    " Ask the platform team when in doubt.", " This was agreed in the weekly review.",
+    " See the wiki page for the background.", " It came up again in the March incident.",
+    " The reason is cost, not speed.", " Ada wrote it down after the audit.",
+    " This has been stable since release 14.", " Nobody has complained so far.", " The rollout took 3 days.",
+    " It does not apply to archived projects.", " A dashboard shows the current state.",
 )  # fmt: skip
 
 
@@ -173,7 +175,7 @@ def _auxiliary(text: str, _: str, dice: random.Random) -> _Made:
     spot = _AUXILIARY.search(text)
     if spot is None:
         return None
-    word = spot.group(1)
+    word = spot[1]
     forms = [f"{word} not", f"{word} no longer", f"{word} never"]
     if word in _CONTRACTED:
         forms += [_CONTRACTED[word]] * 2
@@ -184,7 +186,7 @@ def _verb(text: str, _: str, dice: random.Random) -> _Made:
     spot = _VERB.search(text)
     if spot is None:
         return None
-    word = spot.group(1)
+    word = spot[1]
     stem = _STEMS.get(word, word.removesuffix("s"))
     do = "does" if word.endswith("s") else "do"
     forms = [f"{do} not {stem}", f"{do}n't {stem}", f"never {word}", f"no longer {word}"]
@@ -253,7 +255,7 @@ def _turned(text: str, _: str, __: random.Random) -> _Made:
     for word in ("because", "so that", "before", "after", "until", "when", "if", "unless", "since"):
         spot = re.fullmatch(rf"([^.;]+?),? ({word}) ([^.;]+)\.", text)
         if spot is not None:
-            start, reason = spot.group(1), spot.group(3)
+            start, reason = spot[1], spot.group(3)
             start = start if start[:2].isupper() else start[0].lower() + start[1:]
             return "turned", f"{word.capitalize()} {reason}, {start}."
     return None
@@ -271,7 +273,7 @@ def _more(text: str, _: str, dice: random.Random) -> _Made:
 
 
 def _other_text(text: str, other: str, __: random.Random) -> _Made:
-    return "another text", f"{text.rstrip()} {other.split('. ')[0]}"
+    return "another text", f"{text.rstrip()} {other.partition('. ')[0]}"
 
 
 def _replaced(text: str, before: str, after: str) -> _Made:

@@ -389,3 +389,13 @@ def test_a_service_can_switch_its_project_temporarily(service: MemoryService) ->
         assert service.recall() == []
         service.remember("hers", key="k")
     assert [match.memory.text for match in service.recall()] == ["mine"]
+
+
+def test_the_same_text_sent_again_can_say_what_it_replaces(open_memory: OpenService) -> None:
+    service = open_memory()
+    old = service.remember("deploys use the green pool", key="pool").memory
+    new = service.remember("deploys use the blue pool").memory
+    again = service.remember("deploys use the blue pool", supersedes=old.id).memory
+    assert (again.id, again.key, again.supersedes) == (new.id, "pool", old.id)
+    assert [memory.id for memory in service.every(statuses=("active",))] == [new.id]
+    assert service.remember("deploys use the blue pool", supersedes=old.id).action is None

@@ -1,17 +1,18 @@
-"""The advice for two similar memories."""
+"""Whether one memory changes what another says, and the advice for two similar memories."""
 
 from __future__ import annotations
 
 import pytest
 
 from contract.stores import a_memory
-from keepmum.core.similarity import compare
+from keepmum.core.similarity import Thresholds, compare
 
 
 @pytest.mark.parametrize(
     ("new", "old", "cosine", "advice"),
     [
-        pytest.param("use blue pool", "use the blue pool first", 0.9, "skip", id="the old one contains the new"),
+        pytest.param("use the pool that is blue", "use the blue pool", 0.9, "skip", id="the same in other words"),
+        pytest.param("use blue pool", "use the blue pool first", 0.9, "merge", id="the old one says more"),
         pytest.param("use the blue pool first", "use blue pool", 0.9, "supersede", id="the new one contains the old"),
         pytest.param(
             "deploys use the blue pool, ask Ann Lee Kim Joe", "deploys use the blue pool, page Tom Max Ada Eve", 0.9,
@@ -19,22 +20,84 @@ from keepmum.core.similarity import compare
         ),
         pytest.param("use blue pool", "use the blue pool first", 0.82, "keep both", id="only close"),
         pytest.param("never use the blue pool", "use the blue pool", 0.82, "supersede", id="the opposite"),
+        pytest.param("use the pool before lunch", "use the pool after lunch", 0.99, "supersede", id="another order"),
     ],
 )  # fmt: skip
 def test_advice(new: str, old: str, cosine: float, advice: str) -> None:
     assert compare(a_memory(new), a_memory(old), cosine).advice == advice
 
 
+def test_the_thresholds_of_another_model_can_be_given() -> None:
+    new, old = a_memory("use the blue pool first"), a_memory("use blue pool")
+    assert compare(new, old, 0.9, Thresholds(near=0.95)).advice == "keep both"
+
+
+CHANGES = [
+    pytest.param("the limit is 30 requests", "the limit is 50 requests", id="another number"),
+    pytest.param("retry 5 times, wait 30 s, then 60 s", "retry 5 times, wait 30 s, then 90 s", id="one of the numbers"),
+    pytest.param("retry three times", "retry five times", id="a number as a word"),
+    pytest.param("Python is pinned to 3.12.4", "Python is pinned to 3.12.5", id="a version"),
+    pytest.param("the report runs at 02:30", "the report runs at 04:00", id="a time"),
+    pytest.param("keys expire after 30 days", "keys expire after 30 hours", id="a unit"),
+    pytest.param("the cache holds rows for 30s", "the cache holds rows for 60s", id="a number with its unit"),
+    pytest.param("we don't use tabs", "we use tabs", id="a contraction"),
+    pytest.param("we use tabs", "we don\u2019t use tabs", id="a negation that was removed"),
+    pytest.param("the API no longer returns null", "the API returns null", id="no longer"),
+    pytest.param("it is not cached; never retry it", "it is not cached; retry it", id="one negation more"),
+    pytest.param("avoid force pushes to main", "force pushes to main", id="avoid"),
+    pytest.param("the flag is disabled by default", "the flag is enabled by default", id="an opposite"),
+    pytest.param("ask before a deploy", "ask after a deploy", id="before and after"),
+    pytest.param("the build runs on Postgres", "the build runs on Oracle", id="one thing replaced"),
+    pytest.param("see jobs/consumer.go of the consumer", "see jobs/reader.go of the reader", id="in a path too"),
+    pytest.param("call pytest.raises, not pytest.warns", "call nose.raises, not nose.warns", id="in identifiers"),
+    pytest.param("we prefer tabs over spaces", "we prefer spaces over tabs", id="two things exchanged"),
+    pytest.param("Alice reviews the code of Bob", "Bob reviews the code of Alice", id="two people exchanged"),
+    pytest.param("wir nutzen keine Tabs", "wir nutzen Tabs", id="German"),
+    pytest.param("我们不使用缓存", "我们使用缓存", id="Chinese"),
+]
+
+
+@pytest.mark.parametrize(("new", "old"), CHANGES)
+def test_a_change_is_recognised_in_both_directions(new: str, old: str) -> None:
+    assert compare(a_memory(new), a_memory(old), 0.9).contradicts
+    assert compare(a_memory(old), a_memory(new), 0.9).contradicts
+
+
+@pytest.mark.parametrize(("new", "old"), CHANGES)
+def test_a_change_is_never_skipped(new: str, old: str) -> None:
+    assert compare(a_memory(new), a_memory(old), 1.0).advice == "supersede"
+
+
 @pytest.mark.parametrize(
-    ("new", "old", "contradicts"),
+    ("new", "old"),
     [
-        pytest.param("we don't use tabs", "we use tabs", True, id="a negation"),
-        pytest.param("the limit is 30 requests", "the limit is 50 requests", True, id="another number"),
-        pytest.param("the build runs on Postgres", "the build runs on Oracle", True, id="one thing replaced"),
-        pytest.param("the build runs on Postgres 16", "the build runs on Postgres 16", False, id="the same"),
-        pytest.param("the build runs on Postgres", "lunch is not at noon", False, id="another subject"),
-        pytest.param("we use tabs in Go", "we use tabs", False, id="more detail"),
+        pytest.param("the build runs on Postgres 16", "the build runs on Postgres 16", id="the same"),
+        pytest.param("the build runs on Postgres", "lunch is not at noon", id="another subject"),
+        pytest.param("we use tabs in Go", "we use tabs", id="more detail"),
+        pytest.param("we use tabs. Spaces are not for us", "we use tabs", id="a sentence with a negation more"),
+        pytest.param("we use tabs; avoid it elsewhere", "we use tabs", id="a clause with a negation more"),
+        pytest.param("we use tabs, not spaces", "we use tabs", id="a contrast"),
+        pytest.param("retry 5 times. It took 3 days", "retry 5 times", id="a sentence with a number more"),
+        pytest.param("retry 5 times, wait 1000 s", "retry five times, wait 1,000 seconds", id="other spellings"),
+        pytest.param("it isn't cached", "it is not cached", id="a contraction"),
+        pytest.param("use Redis instead of Valkey", "use Redis, not Valkey", id="another negation"),
+        pytest.param("the job verifies each row", "the job checks every row", id="words of the same meaning"),
+        pytest.param("Since it is slow, cache the page.", "Cache the page since it is slow.", id="turned round"),
+        pytest.param("use nginx and redis", "use redis and nginx", id="an enumeration in another order"),
+        pytest.param("host web-17 listens on port 8017", "host web-18 listens on port 8018", id="another thing"),
+        pytest.param("", "we use tabs", id="nothing"),
     ],
 )
-def test_contradictions_are_detected(new: str, old: str, *, contradicts: bool) -> None:
-    assert compare(a_memory(new), a_memory(old), 0.9).contradicts is contradicts
+def test_a_rewording_and_an_addition_are_no_change(new: str, old: str) -> None:
+    assert not compare(a_memory(new), a_memory(old), 0.9).contradicts
+    assert not compare(a_memory(old), a_memory(new), 0.9).contradicts
+
+
+def test_long_texts_are_compared_where_they_differ() -> None:
+    text = " ".join(f"rule {number} holds for table{number}." for number in range(5_000))
+    assert compare(a_memory(text.replace("rule 77 ", "rule 78 ")), a_memory(text), 1.0).contradicts
+
+
+def test_long_texts_without_a_common_word_take_no_time_to_compare() -> None:
+    one, two = (" ".join(f"{letter}{number}" for number in range(5_000)) for letter in "xy")
+    assert not compare(a_memory(one), a_memory(two), 1.0).contradicts

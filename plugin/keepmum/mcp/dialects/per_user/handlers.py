@@ -14,6 +14,7 @@ from keepmum.core import validation
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import LIMITS, SCOPES, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
 from keepmum.core.retention import DAY_MS
+from keepmum.core.similarity import Similar
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import per_user
 from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, open_service
@@ -142,7 +143,7 @@ class PerUserHandlers(JsonHandlers):
                     "id": similar.memory.id,
                     "content": similar.memory.text,
                     "similarity": round(similar.cosine, 2),
-                    "suggestion": f"Consider: {similar.advice}",
+                    "suggestion": _suggestion(similar),
                 }
                 for similar in kept.similar[:_SIMILAR]
             ],
@@ -360,6 +361,13 @@ def _wanted(arguments: dict[str, Any]) -> Wanted:
 
 def _tier(named: str) -> Tier:
     return "long" if named == "long-term" else "mid"
+
+
+def _suggestion(similar: Similar) -> str:
+    """What to do about a similar memory; a new version replaces it only when the agent says so."""
+    if similar.advice == "supersede":
+        return f"Consider: if this replaces it, store this again with supersedes {similar.memory.id}"
+    return f"Consider: {similar.advice}"
 
 
 def _recalled(memory: Memory, fit: float, now: int, arguments: dict[str, Any]) -> JsonValue:

@@ -1,0 +1,156 @@
+"""The words of a text in a form in which equal meanings are equal: what `keepmum.core.similarity` compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from keepmum.core import ranking
+
+__all__ = ["FILLERS", "MEANINGFUL", "OPPOSITES", "Word", "words"]
+
+# A word may hold the signs of identifiers, paths, versions and times; CJK text has no spaces, so each sign is a word.
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+    r"|[^\W\d_](?:[\w+#]|[-'](?=\w))*|\d(?:[\w%]|[-./:,](?=\d))*|%|[.!?;](?=\s|$)"
+)
+_ENDS = frozenset(".!?;")
+_NUMBER = re.compile(r"(\d[\d.,:]*?)([a-z%]*)")
+_COUNTS = {
+    word: str(value)
+    for value, words in {
+        0: "zero", 1: "one once", 2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven",
+        8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 15: "fifteen",
+        16: "sixteen", 17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty", 30: "thirty", 40: "forty",
+        50: "fifty", 60: "sixty", 70: "seventy", 80: "eighty", 90: "ninety", 100: "hundred", 1000: "thousand",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+_UNITS = {
+    form: unit
+    for unit, forms in {
+        "ms": "ms msec millisecond milliseconds", "s": "s sec secs second seconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours", "d": "day days", "kb": "kb kib kilobyte kilobytes",
+        "mb": "mb mib megabyte megabytes", "gb": "gb gib gigabyte gigabytes", "%": "% percent",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
+# Each turns what is said around it into its opposite. `instead` and `rather` count because "A instead of B" says the
+# same as "A, not B". The last line is German, French, Spanish and Chinese.
+_NEGATIONS = frozenset(
+    "not never no none neither nor nothing nobody nowhere without avoid avoids avoided avoiding stop stops stopped "
+    "instead rather unable forbidden forbids forbid forbade prohibited disallowed banned disabled "
+    "nicht kein keine keinen keinem keiner nie niemals ohne pas jamais aucun aucune sans nunca sin "
+    "\u4e0d \u6ca1 \u522b \u672a \u65e0".split()
+)
+_SHORTEST_ADVERB = 5  # letters: "apply" is none
+_CONTRACTIONS = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall"}
+
+
+def _root(word: str) -> str:
+    """A word without the ending of its form: "verifies" is "verify", and "quickly" is "quick"."""
+    stem = ranking.stem(word)
+    if stem.endswith("i"):
+        return f"{stem[:-1]}y"
+    return stem[:-2] if stem.endswith("ly") and len(stem) > _SHORTEST_ADVERB else stem
+
+
+# Words that are exchanged when the same is said in other words; those between two commas count as one word.
+_SYNONYMS = {
+    _root(word): _root(group.split()[0])
+    for group in (
+        "use used using utilise utilize employ rely, keep retain hold maintain, need require, check verify "
+        "validate, begin start launch commence, fail break, remove delete drop discard, make create build produce "
+        "generate, store save persist, show display, run execute perform, send transmit, get fetch retrieve obtain "
+        "acquire, every each, whole entire complete full, only solely just merely, limit cap restrict, reject "
+        "refuse, allow permit let enable, record log, stay remain, buy purchase, large big huge, small little tiny, "
+        "quick fast rapid swift, db database, config configuration, repo repository, doc docs documentation, app "
+        "application, env environment, auth authentication, via through, also too additionally, ask contact, "
+        "therefore thus hence, want wish, main primary, wrong incorrect, right correct proper, change modify alter "
+        "adjust, add append, end finish conclude, error failure, function method, dir directory folder, param "
+        "parameter argument, spec specification, id identifier, info information, dev development, prod production, "
+        "max maximum, min minimum, approx approximately roughly around, old previous former earlier, choose select "
+        "pick, give return yield, ensure guarantee, contain include, occur happen, call invoke, deploy ship "
+        "release, trigger cause, handle process, explain describe, temporary transient, fix repair resolve, problem "
+        "issue bug, usually normally typically generally, often frequently, rarely seldom, immediately instantly, "
+        "later afterwards, current present existing, however though although, example instance, goal aim purpose, "
+        "way approach, part piece section, email mail e-mail, phone telephone, photo picture, easy simple, hard "
+        "difficult, safe secure, enough sufficient adequate, many numerous several, help assist, tell inform "
+        "notify, answer reply respond, go move, important crucial essential, new fresh, put place, try attempt, "
+        "prefer favour favor, avoid prevent, expect anticipate, split divide, join combine merge, automatic "
+        "automatically, manual manually, expire lapse"
+    ).split(", ")
+    for word in group.split()
+}
+# Words that say nothing about a topic and yet turn a statement round when one stands for the other.
+OPPOSITES = {
+    word: frozenset(others.split())
+    for one, two in (
+        ("before", "after"), ("from", "to"), ("over above", "under below"), ("on", "off"), ("in", "out"),
+        ("up", "down"), ("more", "less fewer"), ("all each every both most", "some few any"), ("same", "other"),
+    )
+    for words, others in ((one, two), (two, one))
+    for word in words.split()
+}  # fmt: skip
+# Words without a meaning of their own in a statement, beyond those that are no search terms.
+_WEAK = frozenset("per upon like such must while whilst yet less fewer".split())
+MEANINGFUL = frozenset({"content", "number"})
+
+
+class Word(NamedTuple):
+    """One word of a text as it is compared."""
+
+    form: str
+    kind: Literal["content", "number", "negation", "stop", "end"]
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of a text in a form in which equal meanings are equal."""
+    for found in _WORD.findall(text.lower().replace("\u2019", "'")):
+        if found in _ENDS:
+            yield Word(found, "end")
+            continue
+        word = found.removesuffix("'s")
+        if word.endswith("n't") or word in _CONTRACTIONS:
+            yield Word(_CONTRACTIONS.get(word, word[:-3]), "stop")
+            yield Word("not", "negation")
+        elif word in _NEGATIONS:
+            yield Word("not", "negation")
+        elif word in _COUNTS:
+            yield Word(_COUNTS[word], "number")
+        elif word[0].isdigit() or (word[0] == "v" and word[1:2].isdigit()):
+            yield from _number(word)
+        elif word in _WEAK or ranking.is_stop_word(word):
+            yield Word(word, "stop")
+        else:
+            yield Word(_canonical(word), "content")
+
+
+def _number(word: str) -> Iterator[Word]:
+    """A number without the commas between its thousands, and its unit as a word."""
+    parts = _NUMBER.fullmatch(word.removeprefix("v"))
+    if parts is None:  # a date or a range
+        yield Word(word, "number")
+        return
+    yield Word(parts[1].replace(",", ""), "number")
+    if parts[2]:
+        yield Word(_canonical(parts[2]), "content")
+
+
+def _canonical(word: str) -> str:
+    if word in _UNITS:
+        return _UNITS[word]
+    root = _root(word)
+    return _SYNONYMS.get(root, root)
+
+
+# Words that say when or how far something holds, and change no meaning when they are next to a negation.
+FILLERS = frozenset(
+    map(
+        _canonical,
+        "always longer anymore any ever currently now yet still true case really actually strictly need allowed allow "
+        "permitted permit use used using supposed mehr plus".split(),
+    )
+)
