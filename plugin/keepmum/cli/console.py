@@ -14,6 +14,7 @@ from keepmum.core.errors import ConfirmationNeeded, Incomplete, InvalidInput, Se
 from keepmum.core.memory import LIMITS, Memory
 from keepmum.core.wording import counted
 from keepmum.service import MemoryService, opening
+from keepmum.workspace.entry import trust_of_terminal
 from keepmum.workspace.resolve import backend_kind, resolve
 from keepmum_hooks import places
 
@@ -53,7 +54,10 @@ class Session:
 
     def __init__(self, origin: str = "cli", *, notices: bool = True, stores: Sequence[str] = ()) -> None:
         self._notices = notices
-        self._service = opening.open_session(os.environ, _AGENT, origin=origin, upkeep=False, stores=stores)
+        trust = trust_of_terminal(os.environ)
+        self._service = opening.open_session(
+            os.environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores
+        )
 
     def __enter__(self) -> MemoryService:
         return self._service

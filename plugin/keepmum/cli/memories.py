@@ -10,7 +10,7 @@ from keepmum.cli import console
 from keepmum.core import briefing, serialization
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
-from keepmum.core.memory import KINDS, SCOPES
+from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS
 from keepmum.core.when import parse_when
 from keepmum.service import MemoryService, Wanted
 
@@ -41,6 +41,12 @@ def _add_remember(commands: console.Subparsers[argparse.ArgumentParser]) -> None
         "--ttl-days", type=console.days, dest="ttl_seconds", metavar="DAYS", help="days until it expires"
     )
     command.add_argument("--source", help="where the information comes from")
+    command.add_argument(
+        "--source-kind",
+        choices=SOURCE_KINDS,
+        metavar="KIND",
+        help="user, agent, web, file or tool; text from web, file or tool is kept as text from outside",
+    )
     command.set_defaults(run=_remember)
 
 
@@ -105,10 +111,13 @@ def _remember(arguments: argparse.Namespace) -> int:
             importance=arguments.importance,
             ttl_seconds=arguments.ttl_seconds,
             source=arguments.source,
+            source_kind=arguments.source_kind,
         )
         memory.settle()  # updates the briefing of the next session
     done = f"queued ({answer.queued} in the queue)" if answer.queued else answer.action
     console.out(f"{done or 'unchanged'}: {briefing.index_line(answer.memory)[2:]}")
+    if answer.kept is not None:
+        console.err(f"{briefing.kept_line(answer.kept)}")
     return 0
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "event_line",
     "full",
     "index_line",
+    "kept_line",
     "match_line",
     "matches",
     "resume",
@@ -193,6 +194,14 @@ def similar_line(similar: Similar) -> str:
         relation = "nearly repeats"
     advice = _ADVICE[similar.advice].format(id=similar.memory.id)
     return f"It {relation} ({similar.cosine:.2f}; {advice}): {index_line(similar.memory)[2:]}"
+
+
+def kept_line(kept: Memory) -> str:
+    """That a write did not replace a memory that is trusted more."""
+    return (
+        f"Not replaced: {kept.id}, which is trusted more. Both stay, and this one has no key; the user decides with "
+        "`keepmum review`."
+    )
 
 
 def event_line(event: Activity) -> str:

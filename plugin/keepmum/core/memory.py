@@ -17,6 +17,7 @@ __all__ = [
     "SOURCE_KINDS",
     "STATUSES",
     "TIERS",
+    "TRUSTED",
     "TRUST_LEVELS",
     "Action",
     "Activity",
@@ -75,6 +76,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 TIERS: tuple[Tier, ...] = get_args(Tier)
 STATUSES: tuple[Status, ...] = get_args(Status)
 TRUST_LEVELS: tuple[Trust, ...] = get_args(Trust)
+TRUSTED: tuple[Trust, ...] = ("person", "agent", "team")  # levels that may be shown to a model unasked
 SOURCE_KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 LASTING_KINDS: tuple[Kind, ...] = tuple(
     kind for kind in KINDS if kind not in {"project", "task", "troubleshooting", "note"}

@@ -13,6 +13,7 @@ from keepmum.core import retention
 from keepmum.core.memory import LIMITS, Candidate, Filter, Memory
 
 __all__ = [
+    "OUTSIDE",
     "Ranked",
     "embedding_text",
     "estimate_tokens",
@@ -41,6 +42,7 @@ _MAX_TERMS = 32
 _ENDINGS = (("ions", 5), ("ings", 3), ("ion", 5), ("ing", 3), ("es", 3), ("ed", 3), ("s", 3), ("e", 3))
 _MAX_PRIOR = 1.05  # of a memory of this project with importance 1 that has not faded
 _OTHER_PROJECT = 0.6  # factor for memories of other projects
+OUTSIDE = 0.8  # factor for text from outside: less than the lowest prior of a comparable match
 # Words that say nothing about a topic. Dropping them gains .011 nDCG@10 on the development questions.
 _STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being but by can could did do does "
@@ -205,6 +207,7 @@ def prior(memory: Memory | Candidate, wanted: Filter) -> float:
     """The factor for age, importance and project; it alone orders memories when there is no query."""
     is_near = wanted.project is None or memory.project in {None, wanted.project} or memory.scope == "global"
     weight = _MAX_PRIOR - 0.1 * (1.0 - memory.importance)
+    weight *= OUTSIDE if memory.trust == "outside" else 1.0
     return retention.prior(memory, wanted.now) * weight * (1.0 if is_near else _OTHER_PROJECT)
 
 

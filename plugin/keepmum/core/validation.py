@@ -11,7 +11,20 @@ from dataclasses import replace
 from typing import Any, Protocol, Required, TypedDict, TypeVar, cast, runtime_checkable
 
 from keepmum.core.errors import InvalidInput, ScannerFailed, SecretFound
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, TIERS, JsonValue, Kind, Memory, Scope, Tier, default_tier
+from keepmum.core.memory import (
+    KINDS,
+    LIMITS,
+    SCOPES,
+    SOURCE_KINDS,
+    TIERS,
+    JsonValue,
+    Kind,
+    Memory,
+    Scope,
+    SourceKind,
+    Tier,
+    default_tier,
+)
 
 __all__ = [
     "CleanFields",
@@ -58,6 +71,7 @@ class Fields(TypedDict, total=False):
     endless: bool | None  # True removes the expiry
     data: JsonValue
     source: str | None
+    source_kind: str | None
     session: str | None
     project: str | None
     agent: str | None
@@ -73,6 +87,7 @@ class CleanFields(TypedDict, total=False):
     title: str
     key: str
     source: str
+    source_kind: SourceKind
     session: str
     project: str
     agent: str
@@ -409,6 +424,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type t
     "kind": lambda value: one_of("kind", value, KINDS),
     "tier": lambda value: one_of("tier", value, TIERS),
     "scope": lambda value: one_of("scope", value, SCOPES),
+    "source_kind": lambda value: one_of("source_kind", value, SOURCE_KINDS),
     "title": _line("title", LIMITS.title),
     "key": _line("key", LIMITS.key),
     "source": _line("source", LIMITS.source),

@@ -101,6 +101,7 @@ class MemoryService:
     brief = _method_of(Reader, Reader.brief)
     history = _method_of(Reader, Reader.history)
     activity = _method_of(Reader, Reader.activity)
+    trusted = _method_of(Reader, Reader.trusted)
     note = _method_of(Reader, Reader.note)
     masked = _method_of(Reader, Reader.masked)
     every = _method_of(Reader, Reader.every)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from keepmum.core import briefing, ranking
 from keepmum.core.masking import Masker
-from keepmum.core.memory import Filter, Memory
+from keepmum.core.memory import TRUSTED, Filter, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
@@ -59,8 +59,11 @@ def remove_all(home: str) -> None:
 
 
 def briefed(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
-    """The memories that a session should know from its start, most important first, by the priors of the ranking."""
-    wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"))
+    """The memories that a session should know from its start, most important first, by the priors of the ranking.
+
+    Nobody asks for these, so nothing from outside is among them.
+    """
+    wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"), trusts=TRUSTED)
     lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
     open_work = store.browse(replace(wanted, kinds=briefing.TASK_KINDS), limit=_PER_SECTION // 4)
     recent = store.browse(wanted, limit=_PER_SECTION)

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from keepmum.core import lifecycle, masking, ranking, serialization, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
-from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status
+from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles
@@ -49,6 +49,7 @@ class ServiceOptions(NamedTuple):
     place: Place = Place()
     agent: str = "unknown"
     origin: str = "mcp"  # the channel that memories name: mcp, cli, import, library
+    trust: Trust = "agent"  # of what is written through this service; decided by the entry point
     default_scope: Scope = "project"
     policy: str = "ebbinghaus"
     home: str | None = None  # folder of all state; without it no briefing and no migration log is written

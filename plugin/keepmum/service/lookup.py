@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from keepmum.core import ids, validation
 from keepmum.core.errors import Ambiguous, Incomplete, InvalidInput, KeepmumError, NotFound
 from keepmum.core.framing import inline
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Order, Scope, Status, Tier, space_of
+from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Order, Scope, Status, Tier, Trust, space_of
 from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
 from keepmum.stores.base import LISTED, caveat, cut, known_folders
@@ -48,6 +48,7 @@ class Wanted(TypedDict, total=False):
     project: str | None  # the name or id of one project, instead of the session's
     keys: str | None  # a pattern that the key must match (`keepmum.core.keys`)
     tier: Tier | None
+    trusts: tuple[Trust, ...]  # none: every level
 
 
 def filter_of(context: ServiceContext, wanted: Wanted | None = None) -> Filter:
@@ -75,6 +76,7 @@ def filter_of(context: ServiceContext, wanted: Wanted | None = None) -> Filter:
         statuses=given.get("statuses", ("active",)),
         keys=given.get("keys"),
         tier=given.get("tier"),
+        trusts=given.get("trusts", ()),
     )
 
 
@@ -97,10 +99,15 @@ def find(context: ServiceContext, reference: str, *, former: bool = False) -> Me
     store, place, now = context.store, context.place, context.clock()
     word = validation.clean("id", reference, LIMITS.key, one_line=True)
     spaces = [space_of(scope, place.project, place.session, place.user) for scope in SCOPES]
+    outside = None
     for space in spaces:
         memory = store.by_key(space, word)
         if memory is not None and memory.is_visible(now):
-            return memory
+            if memory.trust != "outside":
+                return memory
+            outside = outside or memory  # text from outside hides no other memory with this key
+    if outside is not None:
+        return outside
     try:
         return _by_id(context, word)
     except Ambiguous as error:  # it names memories

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from keepmum import embedding
 from keepmum.core import validation
 from keepmum.core.errors import KeepmumError, StoreError, report
-from keepmum.core.memory import SCOPES, JsonValue, Scope
+from keepmum.core.memory import SCOPES, JsonValue, Scope, Trust
 from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.service import MemoryService, OpenedWith, Place, ServiceOptions, open_service
 from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, StoreSpec, registry_path
@@ -39,6 +39,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     *,
     session: str = "",
     origin: str = "mcp",
+    trust: Trust = "agent",
     upkeep: bool = True,
     drains: bool | None = None,
     routes: Sequence[str] = (),
@@ -50,7 +51,8 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     With `upkeep`, backups, expiry and briefings run in the background. With `drains`, which defaults to
     `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings',
     and then the memories that Koi's tools have stored in files are read as well.
-    `stores` are opened in any case. `resolved` is the result of `resolve`, if the caller has it.
+    `stores` are opened in any case. `trust` is that of what is written. `resolved` is the result of `resolve`, if the
+    caller has it.
 
     Raises: SettingsError, StoreError.
     """
@@ -67,6 +69,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
             place=_place(environ, chosen, found, session),
             agent=chosen.agent or agent,
             origin=origin,
+            trust=trust,
             default_scope=validation.one_of("scope", chosen.scope, SCOPES),
             policy=chosen.retention.policy,
             home=places.home(environ),

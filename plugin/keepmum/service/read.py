@@ -13,7 +13,7 @@ from keepmum.service import lookup
 from keepmum.service.briefing_files import briefed
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Found, Wanted
-from keepmum.stores.base import QueryVector, known_folders
+from keepmum.stores.base import QueryVector, known_folders, local
 from keepmum_hooks import tool_names
 
 __all__ = ["Reader"]
@@ -110,8 +110,8 @@ class Reader:
     def resume(self, tokens: int = 1000) -> str:
         """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
         context = self.context
-        events = context.store.activity(50, context.place.project)
-        lately = [context.masker.activity(event) for event in events if event.action in _IN_RESUME][:5]
+        events = [e for e in context.store.activity(50, context.place.project) if e.action in _IN_RESUME]
+        lately = [context.masker.activity(event) for event in self.trusted(events)][:5]
         return briefing.resume(context.place.name, self._briefed(), lately, tokens, tool_names.reading_hint())
 
     def brief(self, tokens: int = 1000) -> str:
@@ -129,6 +129,13 @@ class Reader:
         context.log.flush()
         project = None if everywhere else context.place.project
         return [context.masker.activity(event) for event in context.store.activity(limit, project)]
+
+    def trusted(self, events: Sequence[Activity]) -> list[Activity]:
+        """Entries of the log without those about memories from outside, whose keys and titles others have chosen."""
+        concerned = list(dict.fromkeys(event.memory for event in events if event.memory))
+        found = local(self.context.store).get(concerned)
+        outside = {memory.id for memory in found if memory.trust == "outside"}
+        return [event for event in events if event.memory not in outside]
 
     def note(self, action: Action, detail: str, memory: Memory | None = None) -> None:
         """Log an action; the detail is left out when it looks like a secret.

@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
-from keepmum.core import ids, lifecycle, serialization, similarity, validation
+from keepmum.core import ids, lifecycle, serialization, similarity, trust, validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import Action, Change, JsonValue, Memory, Revision, default_tier
+from keepmum.core.memory import (
+    TRUSTED,
+    Action,
+    Change,
+    JsonValue,
+    Memory,
+    Revision,
+    Trust,
+    default_tier,
+    trust_rank,
+)
 from keepmum.core.similarity import Similar
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -17,6 +27,12 @@ from keepmum.stores import StaleWrite
 __all__ = ["Remembered", "Writer"]
 
 _COMPARED = 4  # memories nearest to a new one
+_WHO: Mapping[Trust, str] = {
+    "person": "the user",
+    "agent": "an agent",
+    "team": "the team",
+    "outside": "others",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +44,7 @@ class Remembered:
     previous: Memory | None = None  # the memory or revision that it replaced
     queued: int = 0  # writes that wait for a server, including this one; 0 when it is stored
     similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first; by vector search only
+    kept: Memory | None = None  # a memory that is trusted more and was to be replaced: both stay, a person decides
 
 
 class _Draft(NamedTuple):
@@ -38,8 +55,9 @@ class _Draft(NamedTuple):
     now: int
 
     def revised(self, base: Memory) -> Memory:
-        """`base` with the fields of this write and the commit that is checked out now."""
-        return _placed(validation.revise(replace(base, git=self.memory.git), self.fields))
+        """`base` with the fields and the trust of this write and the commit that is checked out now."""
+        written = replace(base, git=self.memory.git, trust=self.memory.trust, source_kind=None)
+        return _placed(validation.revise(written, self.fields))
 
 
 class Writer:
@@ -53,7 +71,8 @@ class Writer:
     ) -> Remembered:
         """Store a memory: a new one, or a new value of the one under `key`; fields that are not given stay.
 
-        A `fresh` one replaces no other: its key must be free.
+        A `fresh` one replaces no other: its key must be free. What this service's user may not replace, since it is
+        trusted more, stays; the new value is then stored without the key, and `kept` of the answer is the other.
 
         Raises: InvalidInput, SecretFound, NotFound (for `supersedes`), StoreError. Nothing is stored in part.
         """
@@ -72,6 +91,7 @@ class Writer:
         """Give one memory a new text and the fields that are given; the others stay.
 
         With `revision`, only while the memory has that revision: of two concurrent changes one is refused.
+        A memory that is trusted more stays, as with `remember`.
 
         Raises: NotFound, Ambiguous, InvalidInput, SecretFound, StoreError. Nothing is stored in part.
         """
@@ -86,6 +106,8 @@ class Writer:
             if not present.is_visible(now):
                 raise InvalidInput("id", f"{present.id} was removed; undo that first (`keepmum forget --undo`)")
             after = self._revised(draft, present, now)
+            if self._is_overruled(draft, after, present):
+                return self._keep_apart(_renewed(after, now), present, now)
             if lifecycle.same_content(after, present):
                 return Remembered(present, None)
             if present.revision != memory.revision:
@@ -105,7 +127,7 @@ class Writer:
     def undo(self, reference: str) -> Remembered:
         """Revert the last change of a memory, whether a new value or a removal.
 
-        Raises: NotFound, InvalidInput when there is nothing to revert.
+        Raises: NotFound; InvalidInput when there is nothing to revert, or only who is trusted more may do it.
         """
         memory = lookup.find(self.context, reference, former=True)
         if not memory.is_visible(self.context.clock()):
@@ -118,10 +140,13 @@ class Writer:
     def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
         """Store an exported memory with its own id, times and access counts; one that is stored already stays.
 
+        It is from outside, whatever it says about itself: anyone can write such a file.
+
         Raises: InvalidInput, SecretFound, StoreError.
         """
-        context, incoming = self.context, serialization.parse(values)
-        context.refuse_secrets(serialization.texts(incoming))
+        context, parsed = self.context, serialization.parse(values)
+        incoming = replace(trust.unconfirmed(parsed, "outside"), origin="import")
+        context.refuse_secrets(serialization.texts(parsed))
         present = context.store.get([incoming.id])
         if present:
             return self._answer(Remembered(present[0], None))
@@ -147,10 +172,11 @@ class Writer:
             fields["tags"] = tuple(fields["tags"] or ())  # an iterator can be read once only
         cleaned = validation.clean_fields(text, fields)
         root, scope = context.place.root, context.options.default_scope
+        level = trust.of_write(context.options.trust, cleaned.get("source_kind"))
         blank = Memory(
             id=ids.new_id(now), text="", title=validation.title_of(""), kind="note", tier=default_tier("note"),
             scope=scope, project=context.place.project, session=context.place.session, user=context.place.user,
-            agent=context.agent, origin=context.options.origin, created_at=now, updated_at=now,
+            agent=context.agent, origin=context.options.origin, trust=level, created_at=now, updated_at=now,
             git=context.options.checked_out(root) if root else None,
             created_by=context.agent, updated_by=context.agent,
         )  # fmt: skip
@@ -165,6 +191,8 @@ class Writer:
 
     def _keep(self, draft: _Draft, old: Memory | None) -> Remembered:
         """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
+        if old is not None and trust.is_higher(old, draft.memory):
+            return self._keep_apart(draft.memory, old, draft.now)
         if old is not None and old.key and old.status == "active" and "key" not in draft.fields:
             draft = _Draft({**draft.fields, "key": old.key}, replace(draft.memory, key=old.key), draft.now)
             self.context.refuse_related(draft.memory)
@@ -175,6 +203,10 @@ class Writer:
         if present is None:
             return self._commit(draft.memory, None, old, draft.now)
         after = self._revised(draft, present, draft.now)
+        if self._is_overruled(draft, after, present):
+            return self._keep_apart(draft.memory, present, draft.now)
+        if old is not None and trust.is_higher(old, after):  # the same text is stored already, from outside
+            return Remembered(present, None, kept=old)
         is_superseded = old is None or old.superseded_by == present.id
         if is_superseded and lifecycle.same_content(after, present) and after.expires_at == present.expires_at:
             return Remembered(present, None)
@@ -183,9 +215,27 @@ class Writer:
 
     def _revised(self, draft: _Draft, present: Memory, now: int) -> Memory:
         """The next revision of a memory; the reason for a value that another agent replaces is not one for the new."""
-        after = draft.revised(lifecycle.next_revision(present, now, self.context.agent))
+        after = trust.revised(draft.revised(lifecycle.next_revision(present, now, self.context.agent)), present)
         is_foreign = present.updated_by != self.context.agent and present.text != after.text
         return replace(after, why=None) if is_foreign and "why" not in draft.fields else after
+
+    @staticmethod
+    def _is_overruled(draft: _Draft, after: Memory, present: Memory) -> bool:
+        """Whether a write may not replace `present`. It may change how important that is, unless it is from outside."""
+        is_statement = draft.memory.trust == "outside" or not trust.says_the_same(after, present)
+        return is_statement and trust.is_higher(present, draft.memory)
+
+    def _keep_apart(self, new: Memory, higher: Memory, now: int) -> Remembered:
+        """Store a memory that cannot replace a higher one: without its key, and naming what it wants to supersede."""
+        context = self.context
+        if _same_text(new, higher):
+            return Remembered(higher, None)
+        apart = replace(new, key=None, supersedes=higher.id)
+        if (twin := self._twin(apart, now)) is not None:
+            return Remembered(twin, None, kept=higher)
+        entry = context.entry("conflict", apart)
+        receipt = context.commit([Change(None, apart)], context.entry("created", apart), entry)
+        return Remembered(receipt.settled(apart), "created", kept=higher, queued=receipt.queued)
 
     def _holder(self, new: Memory, now: int) -> Memory | None:
         """The memory that a write is a new value of: the one under its key, or one with the same text."""
@@ -210,7 +260,7 @@ class Writer:
             action = "conflict" if foreign and after.key else "updated"
         changes, entries = [], []
         if old is not None and old.id != after.id:
-            after = replace(after, supersedes=old.id)
+            after = replace(after, supersedes=old.id, trust=trust.of_revision(after, old))
             superseded = lifecycle.with_status(old, "superseded", now, context.agent)
             changes.append(Change(old, replace(superseded, superseded_by=after.id)))
             entries.append(context.entry("superseded", old))
@@ -227,7 +277,9 @@ class Writer:
         return self._bring_back(memory, replace(active, trashed_at=None, superseded_by=None, expires_at=None))
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
-        before = serialization.parse(past.before)
+        before = serialization.parse({"trust": trust.first(past.before), **past.before})
+        if trust.is_higher(memory, before) and trust_rank(self.context.options.trust) < trust_rank(memory.trust):
+            raise InvalidInput("id", f"{memory.id} was last changed by {_WHO[memory.trust]}, who alone can undo that")
         after = replace(
             before,
             updated_at=self.context.clock(),
@@ -262,12 +314,25 @@ class Writer:
         vectors, embedding = context.store.features.vector_search, context.embeddings.of_stored(new)
         if vectors is None or embedding is None:
             return ()
-        near = vectors.similar(embedding, lookup.filter_of(context), _COMPARED)
+        wanted = lookup.filter_of(context, {"trusts": TRUSTED})  # nobody asked for these
+        near = vectors.similar(embedding, wanted, _COMPARED)
         return tuple(
             similarity.compare(new, context.masker.memory(memory), cosine)
             for memory, cosine in near
             if cosine >= similarity.REPORTED and memory.id != new.id
         )
+
+
+def _renewed(memory: Memory, now: int) -> Memory:
+    """A revision as a new memory with its content, without what was said of or done with the other."""
+    return replace(
+        trust.unconfirmed(memory, memory.trust), id=ids.new_id(now), created_at=now, created_by=memory.updated_by,
+        revision=1, accessed_at=None, access_count=0,
+    )  # fmt: skip
+
+
+def _same_text(one: Memory, other: Memory) -> bool:
+    return one.text.casefold().split() == other.text.casefold().split()
 
 
 def _placed(memory: Memory) -> Memory:

@@ -22,7 +22,16 @@ from keepmum.workspace import allowlist
 from keepmum.workspace.resolve import resolve
 from keepmum_hooks import places
 
-__all__ = ["Answer", "DialectHandlers", "JsonHandlers", "browse", "iso", "open_service", "record_client"]
+__all__ = [
+    "Answer",
+    "DialectHandlers",
+    "JsonHandlers",
+    "browse",
+    "iso",
+    "open_service",
+    "outside_mark",
+    "record_client",
+]
 
 ToolFunction = Callable[[dict[str, Any]], str]  # Any: the values were validated against the tool's schema
 Answer = Callable[[dict[str, Any]], JsonValue]
@@ -222,6 +231,11 @@ def browse(service: MemoryService, *, order: Order = "updated", **wanted: Unpack
         yield from (match.memory for match in page)
         if len(page) < _PAGE:
             return
+
+
+def outside_mark(memory: Memory) -> dict[str, JsonValue]:
+    """The member of a JSON answer that says that others wrote a memory; none for memories of this user."""
+    return {"trust": "outside"} if memory.trust == "outside" else {}
 
 
 def iso(milliseconds: int | None) -> str | None:

@@ -11,9 +11,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
+from keepmum.core import briefing
 from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.core.framing import folded, inline, labelled, word
-from keepmum.core.memory import Activity, Kind, Memory, Scope
+from keepmum.core.memory import TRUSTED, Activity, Kind, Memory, Scope
+from keepmum.core.ranking import OUTSIDE
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import hackathon
@@ -122,8 +124,8 @@ class HackathonHandlers(DialectHandlers):
             scope=self._scope,
             tier="long",
         )
-        memory, previous, key = kept.memory, kept.previous, inline(kept.memory.key or "")
-        lines = [f"Value: {folded(memory.text)}"]
+        memory, previous, key = kept.memory, kept.previous, inline(kept.memory.key or kept.memory.id)
+        lines = [f"Value: {folded(memory.text)}", *([briefing.kept_line(kept.kept)] if kept.kept else [])]
         if memory.tags:
             lines.append(f"Tags: {', '.join(map(word, memory.tags))}")
         if memory.why:
@@ -215,7 +217,8 @@ class HackathonHandlers(DialectHandlers):
                 break
             else:
                 return "No pending handoffs. All caught up!"
-        needed = [memory for key in taken.context_keys if (memory := self._by_key(key)) is not None]
+        named = [memory for key in taken.context_keys if (memory := self._by_key(key)) is not None]
+        needed = [memory for memory in named if memory.trust in TRUSTED]
         if needed:
             needed = self._service.load([memory.id for memory in needed])
         briefed = rendering.takeover(taken, needed, self._snapshot())
@@ -308,14 +311,18 @@ class HackathonHandlers(DialectHandlers):
             return rendering.queue(self._handoffs().all())
         if uri == hackathon.CHANGELOG:
             return rendering.changelog(self._changes())
-        events = self._events(_FEED)
+        events = self._service.trusted(self._events(_FEED))
         found = {event.memory: self._by_key(event.memory) for event in events if event.memory}
         reasons = {name: memory.why for name, memory in found.items() if memory is not None and memory.why}
         return rendering.activity(events, reasons)
 
     def _snapshot(self) -> rendering.Snapshot:
         memories = list(self._memories({}))
-        return rendering.Snapshot(memories=memories, pending=self._handoffs().pending(), events=self._events(10))
+        return rendering.Snapshot(
+            memories=[memory for memory in memories if memory.trust in TRUSTED],
+            pending=self._handoffs().pending(),
+            events=self._service.trusted(self._events(10)),
+        )
 
     def _memories(self, wanted: Wanted) -> Iterator[Memory]:
         """Memories that pass the filter, without handoffs, latest first."""
@@ -359,7 +366,8 @@ class HackathonHandlers(DialectHandlers):
 
     def _changes(self) -> list[rendering.Change]:
         """The latest changes of values."""
-        changed = [event.memory for event in self._events(_LOG_ENTRIES) if event.action in {"updated", "conflict"}]
+        events = self._service.trusted(self._events(_LOG_ENTRIES))
+        changed = [event.memory for event in events if event.action in {"updated", "conflict"}]
         changes = []
         for memory in filter(None, map(self._by_key, filter(None, dict.fromkeys(changed)))):
             if is_handoff(memory):
@@ -406,7 +414,8 @@ def ranked(found: list[tuple[Memory, float]], now: int) -> list[tuple[Memory, fl
         fit = (score - least) / span if span else 1.0
         recency = 1 / (1 + 0.1 * max(0, now - memory.created_at) / DAY_MS)
         use = math.log1p(memory.access_count) / most_used
-        return 0.6 * fit + 0.2 * recency + 0.1 * use + 0.1 * _WEIGHTS[views.type_of(memory)]
+        rank = 0.6 * fit + 0.2 * recency + 0.1 * use + 0.1 * _WEIGHTS[views.type_of(memory)]
+        return rank * (OUTSIDE if memory.trust == "outside" else 1.0)
 
     scored = [(memory, score_of((memory, score))) for memory, score in found]
     return sorted(scored, key=lambda pair: -pair[1])

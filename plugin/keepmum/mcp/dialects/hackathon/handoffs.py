@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from keepmum.core.errors import InvalidInput, NotFound
-from keepmum.core.memory import STATUSES, Memory, Scope
+from keepmum.core.memory import STATUSES, TRUSTED, Memory, Scope
 from keepmum.mcp.dialects.handlers import browse
 from keepmum.service import MemoryService
 
@@ -45,8 +45,9 @@ class Handoffs:
         self.queued = 0  # writes that wait for a server after the last write, including it
 
     def all(self) -> list[Handoff]:
-        """Every handoff, newest first."""
-        parsed = map(_parsed, browse(self._service, order="created", keys=PATTERN, scope=self._scope))
+        """Every handoff of this user's agents, newest first; text from outside hands nothing over."""
+        found = browse(self._service, order="created", keys=PATTERN, scope=self._scope, trusts=TRUSTED)
+        parsed = map(_parsed, found)
         return sorted((one for one in parsed if one is not None), key=lambda one: -one.number)
 
     def pending(self) -> list[Handoff]:

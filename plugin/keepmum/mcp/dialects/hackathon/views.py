@@ -9,7 +9,7 @@ from keepmum.core import agents, briefing
 from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.mcp.dialects.handlers import iso
+from keepmum.mcp.dialects.handlers import iso, outside_mark
 
 __all__ = [
     "action_of",
@@ -88,6 +88,7 @@ def numbered(matches: Sequence[tuple[Memory, float]], now: int) -> str:
         facts = [_tags(memory)] if memory.tags else []
         facts += [f"Stored by: {title_of(memory.updated_by)}", ago(memory.updated_at, now)]
         facts.append(f"Relevance: {relevance:.2f}")
+        facts += ["From outside"] if memory.trust == "outside" else []
         heading = f"{number}. [{type_of(memory)}] {word(memory.key or memory.id)}"
         blocks.append(f"{heading}\n   {cut(memory.text)}\n   {' | '.join(facts)}")
     return "\n\n".join(blocks)
@@ -125,6 +126,7 @@ def row(memory: Memory) -> dict[str, JsonValue]:
         "updated_at": iso(memory.updated_at),
         "access_count": memory.access_count,
         "tags": list(memory.tags),
+        **outside_mark(memory),
     }
 
 

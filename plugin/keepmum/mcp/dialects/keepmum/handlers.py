@@ -9,7 +9,7 @@ from typing import Any
 from keepmum.core import briefing
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import inline, word
-from keepmum.core.memory import Memory
+from keepmum.core.memory import TRUSTED, Memory
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.handlers import DialectHandlers, open_service
 from keepmum.mcp.dialects.keepmum import prompts, resources
@@ -67,14 +67,15 @@ class MemoryHandlers(DialectHandlers):
             return prompts.CAPTURE
         parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or self._empty()]
         if focus := arguments.get("focus"):
-            parts.append(self._recall({"query": focus}))
+            parts.append(self._recall({"query": focus, "trusts": TRUSTED}))
         return "\n\n".join(parts)
 
     def _resource(self, uri: str) -> str:
         if uri == resources.CONTEXT:
             return self._service.brief() or self._empty()
         if uri == resources.ACTIVITY:
-            lines = [briefing.event_line(event) for event in self._service.activity(_ACTIVITY)]
+            events = self._service.trusted(self._service.activity(_ACTIVITY))
+            lines = [briefing.event_line(event) for event in events]
             return briefing.block(lines) if lines else self._empty()
         if not uri.startswith(resources.SCHEME):
             raise NotFound("the resources of this server start with memory://")
@@ -184,6 +185,8 @@ def _outcome(answer: Remembered) -> str:
     memory = answer.memory
     line = f"{_queued(answer.queued) or _OUTCOMES[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
     lines = [line]
+    if answer.kept is not None:
+        lines.append(briefing.kept_line(answer.kept))
     if answer.previous is not None and answer.action != "restored":
         lines.append(_replaced(memory, answer.previous, conflict=answer.action == "conflict"))
     if answer.similar:

@@ -10,7 +10,7 @@ from keepmum.core import ids
 from keepmum.core.errors import NotFound
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, open_service
+from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, open_service, outside_mark
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
 
@@ -92,6 +92,7 @@ class KoiHandlers(JsonHandlers):
             "tags": list(memory.tags),
             "content": memory.text,
             "git": {part: (memory.git or {}).get(part, usual) for part, usual in _NO_GIT.items()},
+            **outside_mark(memory),
         }
         return {**shown, "project": self._project(memory)} if with_project else shown
 

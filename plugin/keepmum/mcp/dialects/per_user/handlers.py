@@ -10,14 +10,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Unpack
 
-from keepmum.core import validation
+from keepmum.core import briefing, validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LIMITS, SCOPES, STATUSES, Action, JsonValue, Kind, Match, Memory, Tier
+from keepmum.core.memory import LIMITS, SCOPES, STATUSES, TRUSTED, Action, JsonValue, Kind, Match, Memory, Tier
+from keepmum.core.ranking import OUTSIDE
 from keepmum.core.retention import DAY_MS
 from keepmum.core.similarity import Similar
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import per_user
-from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, open_service
+from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, open_service, outside_mark
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
@@ -148,7 +149,9 @@ class PerUserHandlers(JsonHandlers):
                 for similar in kept.similar[:_SIMILAR]
             ],
         }
-        if memory.supersedes:
+        if kept.kept is not None:
+            answer["notice"] = briefing.kept_line(kept.kept)
+        elif memory.supersedes:
             answer["superseded"] = memory.supersedes
         if _LOCAL not in self._shown_notices and self._has_team_server():
             self._shown_notices.add(_LOCAL)
@@ -206,18 +209,20 @@ class PerUserHandlers(JsonHandlers):
             "affectedCount": 0,
             "affectedMemories": [],
             "message": f"Nothing was forgotten: no memory {_matches(arguments)}; {advice}.",
-            "closestMemories": [{"id": memory.id, "content": memory.text} for memory in closest],
+            "closestMemories": [
+                {"id": memory.id, "content": memory.text, **outside_mark(memory)} for memory in closest
+            ],
             "reason": (reason := arguments.get("reason")) and self._service.masked(reason),
         }
 
     def _reflect(self, user: str, arguments: dict[str, Any]) -> JsonValue:
         self._apply_decay()
-        memories = list(self._memories())
+        memories = list(self._memories(trusts=TRUSTED))
         focus = arguments.get("focus", "").strip()
         if focus.casefold() in _FOCUS:
             memories = [memory for memory in memories if views.category_of(memory) in _FOCUS[focus.casefold()]]
         elif focus:
-            memories = [match.memory for match in self._service.recall(focus, limit=_SEARCHED)]
+            memories = [match.memory for match in self._service.recall(focus, limit=_SEARCHED, trusts=TRUSTED)]
         answer: dict[str, JsonValue] = {
             "userId": user,
             "profile": profile.profile(memories) if memories else None,
@@ -278,7 +283,9 @@ class PerUserHandlers(JsonHandlers):
         chosen: list[Memory] = []
         for category in profile.SUMMED_UP:
             kinds = views.kinds_of(category)
-            found = self._service.recall(None, scope="all", order="importance", limit=_PER_CATEGORY, kinds=kinds)
+            found = self._service.recall(
+                None, scope="all", order="importance", limit=_PER_CATEGORY, kinds=kinds, trusts=TRUSTED
+            )
             chosen += [match.memory for match in found]
         return profile.summary(chosen)
 
@@ -305,7 +312,8 @@ class PerUserHandlers(JsonHandlers):
 
         def score_of(pair: tuple[Memory, float]) -> float:
             memory, relevance = pair
-            return relevance * memory.importance * views.recency(memory, now)
+            fit = relevance * memory.importance * views.recency(memory, now)
+            return fit * (OUTSIDE if memory.trust == "outside" else 1.0)
 
         return sorted(scored, key=lambda pair: (-score_of(pair), pair[0].id))
 
@@ -382,7 +390,7 @@ def _recalled(memory: Memory, fit: float, now: int, arguments: dict[str, Any]) -
     }
     if arguments.get("includeContext"):
         row["context"] = memory.why
-    return {**row, "archived": True} if memory.status == "archived" else row
+    return {**row, **({"archived": True} if memory.status == "archived" else {}), **outside_mark(memory)}
 
 
 def _entry(memory: Memory) -> JsonValue:
@@ -395,6 +403,7 @@ def _entry(memory: Memory) -> JsonValue:
         "createdAt": iso(memory.created_at),
         "lastAccessedAt": iso(memory.accessed_at),
         "accessCount": memory.access_count,
+        **outside_mark(memory),
     }
 
 

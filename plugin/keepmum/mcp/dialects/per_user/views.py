@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from keepmum.core.memory import KINDS, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
-from keepmum.mcp.dialects.handlers import iso
+from keepmum.mcp.dialects.handlers import iso, outside_mark
 from keepmum.mcp.dialects.per_user import CATEGORIES
 
 __all__ = ["category_of", "entity", "falls_under", "idle_days", "kinds_of", "recency", "tier_of", "weekly_decay"]
@@ -86,4 +86,5 @@ def entity(memory: Memory, now: int) -> dict[str, JsonValue]:
         "supersedes": memory.supersedes,
         "supersededById": memory.superseded_by,
         "createdBy": memory.created_by,
+        **outside_mark(memory),
     }

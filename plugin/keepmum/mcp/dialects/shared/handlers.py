@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keepmum.core import ids
+from keepmum.core import briefing, ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.memory import Match, Memory
 from keepmum.core.retention import DAY_MS
@@ -93,13 +93,16 @@ class SharedHandlers(DialectHandlers):
         found = self._service.recall(None, order="created", limit=limit, **_where(arguments.get("project")))
         recent = [match.memory for match in found if match.memory.created_at >= oldest]
         lines = [
-            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}\n{_title(memory)}"
+            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}{_mark(memory)}\n"
+            f"{_title(memory)}"
             for number, memory in enumerate(recent, 1)
         ]
         return "\n".join(lines) or "No recent memories."
 
     def _update(self, arguments: dict[str, Any]) -> str:
         answer = self._service.revise(arguments["id"], arguments["text"], title=arguments.get("title"))
+        if answer.kept is not None:
+            return f"Memory stored with ID: {_uuid(answer.memory)}. {briefing.kept_line(answer.kept)}"
         return _done(arguments["id"], "updated", answer.queued)
 
     def _delete(self, arguments: dict[str, Any]) -> str:
@@ -124,12 +127,13 @@ class SharedHandlers(DialectHandlers):
 
     def _hit(self, number: int, match: Match) -> str:
         memory = match.memory
-        return f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}\n{_title(memory)}"
+        first = f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}{_mark(memory)}"
+        return f"{first}\n{_title(memory)}"
 
     def _full(self, number: int, memory: Memory) -> str:
         tags = _one_line(", ".join(memory.tags))
         return (
-            f"[{number}] [{_one_line(memory.agent)}/{self._name(memory)}]\nID: {_uuid(memory)}\n"
+            f"[{number}] [{_one_line(memory.agent)}/{self._name(memory)}]{_mark(memory)}\nID: {_uuid(memory)}\n"
             f"Title: {_title(memory)}\n{memory.text}\nTags: {tags} | Created: {iso(memory.created_at)}"
         )
 
@@ -173,6 +177,11 @@ def _count(value: float | None, default: int, most: int = _MOST) -> int:
 
 def _title(memory: Memory) -> str:
     return _one_line(memory.title) or "(untitled)"
+
+
+def _mark(memory: Memory) -> str:
+    """What the first line of a memory from outside ends with; those of this user have the original's form."""
+    return " (from outside)" if memory.trust == "outside" else ""
 
 
 def _one_line(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from keepmum.core import ids
 from keepmum.core.memory import JsonValue, Kind, Memory
-from keepmum.mcp.dialects.handlers import iso
+from keepmum.mcp.dialects.handlers import iso, outside_mark
 
 __all__ = [
     "SHORT",
@@ -120,5 +120,6 @@ def row(memory: Memory, *, root: str | None = None, cut: bool = False) -> dict[s
             "access_count": memory.access_count,
             "importance": importance(memory),
             "verbosity": verbosity(memory),
+            **outside_mark(memory),
         },
     }

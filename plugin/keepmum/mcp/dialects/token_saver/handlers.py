@@ -11,9 +11,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import ids, validation
+from keepmum.core import briefing, ids, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
-from keepmum.core.memory import SCOPES, JsonValue, Memory
+from keepmum.core.memory import SCOPES, TRUSTED, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service
@@ -134,7 +134,7 @@ class TokenSaverHandlers(JsonHandlers):
             service = self._service if path is None else stack.enter_context(self._in_project(path))
             if session:
                 stack.enter_context(service.at(replace(service.place, session=session)))
-            found = self._chosen(_ALL, service, **arguments)
+            found = [memory for memory in self._chosen(_ALL, service, **arguments) if memory.trust in TRUSTED]
             answer = resume.resume(found, options["smartResumeMaxTokens"], lambda memory: _passes(memory, **usual))
             elsewhere = service.caveat() if service is not self._service else ""
             return {**answer, "notice": elsewhere} if elsewhere else answer
@@ -245,6 +245,8 @@ class TokenSaverHandlers(JsonHandlers):
             answer["queued"] = kept.queued
         if kept.action == "conflict" and kept.previous is not None:
             answer["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
+        if kept.kept is not None:
+            answer["notice"] = briefing.kept_line(kept.kept)
         return answer
 
     def _with_key(self, key: str, scope: str | None) -> list[Memory]:
