@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of the tests
 
 from bench import (
+    answer_tokens,
     backends_start,
     embedding_bench,
     guard_bench,
@@ -74,6 +75,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "guard": guard_bench.rows,
     "scanner": scanner_rows.rows,
     "embedding": embedding_bench.rows,
+    "answer_tokens": answer_tokens.rows,
     "store_recall": store_recall.rows,
     "store_writers": store_writers.rows,
     "store_crash": store_crash.rows,

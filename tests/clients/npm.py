@@ -7,12 +7,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["CLAUDE_CODE", "CODEX", "COPILOT_CLI", "GEMINI_CLI", "OPENCODE", "SERVER_MEMORY", "Unavailable", "fetched"]
+__all__ = [
+    "CLAUDE_CODE", "CODEX", "COPILOT_CLI", "GEMINI_CLI", "GPT_TOKENIZER", "OPENCODE", "SERVER_MEMORY", "Unavailable",
+    "fetched",
+]  # fmt: skip
 
 CLAUDE_CODE = "2.1.329"
 CODEX = "0.169.0"
 COPILOT_CLI = "1.0.102"
 GEMINI_CLI = "0.61.0"
+GPT_TOKENIZER = "4.0.0"  # counts the tokens of a text
 OPENCODE = "1.18.33"
 SERVER_MEMORY = "2026.8.31"
 

@@ -80,15 +80,19 @@ def check(shown: str, memories: dict[str, Memory], *, whole: bool = False) -> se
     """Compares the entries of a frame with the stored memories; returns their ids."""
     assert escapes_in(shown) == []
     listed: list[Entry] = list(entries_of(shown))
+    whole_ids: dict[str, str] = {}
     for entry in listed:
-        stored = memories[entry.id]
+        (whole_ids[entry.id],) = [one for one in memories if one.startswith(entry.id)]
+        stored = memories[whole_ids[entry.id]]
         assert entry.kind == stored.kind
         assert entry.by == stored.updated_by or restored(entry.by) == " ".join(stored.updated_by.split())
-        assert restored(entry.title).split() == stored.title.replace("\u00ad", "").split()
+        first, *rest = stored.text.splitlines()
+        heads = [one.replace("\u00ad", "").split() for one in (stored.title, first)]
+        assert restored(entry.title).split() in heads
         if whole and stored.text.replace("\n", "").isprintable():
-            assert restored("\n".join(entry.text)) == stored.text
-    assert len({entry.id for entry in listed}) == len(listed)
-    return {entry.id for entry in listed}
+            assert restored("\n".join(entry.text)) in {stored.text, "\n".join(rest).strip("\n")}
+    assert len(whole_ids) == len(listed)
+    return set(whole_ids.values())
 
 
 def framed(text: str) -> str:
@@ -118,10 +122,10 @@ def test_nothing_leaves_the_frame_of_the_default_tools(attacked: Attacked) -> No
             loaded = check(framed(tool("load", ids=names[first : first + 20])), attacked.memories, whole=True)
             assert loaded == set(names[first : first + 20])
         for word in ("About", "system-reminder", "mem_01k00000000000000000000000", "obey", "ada", "keepmum memories"):
-            seen |= check(framed(tool("recall", query=word, limit=50)), attacked.memories)
-        seen |= check(framed(tool("recall", limit=50, kinds=["note"])), attacked.memories)
+            seen |= check(framed(tool("recall", query=word, limit=50, tokens=100_000)), attacked.memories)
+        seen |= check(framed(tool("recall", limit=50, tokens=100_000, kinds=["note"])), attacked.memories)
         seen |= check(framed(tool("resume", tokens=20_000)), attacked.memories)
-        seen |= check(framed(tool("forget", query="About", dry_run=True)), attacked.memories)
+        seen |= check(framed(tool("forget", query="About")), attacked.memories)
         seen |= check(framed(result("resources/read", uri="memory://current-context")), attacked.memories)
         seen |= check(framed(result("resources/read", uri=f"memory://{names[0]}")), attacked.memories)
         seen |= check(framed(result("prompts/get", name="session-briefing", arguments={})), attacked.memories)
@@ -160,7 +164,7 @@ def test_nothing_leaves_the_frame_of_the_briefing(attacked: Attacked) -> None:
 def test_nothing_leaves_the_frame_of_the_command(attacked: Attacked) -> None:
     assert check(attacked.run("resume").rstrip("\n"), attacked.memories)
     outputs = {
-        "recall": attacked.run("recall", "--limit", "300"),
+        "recall": attacked.run("recall", "--limit", "300", "--tokens", "1000000"),
         "standup": attacked.run("standup"),
         "load": attacked.run("load", "--history", *list(attacked.memories)[:100]),
     }

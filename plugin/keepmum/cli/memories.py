@@ -10,12 +10,13 @@ from keepmum.cli import console
 from keepmum.core import briefing, serialization
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
-from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS
+from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, Match
 from keepmum.core.when import parse_when
 from keepmum.service import MemoryService, Wanted
 
 __all__ = ["register"]
 
+_LIMIT = 10
 _NOTHING_YET = "there are no memories for this project yet"
 _NO_MATCH = "no memory has every word of the query; `keepmum recall` finds similar ones, to be removed by id"
 
@@ -59,9 +60,11 @@ def _add_recall(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     command.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="any of these")
     command.add_argument("--scope", choices=(*SCOPES, "all"), metavar="SCOPE", help="default: this project and global")
     command.add_argument("--since", metavar="WHEN", help="changed since: 2026-01-31, today, 12h, 7d")
-    command.add_argument("--limit", type=console.positive, default=10, help="maximum number; default: 10")
-    command.add_argument("--tokens", type=console.positive, help="maximum tokens to load all results")
-    command.add_argument("--explain", action="store_true", help="show the lexical and vector scores")
+    command.add_argument(
+        "--limit", type=console.positive, help="maximum number; default: those that fit best, up to 10"
+    )
+    command.add_argument("--tokens", type=console.positive, help="length of the answer; default: recall.tokens")
+    command.add_argument("--explain", action="store_true", help="show the scores")
     command.add_argument("--trash", action="store_true", help="search the trash")
     command.add_argument("--json", action="store_true", help="print every field as JSON")
     command.set_defaults(run=_recall)
@@ -131,27 +134,32 @@ def _recall(arguments: argparse.Namespace) -> int:
             "since": None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
             "statuses": ("trashed",) if arguments.trash else ("active",),
         }
-        found = memory.recall(" ".join(arguments.query), limit=arguments.limit, tokens=arguments.tokens, **wanted)
-        may_be_cut = not arguments.query and (len(found) == arguments.limit or arguments.tokens)
-        total = memory.count(**wanted) if may_be_cut else 0
+        limit = arguments.limit or _LIMIT
+        found: Sequence[Match] = memory.recall(" ".join(arguments.query), limit=limit, **wanted)
+        if arguments.query and not (arguments.limit or arguments.json):
+            found = briefing.leading(found)
+        total = 0 if arguments.query else memory.count(**wanted)
         empty = not found and not memory.count()
         nothing = _nothing(memory)
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)
         lexical_only = memory.lexical_only if arguments.query and shows_reason else ""
         elsewhere = memory.elsewhere([match.memory for match in found])
+        answer = briefing.matches(found, elsewhere, arguments.tokens or memory.recall_tokens, explain=arguments.explain)
+        memory.note_use(() if arguments.json else answer.used)
     if arguments.json:
         console.print_json(
             [{**serialization.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found]
         )
-    for match in () if arguments.json else found:
-        project = elsewhere.get(match.memory.id, "")
-        line = briefing.match_line(match, explain=arguments.explain, project=project)
-        console.out(line if arguments.query else briefing.index_line(match.memory, project=project))
+    for entry in () if arguments.json else answer.entries:
+        console.out(entry)
     if lexical_only and not empty:
         console.err(f"lexical only: {lexical_only}")
-    if found and total > len(found):
-        console.err(f"the latest {len(found)} of {total:,}; --limit shows more")
+    shown = len(found if arguments.json else answer.entries)
+    if found and total > shown:
+        console.err(f"the latest {shown} of {total:,}; --limit and --tokens show more")
+    elif answer.left_out and not arguments.json:
+        console.err(f"{answer.left_out} more left out; --tokens shows more")
     if not found:
         console.err(nothing if empty else "no memories match")
     return 0 if found else 1
@@ -194,8 +202,8 @@ def _forget(arguments: argparse.Namespace) -> int:
             "mode": arguments.mode,
         }
         listed = memory.forget(arguments.ids, **wanted, dry_run=True)
-        for item in listed.memories:
-            console.out(briefing.index_line(item))
+        for line in briefing.index_lines(listed.memories):
+            console.out(line)
         if listed.already:
             console.err(f"{listed.action} already: {console.memory_count(listed.already)}")
         if not listed.memories:
@@ -242,7 +250,7 @@ def _resume(arguments: argparse.Namespace) -> int:
         count, nothing = memory.count(), _nothing(memory)
     if summary:
         # An agent that reads the output needs the frame; a person at a terminal does not.
-        console.out("\n".join(summary.splitlines()[2:-1]) if console.is_terminal() else summary)
+        console.out(briefing.unframed(summary) if console.is_terminal() else summary)
     else:
         fits = f"no memory fits into {arguments.tokens} tokens; raise --tokens"
         console.err(fits if count else nothing)

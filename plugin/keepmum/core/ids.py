@@ -6,15 +6,18 @@ RFC 9562 §5.7 (UUIDv7), https://github.com/ulid/spec (alphabet and length).
 
 from __future__ import annotations
 
+import collections
 import os
 import time
+from collections.abc import Iterable
 
-__all__ = ["PREFIX", "complete_id", "from_uuid", "id_range", "new_id", "to_uuid"]
+__all__ = ["PREFIX", "complete_id", "from_uuid", "id_range", "new_id", "shortened", "to_uuid"]
 
 PREFIX = "mem_"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES = {letter: value for value, letter in enumerate(_ALPHABET)} | {"i": 1, "l": 1, "o": 0}
 _LENGTH = 26  # base-32 digits: 130 bits for 128
+_SHOWN = 12  # of them: the millisecond and 12 random bits
 _DIGITS = frozenset(_ALPHABET)
 _TO_PYTHON = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _HEX_VALUES = {digit: int(digit, 16) for digit in "0123456789abcdef"}
@@ -64,6 +67,20 @@ def id_range(text: str) -> tuple[str, str] | None:
     if "-" in word or len(word) == 32:
         return _bounds(word.replace("-", ""), _HEX_VALUES, 4, 128)
     return _bounds(word, _VALUES, 5, _LENGTH * 5)
+
+
+def shortened(memory_ids: Iterable[str]) -> dict[str, str]:
+    """The ids as a text shows them together: 12 base-32 digits, and more only where two would be the same."""
+    shown: dict[str, str] = {}
+    left = set(memory_ids)
+    length = len(PREFIX) + _SHOWN
+    while left:
+        times = collections.Counter(whole[:length] for whole in left)
+        alone = {whole for whole in left if times[whole[:length]] == 1}
+        shown |= {whole: whole[:length] for whole in alone}
+        left -= alone
+        length += 1
+    return shown
 
 
 def _bounds(digits: str, values: dict[str, int], bits: int, width: int) -> tuple[str, str] | None:

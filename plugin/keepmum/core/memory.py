@@ -13,6 +13,7 @@ __all__ = [
     "KINDS",
     "LASTING_KINDS",
     "LIMITS",
+    "LISTED",
     "SCOPES",
     "SOURCE_KINDS",
     "STATUSES",
@@ -71,6 +72,7 @@ Action = Literal[
     "confirmed", "wrong", "pinned", "unpinned", "postponed",
 ]  # fmt: skip
 
+LISTED = "server:listed"  # the `origin` of a memory whose text was not loaded yet; its title is used as text
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 TIERS: tuple[Tier, ...] = get_args(Tier)

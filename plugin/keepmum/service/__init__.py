@@ -94,6 +94,7 @@ class MemoryService:
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)
     load_each = _method_of(Reader, Reader.load_each)
+    note_use = _method_of(Reader, Reader.note_use)
     find = _method_of(Reader, Reader.find)
     file_of = _method_of(Reader, Reader.file_of)
     with_file_id = _method_of(Reader, Reader.with_file_id)
@@ -253,6 +254,11 @@ class MemoryService:
         Raises: EmbeddingError, StoreError. What is done stays, and the next call goes on from there.
         """
         return self.context.embeddings.embed_all(progress)
+
+    @property
+    def recall_tokens(self) -> int:
+        """The length of an answer to a search, in tokens, that the settings chose."""
+        return self.context.options.recall_tokens
 
     @property
     def lexical_only(self) -> str:

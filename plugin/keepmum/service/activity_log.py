@@ -1,4 +1,4 @@
-"""The activity log as one agent writes it: who did what, when, to which memory."""
+"""The activity log as one agent writes it: who did what, when, to which memory, and which memories were used."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class ActivityLog:
         self._agent = agent
         self._clock = clock
         self._deferred: list[Activity] = []
+        self._used: list[tuple[int, Sequence[str]]] = []  # when, and the memories
 
     def entry(self, action: Action, memory: Memory | None = None, detail: str = "", project: str = "") -> Activity:
         """An entry with the current time; about a purged memory it holds the id and the project only."""
@@ -53,15 +54,30 @@ class ActivityLog:
     def defer(self, *entries: Activity) -> None:
         """Keep entries for the next write."""
         self._deferred += entries
-        if len(self._deferred) >= _DEFERRED:
-            with contextlib.suppress(StoreError):
-                self.flush()
+        self._flush_if_many()
+
+    def defer_use(self, memories: Sequence[str]) -> None:
+        """Note that the texts of these memories were read; the store learns it with a later write."""
+        if memories:
+            self._used.append((self._clock(), memories))
+            self._flush_if_many()
 
     def flush(self) -> None:
-        """Write the deferred entries, if the store is writable.
+        """Write the deferred entries and uses, if the store is writable.
 
-        Raises: StoreError; the entries then stay deferred.
+        Raises: StoreError; what was not written stays deferred.
         """
-        if self._deferred and self._store.capabilities.writable:
+        if not self._store.capabilities.writable:
+            return
+        if self._deferred:
             self._store.log(self._deferred)
             self._deferred.clear()
+        while self._used:
+            at, memories = self._used[0]
+            self._store.reinforce(memories, at)
+            del self._used[0]
+
+    def _flush_if_many(self) -> None:
+        if len(self._deferred) + len(self._used) >= _DEFERRED:
+            with contextlib.suppress(StoreError):
+                self.flush()

@@ -54,6 +54,7 @@ class ServiceOptions(NamedTuple):
     policy: str = "ebbinghaus"
     home: str | None = None  # folder of all state; without it no briefing and no migration log is written
     briefing_tokens: int = 1000  # 0: no briefing is written
+    recall_tokens: int = 600  # the default budget of an answer
     notices: Callable[[], Sequence[str]] = tuple
     checked_out: Callable[[str], Mapping[str, JsonValue] | None] = lambda _: None  # branch and commit of a folder
     clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -8,10 +8,23 @@ from typing import NamedTuple, TypedDict
 from keepmum.core import ids, validation
 from keepmum.core.errors import Ambiguous, Incomplete, InvalidInput, KeepmumError, NotFound
 from keepmum.core.framing import inline
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, Filter, Memory, Order, Scope, Status, Tier, Trust, space_of
+from keepmum.core.memory import (
+    KINDS,
+    LIMITS,
+    LISTED,
+    SCOPES,
+    Filter,
+    Memory,
+    Order,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+    space_of,
+)
 from keepmum.service.context import ServiceContext
 from keepmum.stores import Store
-from keepmum.stores.base import LISTED, caveat, cut, known_folders
+from keepmum.stores.base import caveat, cut, known_folders
 
 __all__ = [
     "Found",

@@ -74,6 +74,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
             policy=chosen.retention.policy,
             home=places.home(environ),
             briefing_tokens=chosen.briefing.tokens if chosen.briefing.enabled else 0,
+            recall_tokens=chosen.recall.tokens,
             notices=lambda: (*warnings, *filter(None, [first_scan.problem, left_out(chosen)])),
             checked_out=_CheckedOut(environ, with_changes="markdown" in leading.values()),
             embedder=embedding.in_background(chosen, environ),

@@ -42,7 +42,7 @@ class Reader:
         """The memories that match best, best first; without a query those that pass the filters, latest first.
 
         Of duplicates only the best is returned. With `tokens`, the list ends before the texts cost more than that
-        together, but has at least one. Being found does not reinforce a memory.
+        together, but has at least one. Being found does not reinforce a memory (see `note_use`).
 
         Raises: InvalidInput, StoreError.
         """
@@ -62,7 +62,7 @@ class Reader:
         return matches
 
     def load(self, references: Sequence[str]) -> list[Memory]:
-        """These memories in full. The only read that reinforces a memory.
+        """These memories in full; reinforces them.
 
         Raises: NotFound, Ambiguous naming the place of the reference.
         """
@@ -88,6 +88,10 @@ class Reader:
         shown = list(context.show(memories))
         context.log.defer(*(context.log.entry("loaded", memory) for memory in shown))
         return shown
+
+    def note_use(self, memories: Sequence[str]) -> None:
+        """Reinforce the memories with these ids, whose texts an answer gave, with a later write."""
+        self.context.log.defer_use(memories)
 
     def find(self, reference: str) -> Memory:
         """The one memory with this key, id in either spelling, or prefix of an id.

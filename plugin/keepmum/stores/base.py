@@ -32,7 +32,6 @@ from keepmum.core.memory import (
 
 __all__ = [
     "EVERY_ENTRY",
-    "LISTED",
     "STORED",
     "Aging",
     "Capabilities",
@@ -60,7 +59,6 @@ __all__ = [
     "local",
 ]
 
-LISTED = "server:listed"  # the `origin` of a memory whose text was not loaded yet; its title is used as text
 
 # Returns the vector of a query, or None when only the words count. The vector may still be computed in another thread,
 # so callers ask for it as late as possible.

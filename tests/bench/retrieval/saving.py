@@ -3,7 +3,7 @@
     python tests/bench/retrieval/saving.py DATA/<set>/<split> [--model FOLDER]
 
 Each session of the set is kept as it was said, one memory an exchange. A session then starts with `resume`, and asks
-each question of the set with one `recall` of five lines and one `load` of the first three. Tokens are estimated as the
+each question of the set with one `recall` of five memories, whose first three texts count. Tokens are estimated as the
 product does it: four bytes each.
 """
 
@@ -26,7 +26,7 @@ from keepmum.core import briefing
 from keepmum.core.errors import SecretFound
 from keepmum.core.ranking import estimate_tokens
 from keepmum.embedding.minilm import MiniLm
-from keepmum.service import MemoryService
+from keepmum.service import MemoryService, ServiceOptions
 
 _LISTED, _LOADED = 5, 3
 _RESUMED = 1000  # tokens, at most
@@ -55,7 +55,7 @@ def _compared(memory: MemoryService, space: Space) -> str:
     for question in space.questions:
         found = memory.recall(question.text, limit=_LISTED)
         loaded = [match.memory for match in found[:_LOADED]]
-        costs.append(estimate_tokens(briefing.matches(found, {})) + sum(estimate_tokens(each.text) for each in loaded))
+        costs.append(estimate_tokens(briefing.matches(found, {}, ServiceOptions().recall_tokens).framed))
         names = {kept[each.id] for each in loaded}
         answered += bool(question.grades.keys() & {space.parents.get(name, name) for name in names})
     median = statistics.median(costs)

@@ -198,7 +198,7 @@ def test_undo_goes_on_after_an_unknown_id(keepmum: Command) -> None:
 def test_a_list_of_the_latest_says_how_many_there_are(keepmum: Command) -> None:
     for number in range(3):
         keepmum("remember", f"pool {number}")
-    assert "the latest 2 of 3; --limit shows more" in keepmum("recall", "--limit", "2").err
+    assert "the latest 2 of 3; --limit and --tokens show more" in keepmum("recall", "--limit", "2").err
     assert "the latest" not in keepmum("recall", "--limit", "3").err
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from keepmum.core import ids, keys, serialization
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import Filter, JsonValue, Memory
-from keepmum.stores.base import LISTED
+from keepmum.core.memory import LISTED, Filter, JsonValue, Memory
 from keepmum.stores.rest.api import ListedMemory, LoadedMemory
 
 __all__ = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
 from keepmum.core.memory import (
+    LISTED,
     Activity,
     Change,
     DayCount,
@@ -26,7 +27,7 @@ from keepmum.core.memory import (
     Outline,
     Revision,
 )
-from keepmum.stores.base import EVERY_ENTRY, LISTED, Capabilities, Features, LocalStore, Receipt, Redact, Store
+from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, LocalStore, Receipt, Redact, Store
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker

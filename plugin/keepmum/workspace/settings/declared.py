@@ -20,6 +20,7 @@ __all__ = [
     "Capture",
     "Embedding",
     "Guard",
+    "Recall",
     "Retention",
     "Scanner",
     "Settings",
@@ -52,6 +53,18 @@ class Briefing:
     enabled: bool = setting("Give each new session a briefing on the project.", default=True, files=_ANYWHERE)
     tokens: int = setting(
         "The maximum length of the briefing, in tokens.", default=1000, between=(0, 1000), files=_ANYWHERE
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a search answers."""
+
+    tokens: int = setting(
+        "The length of an answer, in tokens; texts that exceed it are listed by title.",
+        default=600,
+        between=(100, 10_000),
+        files=_ANYWHERE,
     )
 
 
@@ -213,6 +226,7 @@ class Settings:
     )
     capture: Capture = field(default_factory=Capture)
     briefing: Briefing = field(default_factory=Briefing)
+    recall: Recall = field(default_factory=Recall)
     guard: Guard = field(default_factory=Guard)
     retention: Retention = field(default_factory=Retention)
     store: Store = field(default_factory=Store)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import briefing
+from keepmum.core import briefing, ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import inline, word
-from keepmum.core.memory import TRUSTED, Memory
+from keepmum.core.memory import TRUSTED, Match, Memory
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects.handlers import DialectHandlers, open_service
 from keepmum.mcp.dialects.keepmum import prompts, resources
@@ -57,7 +57,7 @@ class MemoryHandlers(DialectHandlers):
         super().__init__(service, context, tools)
 
     def _parameters_of(self, tool: str) -> Mapping[str, str]:
-        return {"id": "supersedes"} if tool == "remember" else self._names
+        return {"id": "supersedes", "ttl_seconds": "ttl_days"} if tool == "remember" else self._names
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:
         return "text/markdown", self._with_notices(self._resource(uri), context)
@@ -97,16 +97,27 @@ class MemoryHandlers(DialectHandlers):
         if since is not None:
             arguments["since"] = parse_when("since", since, self._service.now())
         explain = arguments.pop("explain", False)
-        found = self._service.recall(**arguments)
+        tokens = arguments.pop("tokens", self._service.recall_tokens)
+        found: Sequence[Match] = self._service.recall(**arguments)
+        if arguments.get("query") and "limit" not in arguments:
+            found = briefing.leading(found)
         if found:
             elsewhere = self._service.elsewhere([match.memory for match in found])
-            total = 0 if arguments.get("query") else self._service.count(**_filters(arguments))
-            more = [f"The latest {len(found)} of {total:,}."] if total > len(found) else []
-            return "\n".join([briefing.matches(found, elsewhere, explain=explain), *more, *self._lexical_only()])
+            answer = briefing.matches(found, elsewhere, tokens, explain=explain)
+            self._service.note_use(answer.used)
+            return "\n".join([answer.framed, *self._left_out(answer, arguments), *self._lexical_only()])
         if not self._service.count():
             return self._empty()
         no_match = "No memories match. Try other words, fewer filters, or scope `all`."
         return "\n".join([no_match, *(self._lexical_only() if arguments.get("query") else ())])
+
+    def _left_out(self, answer: briefing.Answer, arguments: dict[str, Any]) -> list[str]:
+        """That a list is not complete: of all memories, or of those that match."""
+        shown = len(answer.entries)
+        total = 0 if arguments.get("query") else self._service.count(**_filters(arguments))
+        if total > shown:
+            return [f"The latest {shown} of {total:,}."]
+        return [f"{answer.left_out:,} more left out; raise `tokens`."] if answer.left_out else []
 
     def _empty(self) -> str:
         """That there are no memories; after damage, that there were some."""
@@ -125,7 +136,7 @@ class MemoryHandlers(DialectHandlers):
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
         loaded, missing = self._service.load_each(arguments["ids"])
         elsewhere = self._service.elsewhere(loaded)
-        shown = briefing.block(briefing.full(memory, elsewhere.get(memory.id, "")) for memory in loaded)
+        shown = briefing.block(briefing.full_each(loaded, elsewhere))
         return "\n".join([shown, *_not_done("Not loaded", missing)])
 
     def _forget(self, arguments: dict[str, Any]) -> str:
@@ -147,7 +158,7 @@ class MemoryHandlers(DialectHandlers):
         if not forgotten.memories:
             return _nothing_removed(forgotten, arguments.get("query"))
         count = len(forgotten.memories)
-        lines = [briefing.index_line(memory) for memory in forgotten.memories[:_MOST_LISTED]]
+        lines = briefing.index_lines(forgotten.memories[:_MOST_LISTED])
         if count > _MOST_LISTED:
             lines.append(f"and {count - _MOST_LISTED:,} more")
         listed = briefing.block(lines)
@@ -196,7 +207,7 @@ def _outcome(answer: Remembered) -> str:
 
 def _filters(arguments: dict[str, Any]) -> dict[str, Any]:
     """Of the arguments of a recall, those that choose memories."""
-    return {name: value for name, value in arguments.items() if name not in {"query", "limit", "tokens"}}
+    return {name: value for name, value in arguments.items() if name not in {"query", "limit"}}
 
 
 def _not_done(what: str, reasons: Sequence[str]) -> list[str]:
@@ -220,7 +231,7 @@ def _queued(count: int) -> str:
 
 def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
     if previous.id != memory.id:
-        return f"It supersedes {previous.id}."
+        return f"It supersedes {ids.shortened([previous.id])[previous.id]}."
     if conflict:
         when = briefing.day(previous.updated_at)
         return (
