@@ -305,8 +305,8 @@ def similar_line(similar: Similar) -> str:
 def kept_line(kept: Memory) -> str:
     """That a write did not replace a memory that is trusted more."""
     return (
-        f"Not replaced: {_linked(kept.id)}, which is trusted more. Both stay, and this one has no key; the user decides with "
-        "`keepmum review`."
+        f"Not replaced: {_linked(kept.id)}, which is trusted more. Both stay, and this one has no key; the user "
+        "decides with `keepmum review`."
     )
 
 

@@ -68,6 +68,11 @@ TOOLS = (
             supersedes=_text("Id or key of the memory this replaces"),
             ttl_days={"type": "number", "minimum": 0.001, "description": "Forget after"},
             source=_text("URL, file:line"),
+            source_kind={
+                "type": "string",
+                "enum": ["user", "agent", "web", "file", "tool"],
+                "description": "user: the user said it; web, file, tool: only read there",
+            },
             data={"type": "object"},
         ),
         {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
