@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from keepmum_scanner.context import Context
     from keepmum_scanner.credential_words import CredentialWord
 
-    Case = tuple[str, bool, bool]  # value, chosen, certain; see `values.is_secret`
+    # Value, chosen, certain, see `values.is_secret`; whether a separator gives it to a name of credentials only.
+    Case = tuple[str, bool, bool, bool]
 
 # The rest of an identifier after the name: "password_prod", "tokenV2", "secrets".
 # It must reach the end of the word, so that a chain of words is not tried at each length.
@@ -134,10 +136,12 @@ def _assigned(context: Context, names: list[CredentialWord]) -> Iterator[Candida
         # A separator that ends with a line break may be followed by prose.
         assigned = bool(separator and not separator[-1].isspace()) or (chosen and bool(quoted))
         named = not (short and value.isalpha())  # "first pass: tokenize"
-        certain = assigned and named and names_only_credentials(context.lower, start, end)
+        only_credentials = names_only_credentials(context.lower, start, end)
+        certain = assigned and named and only_credentials
+        given = bool(separator and not separator.endswith(",")) and named and only_credentials
         plain = (decoded(value) or value) if "%" in value else value  # in a query every symbol is encoded
         is_secret = (separator or not is_algorithm(value)) and _is_secret(
-            (plain if separator else _as_in_sentence(plain), chosen, certain), judged, context
+            (plain if separator else _as_in_sentence(plain), chosen, certain, given), judged, context
         )
         length = len(value) if is_secret else _generated_length(context, begin)
         if length:
@@ -158,8 +162,10 @@ def _generated_length(context: Context, begin: int) -> int:
 def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:
     """Whether the value of `case` can be a secret; cached in `judged`."""
     if case not in judged:
-        value, chosen, certain = case
-        judged[case] = is_credential(value, context, chosen=chosen, certain=certain)
+        value, chosen, certain, given = case
+        judged[case] = is_credential(value, context, chosen=chosen, certain=certain) or (
+            given and context.checks_left > 0 and is_composed(value, certain=True, chosen=chosen)
+        )
     return judged[case]
 
 

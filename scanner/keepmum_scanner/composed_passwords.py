@@ -38,7 +38,7 @@ _ROWS = (
     "qazwsxedcrfv 1q2w3e4r5t6y q1w2e3r4t5y6 qwe123 asd123 qweasdzxc"
 ).split()
 _RUN = 4  # keys
-_KEYS = compiled(r"(?=.*[A-Za-z])[\w!@#$%^&*?.+-]{6,24}")
+_KEYS = compiled(r"(?=.*[A-Za-z])[\w!@#$%^&*?.+-]{7,24}")
 # Letters of both cases in no order: "BZbUEUdvom".
 _SHUFFLED = compiled(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8,40}")
 _SHUFFLED_BITS = 7.0

@@ -6,8 +6,8 @@ The word must be spelled like a password, since nine of ten such sentences conta
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.expressions import compiled
-from keepmum_scanner.password_spelling import looks_like_password
 from keepmum_scanner.phrases import values_after
 from keepmum_scanner.values import trimmed
 
@@ -37,11 +37,12 @@ _ACCOUNTS = (
     ("admin", ("admin:", "admin/"), _AFTER_ACCOUNT),
     (" / ", (" / ",), _AFTER_ACCOUNT),
 )
-_ACCOUNT_NAME = compiled(
-    r"(?:\b(?:admin(?:istrator)?|root|sa|elastic|postgres|guest|demo|test|user)|[\w.+-]@[\w.-]{3,40})$"
-)
-_INTRODUCTIONS = ("cred", "login", "log in", "sign in", "account", "access", "zugang", "konto")
-_BEFORE = 60  # characters before an account that may contain an introduction
+_ACCOUNT_NAME = compiled(r"(?:^|[\s\"'`(:,])[\w.+@-]{2,40}$")
+_INTRODUCTIONS = (
+    "cred|login|account|access|log in|sign in|zugang|konto|anmeld|einlogg|connex|compte|cuenta|acced|entrar|conta|"
+    "utente|inlogg|zalog|логин|вход|войти|аккаунт|giriş|hesap|登录|登錄|账号|帳號|ログイン|接続|アカウント|로그인|계정"
+).split("|")
+_BEFORE, _BEHIND = 60, 24  # characters before an account and after a value that may contain an introduction
 
 
 def find(context: Context) -> list[Candidate]:
@@ -51,7 +52,7 @@ def find(context: Context) -> list[Candidate]:
     for start, end in [*values_after(lower, _LOGINS, limit), *_account_values(lower, limit)]:
         context.checks_left -= 1
         value = trimmed(context.text[start:end])
-        if context.checks_left >= 0 and looks_like_password(value):
+        if context.checks_left >= 0 and is_composed(value, certain=False):
             candidates.append(("secret.password", start, start + len(value), EXPLICIT))
     return candidates
 
@@ -60,7 +61,9 @@ def _account_values(lower: str, limit: int) -> Iterator[Span]:
     """Spans of the values after an account that the text introduces as one."""
     for start, end in values_after(lower, _ACCOUNTS, limit):
         before = lower[max(0, start - _BEFORE) : start]
-        if any(word in before for word in _INTRODUCTIONS) and (
-            not before.endswith(" / ") or _ACCOUNT_NAME.search(before, 0, len(before) - len(" / "))
+        is_pair = before.endswith(" / ")
+        around = before + lower[end : end + _BEHIND] if is_pair else before
+        if any(word in around for word in _INTRODUCTIONS) and (
+            not is_pair or _ACCOUNT_NAME.search(before, 0, len(before) - len(" / "))
         ):
             yield (start, end)

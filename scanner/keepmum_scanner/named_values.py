@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 _AFTER, _BEFORE = 96, 64  # characters after and before a name, within its line
+_DRAWN = 0.75  # share of words that are on a list from which passphrases are drawn
+_SHORTEST = 6  # characters of a password
 _TRIED = 4  # words after a name
 # A word that may be a password; after a delimiter or a letter beyond ASCII.
 _WORD = compiled(r"(?<![A-Za-z0-9_.+/~$%&@#-])[A-Za-z0-9!#$%&*+@?^~][!#-&*+\-./0-9=?@A-Z^_a-z~]{5,63}")
@@ -46,6 +48,23 @@ _OTHER_ASSIGNMENT = compiled(r"[=:][ \t]*\S+[ \t]*[,;&][^,;&]*$|[.;!?][ \t]+[a-z
 # After a value: "… as API token", "… is the root password".
 _NAMES_BEFORE = compiled(rf"^[{QUOTES})]{{0,3}}[ \t]+{AS}(?:[ \t]+[^\s:=,;.!?]{{1,16}}){{0,3}}[ \t]+[\w-]{{0,12}}$")
 
+# The next line, or the one after the name and the time of a speaker, is the value: "…, the token\nkolja: …".
+_SPEAKER = r"[>*<\[ \t]{0,4}[\w.@-]{1,32}[>*\]]{0,3}"
+_NEXT_LINE = compiled(
+    rf"s?(?![A-Za-z0-9_])[^\n:={{}}()\[\];]{{0,48}}[?!.:]?[ \t]*\n{{1,2}}"
+    rf"(?:{_SPEAKER}(?::[*]{{0,2}}|>)?[ \t]{{1,4}}(?:[0-9:.,APMapm ]{{4,12}}\n)?|[^\S\n]{{0,8}}[>*-]?[ \t]?)"
+    rf"[{QUOTES}]{{0,3}}(?P<value>[!-~]{{6,64}}?)[{QUOTES}]{{0,3}}[ \t]*(?:\n|$)"
+)
+
+# Words with spaces between them, in quotes, or at the end of a line: "password: ridge tulip mango sofa".
+_BLOCK = r"(?P<block>[ \t]*[|>][+-]?[ \t]*\r?\n[ \t]{1,24})?"  # of YAML
+_DRAWN_WORDS = r"(?P<value>[a-z]{3,9}(?: [a-z]{3,9}){3,7})(?: ?[0-9]{1,4})?"
+_SPACED = compiled(
+    rf"[^\W\d_]{{0,4}}[{QUOTES})]{{0,4}}(?:{_WORDS}{{0,6}}?[ \t]*(?::|=|{ARROWS}){_BLOCK}|"
+    rf"{_NAMES}{{0,6}}?[ \t]+{IS}{NOW}:?|{ATTACHED_IS})[ \t]*"
+    rf"(?P<quote>[{QUOTES}]?)[ \t]?{_DRAWN_WORDS}[!.]?(?P<end>[{QUOTES}]|[ \t]*(?:\n|$))"
+)
+
 
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for composed passwords that are assigned to a name."""
@@ -54,12 +73,18 @@ def find(context: Context) -> Iterator[Candidate]:
             return
         if kind == CUE or (kind != CHOSEN and not names_only_credentials(context.lower, start, end)):
             continue
-        span = _after(context, end, kind, short=short) or _before(context, start, kind)
+        span = (
+            _after(context, start, end, kind, short=short)
+            or _before(context, start, kind)
+            or _below(context, end, kind)
+        )
+        if span is None and kind == CHOSEN:
+            span = _spaced(context, end)
         if span:
             yield ("secret.password", *span, EXPLICIT)
 
 
-def _after(context: Context, end: int, kind: int, *, short: bool) -> Span | None:
+def _after(context: Context, start: int, end: int, kind: int, *, short: bool) -> Span | None:
     """The span of the composed password that is assigned to the name ending at `end`."""
     text = context.text
     stop = text.find("\n", end, end + _AFTER)
@@ -72,10 +97,10 @@ def _after(context: Context, end: int, kind: int, *, short: bool) -> Span | None
             return None
         tried += 1
         value = trimmed(match.group().rstrip("*_"))
-        if len(value) < 6 or _MARK.search(value) is None:
+        if len(value) < _SHORTEST or _MARK.search(value) is None:
             continue
         gap = context.lower[end : match.start()]
-        link = _link(gap)
+        link = _link(gap, is_word=not text[start - 1 : start].isalnum())
         if link is None or (short and not link):
             continue
         context.checks_left -= 1
@@ -84,8 +109,11 @@ def _after(context: Context, end: int, kind: int, *, short: bool) -> Span | None
     return None
 
 
-def _link(gap: str) -> bool | None:
-    """Whether `gap`, after a name, assigns what follows: True with a verb or a separator, False without, else None."""
+def _link(gap: str, *, is_word: bool) -> bool | None:
+    """Whether `gap`, after a name, assigns what follows: True with a verb or a separator, False without, else None.
+
+    `is_word` tells whether the name is a word of its own, and no part of an identifier.
+    """
     if _ADJACENT.match(gap):
         return gap[-1:] in QUOTES
     if _NEGATED.search(gap):
@@ -94,7 +122,7 @@ def _link(gap: str) -> bool | None:
         return True
     if _OTHER_ASSIGNMENT.search(gap):
         return None
-    return True if _LINKED.match(gap) or _APPOSED.match(gap) else None
+    return True if _LINKED.match(gap) or (is_word and _APPOSED.match(gap)) else None
 
 
 def _before(context: Context, start: int, kind: int) -> Span | None:
@@ -105,11 +133,40 @@ def _before(context: Context, start: int, kind: int) -> Span | None:
         return None
     for match in _WORD.finditer(text, first, start):
         value = trimmed(match.group().rstrip("*_"))
-        if len(value) >= 6 and _NAMES_BEFORE.match(context.lower[match.start() + len(value) : start]):
+        if len(value) >= _SHORTEST and _NAMES_BEFORE.match(context.lower[match.start() + len(value) : start]):
             context.checks_left -= 1
             if _is_value(context, match.start(), value, certain=True, chosen=kind == CHOSEN):
                 return match.start(), match.start() + len(value)
     return None
+
+
+def _below(context: Context, end: int, kind: int) -> Span | None:
+    """The span of the composed password that is all of the line below the name ending at `end`."""
+    match = _NEXT_LINE.match(context.text, end) if "\n" in context.text[end : end + _AFTER] else None
+    if match is None:
+        return None
+    context.checks_left -= 1
+    start, value = match.start("value"), trimmed(match["value"])
+    if len(value) < _SHORTEST or not _is_value(context, start, value, certain=False, chosen=kind == CHOSEN):
+        return None
+    return start, start + len(value)
+
+
+def _spaced(context: Context, end: int) -> Span | None:
+    """The span of the words that are assigned to the name ending at `end`; without quotes they must be drawn words."""
+    match = _SPACED.match(context.text, end)
+    if match is None:
+        return None
+    context.checks_left -= 1
+    words = match["value"].split(" ")
+    if match["block"] or (match["quote"] and match["end"].strip()):
+        from keepmum_scanner.whole_values import is_phrase
+
+        return match.span("value") if is_phrase(match["value"]) else None
+    from keepmum_scanner.seed_words import numbers
+
+    known = sum(word.encode() in numbers() for word in words)
+    return match.span("value") if known >= _DRAWN * len(words) else None
 
 
 def _is_value(context: Context, start: int, value: str, *, certain: bool, chosen: bool) -> bool:

@@ -7,11 +7,13 @@ from itertools import repeat
 from keepmum_scanner import (
     assignment,
     bare_tokens,
+    command_values,
     login_prompts,
     named_values,
     phrases,
     pins,
     prefixes,
+    recovery_codes,
     scored_tokens,
     seed_phrases,
     sentences,
@@ -118,9 +120,19 @@ def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
         *sentences.find(context),
         *login_prompts.find(context),
         *named_values.find(context),
+        *command_values.find(context),
         *pins.find(context),
+        *recovery_codes.find(context),
         *seed_phrases.find(context),
     ]
+    if "stringData:" in text or "kind: Secret" in text:
+        from keepmum_scanner import kubernetes_secrets
+
+        candidates += kubernetes_secrets.find(context)
+    if context.credential_words and ("<td" in text or "<dd" in text):
+        from keepmum_scanner import html_cells
+
+        candidates += html_cells.find(context)
     if context.credential_words and "\n" in text:
         from keepmum_scanner import tables
 

@@ -96,6 +96,14 @@ RULES = (
         0,
         r"(?i)=[^;=\n]{1,128};\s{0,4}(?:pwd|password)\s{0,4}=\s{0,4}(?P<secret>[^;\s\"'<>{}$%*]{3,64})(?=[;\"'\s]|$)",
     ),
+    # The code of a Wi-Fi network, as telephones read it; ":" and ";" within a value are escaped.
+    # Source: https://github.com/zxing/zxing/wiki/Barcode-Contents, read 2026-11-22
+    (
+        "wifi.password",
+        "WIFI:",
+        0,
+        r"WIFI:(?:[A-OQ-Z][A-Z0-9]{0,3}:(?:\\.|[^;\\\n]){0,128};){0,8}P:\"?(?P<secret>(?:\\.|[^;\\\n\"]){4,128})\"?;",
+    ),
     # A session cookie grants access to the session.
     (
         "session.cookie",
@@ -117,7 +125,12 @@ RULES = (
         0,
         r":(?P<secret>AA(?:(?<=\b[0-9]{8}:AA)|(?<=\b[0-9]{9}:AA)|(?<=\b[0-9]{10}:AA))[\w-]{32,35})(?![\w-])",
     ),
-    ("password-hash", "$", 0, r"\$(?:2[abxy]|5|6|y|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})"),
+    (
+        "password-hash",
+        "$",
+        0,
+        r"\$(?:2[abxy]|1|5|6|y|apr1|argon2(?:id|i|d)|krb5\w{2,8})\$(?P<secret>[\w$./=,+*@-]{20,4096})",
+    ),
 )
 
 

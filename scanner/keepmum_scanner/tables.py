@@ -6,6 +6,7 @@ Reads Markdown tables, values separated by commas, semicolons or tabs, and colum
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, names_only_credentials
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.shapes import is_identity
@@ -36,13 +37,23 @@ _LINE = compiled(rf"[\w ./()#*`\"'|,;\t-]{{0,{_WIDEST}}}\r?\n")
 # The cells of a header are short names; in a sentence the last one of a list follows "and".
 _NAME = compiled(r"(?!(?:and|or)\b)[^\W\d_][\w ./()#*`\"'-]{0,39}|")
 # After the name in its cell: "Passwords", "Password (initial)", "password_prod".
-_REST = compiled(r"s?(?: ?\([^()]*\)|[_ -](?:prod|dev|staging|test|value))?")
+_REST = compiled(r"(?:s|[^\W\da-z_]{1,3})?(?: ?\([^()]*\)|[_ -](?:prod|dev|staging|test|value))?")
 # A table of credentials also has one of these columns; a table of options, tests or features has none.
 _OWNERS = compiled(
     r"(?:^|[ _-])(?:user(?: ?name)?|usr|login|account|e-?mail|mail|host(?:name)?|server|service|system|database|db|"
     r"site|url|role|who|env(?:ironment)?|machine|device|app|client|tenant|owner|vm|node|ip|address|ssid|instance|stage|"
-    r"provider|vendor|network|benutzer(?:name)?|konto|usuario|utilisateur|compte)s?$"
+    r"provider|vendor|network|name|"
+    r"benutzer(?:name)?|nutzer|konto|dienst|gerät|rechner|umgebung|usuario|cuenta|servicio|servidor|equipo|entorno|"
+    r"utilisateur|compte|serveur|environnement|identifiant|utente|servizio|ambiente|usuário|conta|serviço|"
+    r"gebruiker|omgeving|użytkownik|usługa|serwer|środowisko|användare|tjänst|miljö|"
+    r"пользователь|логин|сервис|сервер|система|окружение|учётка|kullan\u0131c\u0131|hesap|hizmet|sunucu|ortam)s?$|"
+    r"(?:用户名?|账号|帐号|帳號|账户|使用者|环境|環境|系统|系統|服务器?|主机|名称|ユーザー?名?|アカウント|サービス|ホスト|"
+    r"サーバー?|システム|사용자|계정|서비스|환경|서버|시스템|아이디)$"
 )
+_PIN_NAMES = compiled(
+    r"(?:sim[ -]?)?(?:pin|puk)(?:[ -]?(?:code|kod))?|(?:door|alarm|gate|tür|zugangs)[ -]?codes?|暗証番号|핀번호"
+)
+_PIN = compiled(r"[0-9]{4,8}")
 
 
 def find(context: Context) -> Iterator[Candidate]:
@@ -51,7 +62,7 @@ def find(context: Context) -> Iterator[Candidate]:
     names = context.credential_words[: context.case_limit]
     done = 0
     for index, (name_end, start, kind, _) in enumerate(names):
-        if kind == CUE or start < done or text[name_end : name_end + 1] not in _AFTER_NAME:
+        if kind == CUE or start < done or not _ends_name(text[name_end : name_end + 1]):
             continue
         begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start)
         if end < 0:
@@ -67,6 +78,11 @@ def find(context: Context) -> Iterator[Candidate]:
         columns = list(header.columns(names[index:], begin)) if header.is_header else []
         if columns:
             done = yield from _rows(header, columns, end + 1, context)
+
+
+def _ends_name(character: str) -> bool:
+    """Whether `character` may follow a name in a header; some languages have an ending there."""
+    return character in _AFTER_NAME or not character.isascii()
 
 
 def _has_cells(line: str) -> bool:
@@ -86,7 +102,11 @@ def _rows(header: _Header, columns: list[Column], start: int, context: Context) 
         for chosen, column_start, value in header.values(row, columns):
             # An id as long as a UUID may be a key.
             is_long_id = not chosen and len(value) >= _LONG_ID and is_identity(value)
-            if is_credential(value, context, chosen=chosen, certain=not chosen) or is_long_id:
+            if (
+                is_long_id
+                or is_credential(value, context, chosen=chosen, certain=not chosen)
+                or (context.checks_left > 0 and is_composed(value, certain=True, chosen=chosen))
+            ):
                 begin = start + column_start
                 yield ("secret.password" if chosen else "secret.named", begin, begin + len(value), EXPLICIT)
         start = end + 1

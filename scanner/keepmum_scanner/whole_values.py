@@ -259,7 +259,7 @@ def _is_value(value: str, how: int, *, anything: bool) -> bool:
     """Whether `value`, the whole value of a field, can be a credential."""
     if not any(map(str.isspace, value)):
         return _is_token(value, how, anything=anything)
-    if how == ANY and _is_phrase(value):
+    if how == ANY and is_phrase(value):
         return True
     return _CODES.fullmatch(value) is not None and not _REMARK.intersection(map(str.lower, _LONG_PARTS.findall(value)))
 
@@ -281,7 +281,7 @@ def _is_token(value: str, how: int, *, anything: bool) -> bool:
         or is_secret(value, chosen=False, certain=True)
         or _WORD_AND_NUMBER.fullmatch(value) is not None
         or (_CODE.fullmatch(value) is not None and any(map(str.isdigit, value)))
-        or (how == ANY and (_is_phrase(value) or is_secret(value, chosen=True, certain=True)))
+        or (how == ANY and (is_phrase(value) or is_secret(value, chosen=True, certain=True)))
     )
 
 
@@ -290,7 +290,7 @@ def _is_place(value: str) -> bool:
     return _PLACE.fullmatch(value) is not None and not _PLACES.isdisjoint(words(" ".join(_WHOLE_PARTS.findall(value))))
 
 
-def _is_phrase(value: str) -> bool:
+def is_phrase(value: str) -> bool:
     """Whether `value` is a phrase that people choose: three words or more, or two and a number."""
     if _CAMEL.fullmatch(value):
         return _REMARK.isdisjoint(words(value))

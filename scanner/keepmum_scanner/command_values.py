@@ -1,0 +1,107 @@
+"""Finds passwords at the places where commands, calls and configurations take one: "-storepass …", "community … RO".
+
+The place says that the value is a password, so it may be any word but a variable, a placeholder or a known default.
+"""
+
+from __future__ import annotations
+
+from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.composed_passwords import is_composed
+from keepmum_scanner.credential_words import occurrences
+from keepmum_scanner.expressions import compiled
+from keepmum_scanner.values import is_credential, trimmed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from keepmum_scanner.candidates import Candidate
+    from keepmum_scanner.context import Context
+
+_VALUE = r"[\"']?(?P<value>[^\s\"'`<>|;]{4,128})"
+_STRING = r"[\"'](?P<value>[^\n\"']{4,128})[\"']"
+_ARGUMENT = r"\s{0,8}[\"'$]?[^\n,()]{1,120},"
+# What follows each anchor, in lower case.
+_PLACES = (
+    # Java's keytool and jarsigner; "-storepass:env" names a variable.
+    ("storepass", rf"[ =]{_VALUE}"),
+    ("-keypass", rf"[ =]{_VALUE}"),
+    (" -u", rf"(?:ser)?[ =]{{0,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
+    (" --user", rf"[ =]{{1,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
+    ("<<<", rf"[ \t]?{_VALUE}"),
+    (
+        "htpasswd",
+        r"(?: -[a-z0-9]{1,8}){0,4} -[a-z]{0,6}b[a-z]{0,6}(?: -[a-z0-9]{1,8}){0,4} \S{1,120} \S{1,64} " + _VALUE,
+    ),
+    ("nmcli ", rf"[^\n]{{0,120}}? (?:password|wifi-sec\.psk) {_VALUE}"),
+    ("mysql ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
+    ("mysqldump ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
+    ("zip -p ", _VALUE),
+    ("requirepass ", _VALUE),
+    ("masterauth ", _VALUE),
+    ("identified by ", _STRING),
+    ("convertto-securestring ", rf"(?:-[a-z]{{1,16}} ){{0,4}}{_VALUE}"),
+    (" secret 0 ", _VALUE),
+    (" password 0 ", _VALUE),
+    ("wpa_passphrase ", rf"\S{{1,64}} {_VALUE}"),
+    # Communities of SNMP are passwords.
+    ("snmp-server community ", _VALUE),
+    ("rocommunity ", _VALUE),
+    ("rwcommunity ", _VALUE),
+    ("snmpwalk ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
+    ("snmpget ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
+    # Calls that take a user and a password.
+    ("new pdo(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("dbi->connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("drivermanager.getconnection(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("mysqli(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("mysqli_connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("networkcredential(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("credentials(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("basicauth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    (".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+)
+_COMMUNITY = ("community ", " -c ")  # before a community, which may be a single word
+_HERE_STRING = "<<<"
+_READS_PASSWORD = ("cryptsetup", "passwd", "sudo -s", " login", "kinit", "gpg", "ssh-add", "openssl")
+_BEFORE = 120  # characters before "<<<" that may name the program
+# Source: https://docs.oracle.com/en/java/javase/21/docs/specs/man/keytool.html, read 2026-11-22 ("changeit")
+_DEFAULTS = frozenset(
+    "changeit changeme password passwd passphrase secret public private community admin root toor guest test example "
+    "string keystore android mypass mypassword storepass keypass default none null true false localhost".split()
+)
+_WORD = compiled(r"[A-Za-z][\w-]{4,31}")
+
+
+def find(context: Context) -> Iterator[Candidate]:
+    """Candidates for the passwords at every such place."""
+    lower, limit = context.lower, context.case_limit
+    for anchor, expression in [one for one in _PLACES if one[0] in lower]:
+        for start in occurrences(anchor, lower)[:limit]:
+            if anchor == _HERE_STRING and not _reads_password(lower, start):
+                continue
+            match = compiled(expression).match(lower, start + len(anchor))
+            if match is None:
+                continue
+            begin = match.start("value")
+            value = trimmed(context.text[begin : match.end("value")]).rstrip(",)")
+            if _is_given(
+                context, value, is_community=lower.endswith(_COMMUNITY, 0, begin - (lower[begin - 1] in "\"'"))
+            ):
+                yield ("secret.password", begin, begin + len(value), EXPLICIT)
+
+
+def _reads_password(lower: str, start: int) -> bool:
+    """Whether the command before the here-string at `start` reads a password from it."""
+    line = lower[max(lower.rfind("\n", 0, start) + 1, start - _BEFORE) : start]
+    return any(map(line.__contains__, _READS_PASSWORD))
+
+
+def _is_given(context: Context, value: str, *, is_community: bool) -> bool:
+    """Whether `value` is a password, and no variable, placeholder or known default."""
+    if value.lower() in _DEFAULTS or value[:1] in {"$", "%", "{", "<", "-", "@", "("} or context.checks_left <= 0:
+        return False
+    if is_credential(value, context, chosen=True, certain=True) or is_composed(value, certain=True):
+        return True
+    return is_community and _WORD.fullmatch(value) is not None and not value.lower().startswith(("your", "my", "snmp"))
