@@ -247,7 +247,8 @@ def resume(  # noqa: PLR0913, PLR0917 - the parts of one text
 
 def leading(found: Sequence[Match]) -> Sequence[Match]:
     """The matches that answer a question: the first three, and those that score at least half as high as the best."""
-    return [match for place, match in enumerate(found) if place < _LEADING or match.score >= found[0].score / 2]
+    least = max((match.score for match in found), default=0.0) / 2
+    return [match for place, match in enumerate(found) if place < _LEADING or match.score >= least]
 
 
 def matches(
@@ -298,7 +299,7 @@ def similar_line(similar: Similar) -> str:
         relation = "may contradict"
     elif similar.cosine >= NEAR:
         relation = "nearly repeats"
-    advice = _ADVICE[similar.advice].format(id=similar.memory.id)
+    advice = _ADVICE[similar.advice].format(id=_linked(similar.memory.id))
     return f"It {relation} ({similar.cosine:.2f}; {advice}): {index_line(similar.memory)[2:]}"
 
 
@@ -327,7 +328,8 @@ def _linked(memory_id: str | None) -> str:
 def _parts(memory: Memory) -> tuple[str, str]:
     """What the first line of an entry says, and the rest: the title is left out where the text begins with it."""
     first, *rest = memory.text.splitlines() or [""]
-    if first.startswith(memory.title.removesuffix("…")) and first == " ".join(first.split()):
+    title = memory.title.removesuffix("…")
+    if first.startswith(title) and not first[len(title) :][:1].isalnum() and first == " ".join(first.split()):
         return first, "\n".join(rest).strip("\n")
     return memory.title, memory.text
 
@@ -335,6 +337,8 @@ def _parts(memory: Memory) -> tuple[str, str]:
 def _full(memory: Memory, shown: _Shown) -> str:
     head, rest = _parts(memory)
     lines = [shown.line(head, memory, " ".join(f"#{word(tag)}" for tag in memory.tags))]
+    if rest:
+        lines.append(quoted(rest))
     if memory.why:
         lines.append(labelled("Why", memory.why))
     if memory.source:
@@ -345,8 +349,6 @@ def _full(memory: Memory, shown: _Shown) -> str:
         lines.append(f"Supersedes: {_linked(memory.supersedes)}")
     if memory.superseded_by:
         lines.append(f"Superseded by: {_linked(memory.superseded_by)}")
-    if rest:
-        lines.append(quoted(rest))
     return "\n".join(lines)
 
 

@@ -172,6 +172,7 @@ def test_an_answer_gives_the_text_and_the_reason() -> None:
 
 def test_a_title_is_repeated_only_where_the_text_begins_otherwise() -> None:
     assert answered(a_memory("We use tabs", title="Tabs")).entries[0].endswith(")\n> We use tabs")
+    assert answered(a_memory("Tabs are", title="Tab")).entries[0].endswith(")\n> Tabs are")
     long = "word " * 40 + "end"
     assert answered(a_memory(long, title="word word word…")).entries[0].startswith(f"- {long} (")
 
