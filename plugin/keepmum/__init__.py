@@ -31,13 +31,15 @@ if TYPE_CHECKING:
     from keepmum.core.memory import Activity, Match, Memory, Revision
     from keepmum.core.similarity import Similar
     from keepmum.embedding.base import Embedder
-    from keepmum.service import Forgotten, MemoryService, Remembered, Review
+    from keepmum.service import Choice, Decided, Forgotten, MemoryService, Remembered, ReviewItem, ReviewPage
     from keepmum.service.opening import open_memory
 
 __all__ = [
     "Activity",
     "Ambiguous",
+    "Choice",
     "ConfirmationNeeded",
+    "Decided",
     "Embedder",
     "EmbeddingError",
     "Forgotten",
@@ -51,7 +53,8 @@ __all__ = [
     "ModelMissing",
     "NotFound",
     "Remembered",
-    "Review",
+    "ReviewItem",
+    "ReviewPage",
     "Revision",
     "ScannerFailed",
     "SecretFound",

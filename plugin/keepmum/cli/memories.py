@@ -121,6 +121,8 @@ def _remember(arguments: argparse.Namespace) -> int:
     console.out(f"{done or 'unchanged'}: {briefing.index_line(answer.memory)[2:]}")
     if answer.kept is not None:
         console.err(f"{briefing.kept_line(answer.kept)}")
+    if answer.wrong is not None:
+        console.err(briefing.wrong_line(*answer.wrong))
     return 0
 
 

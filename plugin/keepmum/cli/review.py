@@ -1,27 +1,55 @@
-"""`keepmum review` lists memories that need attention; `keepmum reembed` recomputes vectors."""
+"""`keepmum review` asks a person about memories that need attention; `keepmum reembed` recomputes vectors."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from keepmum.cli import console
-from keepmum.core import briefing
-from keepmum.core.memory import Memory
+from keepmum.core import briefing, serialization
+from keepmum.core.memory import JsonValue
+from keepmum.core.review import DECISIONS, GROUPS, Group
+from keepmum.core.when import parse_when
+from keepmum.core.wording import counted
+from keepmum.service import Choice, MemoryService, ReviewItem
 
 __all__ = ["register"]
 
-_LISTED = 20  # entries per list without --all
+_LISTED = 20  # items without --limit
+_PAGE = 200  # items of one read
+_IN = re.compile(r"\d+[mhdw]")  # a time from now on
 _EVERY = 0.1  # seconds between two progress updates
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    review = commands.add_parser("review", help="list memories that repeat others, were never loaded, or are stale")
-    review.add_argument("--all", action="store_true", help=f"all of them, not the first {_LISTED} of each kind")
+    review = commands.add_parser(
+        "review", help="decide about memories that contradict or repeat others, are outdated, or come from outside"
+    )
+    review.add_argument(
+        "--group", action="append", default=[], choices=GROUPS, dest="groups", metavar="GROUP",
+        help="repeatable",
+    )  # fmt: skip
+    review.add_argument("--limit", type=console.positive, help=f"items to list; default: {_LISTED}")
+    review.add_argument("--all", action="store_true", help="list every item")
+    review.add_argument("--list", action="store_true", help="list the items, also in a terminal")
+    review.add_argument("--json", action="store_true", help="print JSON")
     review.set_defaults(run=_review)
+    verbs = review.add_subparsers(title="commands", metavar="COMMAND", help="default: go through the items")
+    do = verbs.add_parser("do", help="decide about one item; prints what undoes it")
+    do.add_argument("item", metavar="ID", help="the id of an item, as listed")
+    do.add_argument("action", choices=DECISIONS, metavar="ACTION", help="what is decided")
+    do.add_argument("--memory", metavar="ID", help="which of two memories; default: the newer one")
+    do.add_argument("--reason", default="", help="why it is wrong")
+    do.add_argument("--text", help="the new text, with edit or merge")
+    do.add_argument("--until", metavar="WHEN", help="with later: 2027-01-31, 12h, 7d; default: until it changes")
+    do.set_defaults(run=_do)
+    undo = verbs.add_parser("undo", help="undo a decision")
+    undo.add_argument("decision", metavar="UNDO", help="what the decision printed")
+    undo.set_defaults(run=_undo)
     reembed = commands.add_parser(
         "reembed", help="compute the vectors of all memories with the installed model; resumes if interrupted"
     )
@@ -31,42 +59,99 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _review(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         memory.warm(wait=True)
-        review = memory.review()
-        lexical_only = memory.lexical_only
-    most = None if arguments.all else _LISTED
-    found = len(review.repeated) + len(review.never_loaded) + len(review.stale)
-    repeated = [
-        line
-        for new, old in review.repeated[:most]
-        for line in (briefing.index_line(new), f"  {briefing.similar_line(old)}")
-    ]
-    _list("Near duplicates of an older memory", repeated, len(review.repeated), most)
-    _list_memories("Stored over a month ago and never loaded", review.never_loaded, most)
-    _list_memories("Neither loaded nor changed for six months", review.stale, most)
+        unchecked = memory.compare()
+        is_listed = arguments.json or arguments.list or arguments.all or arguments.limit
+        if not is_listed and sys.stdin.isatty() and console.is_terminal():
+            from keepmum.cli import review_session  # here, since no other command needs it
+
+            decided = review_session.run(memory, arguments.groups)
+            console.err(f"{counted(decided, 'item')} decided")
+            return 0
+        most = None if arguments.all else arguments.limit or _LISTED
+        items, counts = _items(memory, arguments.groups, most)
+        lexical_only, total = memory.lexical_only, memory.count()
+    if arguments.json:
+        console.print_json({"counts": counts, "items": [_as_json(item) for item in items]})
+    else:
+        _print(items)
+    left = sum(count for group, count in counts.items() if not arguments.groups or group in arguments.groups)
     if lexical_only:
         console.err(f"near duplicates were not checked: {lexical_only}")
-    if not review.looked_at:
+    elif unchecked:
+        console.err(f"{console.memory_count(unchecked)} not compared with the others yet")
+    if not total:
         console.err("there are no memories here yet")
-        return 0
-    checked = console.memory_count(review.looked_at)
-    if review.total > review.looked_at:
-        checked = f"only the latest {checked} of {review.total:,}"
-    advice = "`keepmum forget ID` removes one, with undo" if found else "nothing needs attention"
-    console.err(f"checked {checked}; {advice}")
+    elif not left:
+        console.err(f"checked {console.memory_count(total)}; nothing needs attention")
+    elif not arguments.json:
+        more = f"the first {len(items):,} of " if len(items) < left else ""
+        advice = "`keepmum review` in a terminal asks for each, `keepmum review do ID ACTION` decides about one"
+        console.err(f"{more}{counted(left, 'item')}; {advice}")
     return 0
 
 
-def _list_memories(heading: str, memories: Sequence[Memory], most: int | None) -> None:
-    _list(heading, [briefing.index_line(memory) for memory in memories[:most]], len(memories), most)
+def _items(
+    memory: MemoryService, groups: Sequence[Group], most: int | None
+) -> tuple[list[ReviewItem], Mapping[Group, int]]:
+    """Items of the queue, up to `most`, and the counts of the whole queue."""
+    items: list[ReviewItem] = []
+    cursor = ""
+    while True:
+        limit = _PAGE if most is None else min(_PAGE, most - len(items))
+        page = memory.review(groups=groups, limit=limit, cursor=cursor)
+        items += page.items
+        cursor = page.cursor
+        if not cursor or len(items) == most:
+            return items, page.counts
 
 
-def _list(heading: str, lines: Sequence[str], count: int, most: int | None) -> None:
-    if lines:
-        console.out(f"{heading} ({count:,}):")
-        for line in lines:
-            console.out(line)
-    if most is not None and count > most:
-        console.out(f"  and {count - most:,} more; --all lists them")
+def _as_json(item: ReviewItem) -> dict[str, JsonValue]:
+    return {
+        "id": item.id, "group": item.group, "reason": item.reason, "actions": item.actions,
+        "memories": [serialization.to_json(memory) for memory in item.memories],
+    }  # fmt: skip
+
+
+def _print(items: Sequence[ReviewItem]) -> None:
+    group = None
+    for item in items:
+        if item.group != group:
+            console.out(f"{item.group}:")
+            group = item.group
+        console.out(f"{item.id}  {item.reason} ({', '.join(item.actions)})")
+        for memory in item.memories:
+            console.out(f"  {briefing.index_line(memory)}")
+
+
+def _do(arguments: argparse.Namespace) -> int:
+    with console.Session() as memory:
+        memory.open_model()
+        until = None if arguments.until is None else _until(arguments.until, memory.now())
+        choice = Choice(arguments.action, arguments.memory, arguments.reason, arguments.text, until)
+        done = memory.decide(arguments.item, choice)
+        memory.settle()
+    waiting = f" (queued, {done.queued} in the queue)" if done.queued else ""
+    for each in done.memories:
+        console.out(f"{done.decision}{waiting}: {briefing.index_line(each)[2:]}")
+    console.err(f"`keepmum review undo {done.undo}` undoes it")
+    return 0
+
+
+def _undo(arguments: argparse.Namespace) -> int:
+    with console.Session() as memory:
+        restored = memory.undo_decision(arguments.decision)
+        memory.settle()
+    for each in restored:
+        console.out(f"undone: {briefing.index_line(each)[2:]}")
+    if not restored:
+        console.out("undone")
+    return 0
+
+
+def _until(text: str, now: int) -> int:
+    """The time that `--until` means; `7d` is in seven days."""
+    moment = parse_when("--until", text, now)
+    return 2 * now - moment if _IN.fullmatch(text.strip().lower()) else moment
 
 
 def _reembed(_: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from keepmum.core import ids
 from keepmum.core.framing import inline, labelled, quoted, word
-from keepmum.core.memory import LISTED, Activity, Kind, Match, Memory
+from keepmum.core.memory import LISTED, Activity, Kind, Match, Memory, WrongMark
 from keepmum.core.ranking import estimate_tokens
 from keepmum.core.retention import DAY_MS
 from keepmum.core.similarity import NEAR, Similar
@@ -40,6 +40,7 @@ __all__ = [
     "resume",
     "similar_line",
     "unframed",
+    "wrong_line",
 ]
 
 TAG = "keepmum-memories"
@@ -309,6 +310,12 @@ def kept_line(kept: Memory) -> str:
         f"Not replaced: {_linked(kept.id)}, which is trusted more. Both stay, and this one has no key; the user "
         "decides with `keepmum review`."
     )
+
+
+def wrong_line(mark: WrongMark, cosine: float) -> str:
+    """That a person marked the memory just stored as wrong, or with a cosine below 1 a similar one."""
+    what = "this" if cosine >= 1.0 else f"a similar memory ({cosine:.2f})"
+    return inline(f"A person marked {what} as wrong on {day(mark.at)}{f': {mark.reason}' if mark.reason else ''}")
 
 
 def event_line(event: Activity) -> str:

@@ -270,6 +270,7 @@ class Outline(NamedTuple):
     trust: Trust
     confirmed_at: int | None
     pinned: bool
+    supersedes: str | None
 
 
 class Facets(NamedTuple):

@@ -19,7 +19,7 @@ from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOp
 from keepmum.service.forget import Forgetter, Forgotten
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
-from keepmum.service.review import Review, Reviewer
+from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import Store, StoreSpec, open_store
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUDIENCES",
+    "Choice",
+    "Decided",
     "Forgotten",
     "MemoryService",
     "Migrated",
@@ -39,7 +41,8 @@ __all__ = [
     "OpenedWith",
     "Place",
     "Remembered",
-    "Review",
+    "ReviewItem",
+    "ReviewPage",
     "ServiceOptions",
     "Wanted",
     "open_service",
@@ -103,6 +106,8 @@ class MemoryService:
     history = _method_of(Reader, Reader.history)
     activity = _method_of(Reader, Reader.activity)
     trusted = _method_of(Reader, Reader.trusted)
+    activity_days = _method_of(Reader, Reader.activity_days)
+    facets = _method_of(Reader, Reader.facets)
     note = _method_of(Reader, Reader.note)
     masked = _method_of(Reader, Reader.masked)
     every = _method_of(Reader, Reader.every)
@@ -122,6 +127,17 @@ class MemoryService:
     migrate = _method_of(Transfer, Transfer.migrate)
 
     review = _method_of(Reviewer, Reviewer.review)
+    review_counts = _method_of(Reviewer, Reviewer.review_counts)
+    review_item = _method_of(Reviewer, Reviewer.review_item)
+    compare = _method_of(Reviewer, Reviewer.compare)
+    decide = _method_of(Decider, Decider.decide)
+    still_true = _method_of(Decider, Decider.still_true)
+    confirm = _method_of(Decider, Decider.confirm)
+    pin = _method_of(Decider, Decider.pin)
+    mark_wrong = _method_of(Decider, Decider.mark_wrong)
+    edit = _method_of(Decider, Decider.edit)
+    merge = _method_of(Decider, Decider.merge)
+    undo_decision = _method_of(Decider, Decider.undo_decision)
 
     def audit(self, progress: Progress = ignore_progress) -> AuditReport:
         """What the current rules find in the whole store, whatever its status or project.
@@ -281,6 +297,10 @@ class MemoryService:
     def now(self) -> int:
         """The time by this service's clock."""
         return self.context.clock()
+
+    def changes(self) -> int:
+        """A number that differs after memories have changed; asking for it is cheap."""
+        return self.context.store.changes()
 
     def health(self) -> dict[str, JsonValue]:
         """Facts about the store for the doctor."""

@@ -78,10 +78,11 @@ class Forgetter:
         )
         return Forgotten(context.show(victims), action, done=True, queued=receipt.queued, already=already)
 
-    def erase(self, references: Sequence[str]) -> int:
+    def erase(self, references: Sequence[str], *, whole_user: bool = False) -> int:
         """Purge memories without leaving a byte, including in backups; returns how many.
 
-        The texts of all searches leave the activity log as well: which memories they concerned is unknown.
+        The texts of all searches leave the activity log as well: which memories they concerned is unknown. Marks on
+        wrong memories leave with them, with `whole_user` also those of this user's memories that were purged before.
 
         Raises: NotFound, Ambiguous, StoreError. Nothing is removed then.
         """
@@ -94,6 +95,9 @@ class Forgetter:
             erasure = context.store.features.erasure
             if erasure is None:
                 raise StoreError("this store cannot erase data without a trace; nothing was removed")
+            if (state := context.store.features.review_state) is not None:
+                marked = state.marked_of(context.place.user) if whole_user and context.place.user else []
+                state.unmark_wrong([*(memory.id for memory in victims), *marked])
             erasure.cleanse(changes, [context.entry("purged", memory) for memory in victims], _without_queries)
             for project in {memory.project for memory in victims}:
                 context.refresh_briefings(project)

@@ -8,12 +8,25 @@ from typing import Unpack
 
 from keepmum.core import briefing, ranking, similarity, validation
 from keepmum.core.errors import NotFound, ScannerFailed, StoreError
-from keepmum.core.memory import LIMITS, Action, Activity, Candidate, Filter, Match, Memory, Order, Revision
+from keepmum.core.memory import (
+    LIMITS,
+    Action,
+    Activity,
+    Candidate,
+    DayCount,
+    Facets,
+    Filter,
+    LogFilter,
+    Match,
+    Memory,
+    Order,
+    Revision,
+)
 from keepmum.service import lookup
 from keepmum.service.briefing_files import briefed
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Found, Wanted
-from keepmum.stores.base import QueryVector, known_folders, local
+from keepmum.stores.base import EVERY_ENTRY, QueryVector, known_folders, local
 from keepmum_hooks import tool_names
 
 __all__ = ["Reader"]
@@ -29,7 +42,7 @@ class Reader:
     def __init__(self, context: ServiceContext) -> None:
         self.context = context
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each way of narrowing a search is one keyword
         self,
         query: str | None = None,
         *,
@@ -37,12 +50,14 @@ class Reader:
         offset: int = 0,
         order: Order = "updated",
         tokens: int | None = None,
+        quiet: bool = False,
         **wanted: Unpack[Wanted],
     ) -> list[Match]:
         """The memories that match best, best first; without a query those that pass the filters, latest first.
 
         Of duplicates only the best is returned. With `tokens`, the list ends before the texts cost more than that
-        together, but has at least one. Being found does not reinforce a memory (see `note_use`).
+        together, but has at least one. Being found does not reinforce a memory (see `note_use`). A `quiet` search is
+        not logged: it is a person's in a dashboard.
 
         Raises: InvalidInput, StoreError.
         """
@@ -53,23 +68,24 @@ class Reader:
             found = context.store.browse(accepted, order=order, limit=limit, offset=offset)
             return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in found])
         vector = context.embeddings.of_query(text)
-        logged = self._loggable(text, "a query")  # while the vector is computed
+        logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
         candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
         ranked = self._without_duplicates(ranking.rank(candidates, accepted, _SPARE + offset + limit))
         matches = _within(tokens, self._matches(ranked[offset : offset + limit]))
-        detail = f"{logged} ({len(matches)} found)"
-        context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
+        if not quiet:
+            detail = f"{logged} ({len(matches)} found)"
+            context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
         return matches
 
-    def load(self, references: Sequence[str]) -> list[Memory]:
-        """These memories in full; reinforces them.
+    def load(self, references: Sequence[str], *, quiet: bool = False) -> list[Memory]:
+        """These memories in full; reinforces them, unless the read is `quiet`.
 
         Raises: NotFound, Ambiguous naming the place of the reference.
         """
         found = lookup.find_each(self.context, references, unexpired=True)
         if found.missing:
             raise NotFound("; ".join(found.missing))
-        return self._loaded(found.memories)
+        return list(self.context.show(found.memories)) if quiet else self._loaded(found.memories)
 
     def load_each(self, references: Sequence[str]) -> Found:
         """Those of these memories that exist, as `load` returns them, and why the others could not be loaded.
@@ -127,12 +143,32 @@ class Reader:
         memory = lookup.find(self.context, reference)
         return [self.context.masker.revision(past) for past in self.context.store.history(memory.id)]
 
-    def activity(self, limit: int = 50, *, everywhere: bool = False) -> list[Activity]:
-        """The latest entries of the activity log, latest first, of this project or of all."""
+    def activity(
+        self, limit: int = 50, *, everywhere: bool = False, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        """The latest entries of the activity log, latest first, of this project or of all.
+
+        The next page starts `after` the cursor of the last entry.
+
+        Raises: InvalidInput when `after` is no cursor.
+        """
         context = self.context
         context.log.flush()
         project = None if everywhere else context.place.project
-        return [context.masker.activity(event) for event in context.store.activity(limit, project)]
+        return [context.masker.activity(event) for event in context.store.activity(limit, project, wanted, after)]
+
+    def activity_days(self, since: int, *, everywhere: bool = False) -> list[DayCount]:
+        """How often each agent did what on each day since then, in this project or in all, in the order of days."""
+        context = self.context
+        context.log.flush()
+        counted = context.store.activity_days(since, None if everywhere else context.place.project)
+        return [each._replace(agent=context.masker.text(each.agent)) for each in counted]
+
+    def facets(self, **wanted: Unpack[Wanted]) -> Facets:
+        """How many of the memories that pass the filters have each kind, agent, tag, status and trust."""
+        found = self.context.store.facets(lookup.filter_of(self.context, wanted))
+        mask = self.context.masker.text
+        return Facets(*({mask(value): count for value, count in counts.items()} for counts in found))
 
     def trusted(self, events: Sequence[Activity]) -> list[Activity]:
         """Entries of the log without those about memories from outside, whose keys and titles others have chosen."""

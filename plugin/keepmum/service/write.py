@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Unpack
 from keepmum.core import ids, lifecycle, serialization, similarity, trust, validation
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import (
+    SCOPES,
     TRUSTED,
     Action,
     Change,
@@ -16,7 +17,9 @@ from keepmum.core.memory import (
     Memory,
     Revision,
     Trust,
+    WrongMark,
     default_tier,
+    space_of,
     trust_rank,
 )
 from keepmum.core.similarity import Similar
@@ -45,6 +48,7 @@ class Remembered:
     queued: int = 0  # writes that wait for a server, including this one; 0 when it is stored
     similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first; by vector search only
     kept: Memory | None = None  # a memory that is trusted more and was to be replaced: both stay, a person decides
+    wrong: tuple[WrongMark, float] | None = None  # a person's mark on the same text, or on one with that cosine
 
 
 class _Draft(NamedTuple):
@@ -274,7 +278,11 @@ class Writer:
         if memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is active already")
         active = lifecycle.with_status(memory, "active", now, self.context.agent)
-        return self._bring_back(memory, replace(active, trashed_at=None, superseded_by=None, expires_at=None))
+        restored = self._bring_back(memory, replace(active, trashed_at=None, superseded_by=None, expires_at=None))
+        state = self.context.store.features.review_state
+        if state is not None and self.context.options.trust == "person":
+            state.unmark_wrong([memory.id])  # who brings it back no longer says that it is wrong
+        return restored
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
         before = serialization.parse({"trust": trust.first(past.before), **past.before})
@@ -306,7 +314,23 @@ class Writer:
         """A result as it may be shown: the memory that it replaced may be older than the rules of the scanner."""
         mask = self.context.masker.memory
         similar = self._similar(kept.memory) if kept.action in {"created", "updated", "conflict"} else ()
-        return replace(kept, memory=mask(kept.memory), previous=kept.previous and mask(kept.previous), similar=similar)
+        wrong = self._marked_wrong(kept.memory) if kept.action is not None else None
+        return replace(
+            kept, memory=mask(kept.memory), previous=kept.previous and mask(kept.previous), similar=similar, wrong=wrong
+        )
+
+    def _marked_wrong(self, new: Memory) -> tuple[WrongMark, float] | None:
+        """A person's mark on the text of a memory, or on a similar one; a person's own writes need no warning."""
+        context, state = self.context, self.context.store.features.review_state
+        if state is None or context.options.trust == "person":
+            return None
+        place = context.place
+        spaces = {new.space, *(space_of(scope, place.project, place.session, place.user) for scope in SCOPES)}
+        found = state.wrong_like(sorted(spaces), new.text, context.embeddings.of_stored(new), similarity.NEAR)
+        if not found:
+            return None
+        mark, cosine = found[0]
+        return mark._replace(reason=context.masker.text(mark.reason)), cosine
 
     def _similar(self, new: Memory) -> tuple[Similar, ...]:
         """The memories of this place with nearly the same content, as they may be shown."""

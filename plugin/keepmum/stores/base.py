@@ -115,6 +115,11 @@ class VectorSearch(Protocol):
     def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         """Memories at least `cosine` similar to an earlier one of `ids`: id to (earlier id, cosine)."""
 
+    def neighbours(
+        self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
+    ) -> dict[str, list[tuple[str, float]]]:
+        """For each of `ids` with a vector, up to `most` others that are at least `cosine` similar, nearest first."""
+
     @property
     def problem(self) -> str:
         """Why vector search is off until someone repairs it, in a sentence; empty when it works."""
@@ -253,6 +258,9 @@ class ReviewState(Protocol):
 
     def unmark_wrong(self, memories: Sequence[str]) -> int:
         """Remove the marks of these memories; returns how many there were."""
+
+    def marked_of(self, user: str) -> list[str]:
+        """The ids of the memories of a user that have a mark."""
 
     def wrong_like(
         self, spaces: Sequence[str], text: str, embedding: Embedding | None, cosine: float

@@ -14,7 +14,7 @@ from keepmum.core.errors import EmbeddingError, InvalidInput, ModelMissing
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.service import MemoryService
-from unit.core.service_parts import Clock, OpenService
+from unit.core.service_parts import OpenService
 
 if TYPE_CHECKING:
     from keepmum.embedding.base import Vectors
@@ -295,32 +295,3 @@ def test_every_query_gets_an_answer(open_memory: OpenService, query: str, *, wit
 def test_a_question_beyond_the_limit_is_refused_with_the_limit(open_memory: OpenService) -> None:
     with pytest.raises(InvalidInput, match="1,000"):
         open_memory(embedder=opened()).recall("x" * 10_000)
-
-
-# -- review
-
-
-def test_a_review_lists_each_memory_once_and_none_in_use(open_memory: OpenService, clock: Clock) -> None:
-    service = open_memory(embedder=opened())
-    old, stale = (service.remember(text).memory for text in ("deploys go to the blue pool", "lunch is at noon"))
-    service.load([stale.id])
-    clock.advance(days=200)
-    again = service.remember("deploys go to the blue pool now").memory
-    used = service.remember("a zebra runs").memory
-    review = service.review()
-    assert review.looked_at == 4
-    assert [(new, similar.memory) for new, similar in review.repeated] == [(again, old)]
-    assert [memory.id for memory in review.stale] == [stale.id]
-    assert review.never_loaded == ()
-    clock.advance(days=31)
-    service.load([again.id])
-    assert [memory.id for memory in service.review().never_loaded] == [used.id]
-
-
-def test_without_a_model_a_review_reports_use_only(open_memory: OpenService, clock: Clock) -> None:
-    service = open_memory()
-    service.remember("deploys go to the blue pool")
-    service.remember("deploys go to the blue pool now")
-    clock.advance(days=31)
-    review = service.review()
-    assert (review.repeated, len(review.never_loaded)) == ((), 2)

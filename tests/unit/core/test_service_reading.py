@@ -287,14 +287,6 @@ def test_an_ambiguous_id_prefix_says_that_there_are_more_than_it_lists(service: 
         service.find(ids[0][:8])
 
 
-def test_a_review_says_that_it_looked_at_a_part_only(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keepmum.service.review._REVIEWED", 3)
-    for number in range(5):
-        service.remember(f"zebra {number}")
-    review = service.review()
-    assert (review.looked_at, review.total) == (3, 5)
-
-
 # -- listings that are long, or change meanwhile
 
 

@@ -49,6 +49,15 @@ class CompositeVectorSearch:
     def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
         return {each: first for vectors in self._searches for each, first in vectors.duplicates(ids, cosine).items()}
 
+    def neighbours(
+        self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
+    ) -> dict[str, list[tuple[str, float]]]:
+        """The similar memories within each store."""
+        found: dict[str, list[tuple[str, float]]] = {}
+        for vectors in self._searches:
+            found |= vectors.neighbours(ids, among, cosine, most)
+        return found
+
     @property
     def problem(self) -> str:
         """Why vector search is off in one of the stores; empty when it works in all."""

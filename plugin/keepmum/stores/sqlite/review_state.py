@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from keepmum.core.memory import Embedding, Memory, WrongMark
-from keepmum.stores.sqlite import rows
+from keepmum.stores.sqlite import edits, rows
 from keepmum.stores.sqlite.lexical import Query
 
 __all__ = ["SqliteReviewState"]
@@ -40,6 +40,11 @@ class SqliteReviewState:
         with self._writing() as db:
             return db.executemany("DELETE FROM wrong WHERE memory = ?", [(memory,) for memory in memories]).rowcount
 
+    def marked_of(self, user: str) -> list[str]:
+        """The ids of the memories of a user that have a mark; a space ends with its user."""
+        found = self._query("SELECT memory, space FROM wrong", ())
+        return [row["memory"] for row in found if row["space"].rpartition("\x1f")[2] == user]
+
     def wrong_like(
         self, spaces: Sequence[str], text: str, embedding: Embedding | None, cosine: float
     ) -> list[tuple[WrongMark, float]]:
@@ -66,12 +71,14 @@ class SqliteReviewState:
     def postpone(self, item: str, now: int, until: int | None) -> None:
         """Hide a review item, and drop what was hidden until now."""
         with self._writing() as db:
+            edits.next_number(db)  # the queue changes
             db.execute("DELETE FROM postponed WHERE until <= ?", (now,))
             db.execute("INSERT OR REPLACE INTO postponed(item, until) VALUES (?, ?)", (item, until))
 
     def resume_item(self, item: str) -> None:
         """Show a postponed review item again."""
         with self._writing() as db:
+            edits.next_number(db)
             db.execute("DELETE FROM postponed WHERE item = ?", (item,))
 
     def postponed(self, now: int) -> frozenset[str]:

@@ -137,6 +137,8 @@ class HackathonHandlers(DialectHandlers):
         else:
             first = f"Updated memory '{key}' (originally stored by {views.title_of(memory.created_by)})"
             lines.insert(0, f"Type: {views.type_of(memory)}")
+        if kept.wrong is not None:
+            lines.append(briefing.wrong_line(*kept.wrong))
         if kept.action == "conflict" and previous is not None:
             lines.append(f"Conflict: {views.title_of(previous.updated_by)} had stored: {views.cut(previous.text)}")
             if previous.why and not memory.why:

@@ -200,6 +200,8 @@ def _outcome(answer: Remembered) -> str:
         lines.append(briefing.kept_line(answer.kept))
     if answer.previous is not None and answer.action != "restored":
         lines.append(_replaced(memory, answer.previous, conflict=answer.action == "conflict"))
+    if answer.wrong is not None:
+        lines.append(briefing.wrong_line(*answer.wrong))
     if answer.similar:
         lines.append(briefing.block(map(briefing.similar_line, answer.similar)))
     return "\n".join(lines)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from keepmum.core import ids
+from keepmum.core import briefing, ids
 from keepmum.core.errors import NotFound
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.core.when import parse_when
@@ -54,9 +54,10 @@ class KoiHandlers(JsonHandlers):
         return "[" + ",\n ".join(map(super()._serialised, answer)) + "]"
 
     def _remember(self, content: str, tags: list[str] | None = None) -> JsonValue:
-        kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project").memory
-        name, path = self._service.file_of(kept) or (kept.id, "")
-        return {"id": name, "path": path}
+        kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project")
+        name, path = self._service.file_of(kept.memory) or (kept.memory.id, "")
+        stored = {"id": name, "path": path}
+        return stored if kept.wrong is None else {**stored, "warning": briefing.wrong_line(*kept.wrong)}
 
     def _recall(
         self,

@@ -153,6 +153,8 @@ class PerUserHandlers(JsonHandlers):
             answer["notice"] = briefing.kept_line(kept.kept)
         elif memory.supersedes:
             answer["superseded"] = memory.supersedes
+        if kept.wrong is not None:
+            answer["warning"] = briefing.wrong_line(*kept.wrong)
         if _LOCAL not in self._shown_notices and self._has_team_server():
             self._shown_notices.add(_LOCAL)
             answer["notice"] = _LOCAL
@@ -273,7 +275,7 @@ class PerUserHandlers(JsonHandlers):
                 "confirm", "does not equal userId; nothing was erased. Ask the user, then repeat the userId"
             )
         memories = [memory.id for memory in self._memories(statuses=STATUSES)]
-        erased = self._service.erase(memories) if memories else 0
+        erased = self._service.erase(memories, whole_user=True)
         return {"userId": user, "status": "erased", "erasedCount": erased}
 
     # -- what is read

@@ -62,12 +62,13 @@ class SharedHandlers(DialectHandlers):
             project=self._service.project_id(project) if project else None,
             scope="project",
         )
+        warning = "" if answer.wrong is None else f"\n{briefing.wrong_line(*answer.wrong)}"
         if answer.queued:
             return (
                 f"Memory queued, not stored yet, with ID: {_uuid(answer.memory)} "
-                f"(the server is unreachable; {answer.queued} queued)"
+                f"(the server is unreachable; {answer.queued} queued){warning}"
             )
-        return f"Memory stored with ID: {_uuid(answer.memory)}"
+        return f"Memory stored with ID: {_uuid(answer.memory)}{warning}"
 
     def _search(self, arguments: dict[str, Any]) -> str:
         project = arguments.get("project")

@@ -243,6 +243,8 @@ class TokenSaverHandlers(JsonHandlers):
         answer: dict[str, JsonValue] = {"status": status, "memory": self._row(kept.memory)}
         if kept.queued:
             answer["queued"] = kept.queued
+        if kept.wrong is not None:
+            answer["warning"] = briefing.wrong_line(*kept.wrong)
         if kept.action == "conflict" and kept.previous is not None:
             answer["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
         if kept.kept is not None:

@@ -1,0 +1,207 @@
+"""The review queue in a terminal: one item at a time, one key for each decision."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import textwrap
+from collections.abc import Sequence
+from contextlib import suppress
+
+from keepmum.cli import console
+from keepmum.cli.keyboard import read_key
+from keepmum.core import briefing
+from keepmum.core.errors import KeepmumError, NotFound
+from keepmum.core.framing import inline, labelled, quoted
+from keepmum.core.memory import Memory
+from keepmum.core.review import Decision, Group
+from keepmum.service import Choice, MemoryService, ReviewItem
+
+__all__ = ["run"]
+
+_KEYS: dict[str, Decision] = {
+    "v": "still-true", "c": "confirm", "w": "wrong", "e": "edit", "m": "merge", "p": "pin", "f": "forget", "s": "later",
+}  # fmt: skip
+_MEANINGS = {
+    "v": "still true",
+    "c": "confirm: it is true, and yours",
+    "w": "wrong: to the trash; who writes it again learns it",
+    "e": "edit in $EDITOR",
+    "m": "merge: the first stays, the second is superseded",
+    "1": "the first is meant",
+    "2": "the second is meant",
+    "p": "pin: it never fades",
+    "f": "forget: to the trash for 30 days",
+    "s": "later: when it has changed",
+    "n": "next, without a decision",
+    "u": "undo the last decision",
+    "q": "quit",
+    "?": "this help",
+}
+_PAGE = 50
+_MIN_WIDTH = 20  # columns
+
+
+def run(memory: MemoryService, groups: Sequence[Group]) -> int:
+    """Go through the queue until it ends or the person quits; returns how many items were decided."""
+    session = _Session(memory, groups)
+    with suppress(EOFError):
+        session.run()
+    return session.decided
+
+
+class _Session:
+    def __init__(self, memory: MemoryService, groups: Sequence[Group]) -> None:
+        self._memory = memory
+        self._groups = groups
+        self._undo: list[tuple[ReviewItem, str]] = []
+        self.decided = 0
+
+    def run(self) -> None:
+        """Show item after item; the queue is read again after each page."""
+        cursor, shown = "", False
+        while True:
+            page = self._memory.review(groups=self._groups, limit=_PAGE, cursor=cursor)
+            total = sum(count for group, count in page.counts.items() if not self._groups or group in self._groups)
+            for number, item in enumerate(page.items):
+                if self._undo and not self._is_left(item):
+                    continue
+                shown = True
+                self._show(item, total - number)
+                self._ask(item)
+            cursor = page.cursor
+            if not cursor:
+                break
+        _say("Nothing is left to review." if shown else "Nothing to review.")
+
+    def _is_left(self, item: ReviewItem) -> bool:
+        """Whether an item is still in the queue, after decisions about others."""
+        try:
+            self._memory.review_item(item.id)
+        except NotFound:
+            return False
+        return True
+
+    def _ask(self, item: ReviewItem) -> None:
+        """Wait for keys until the item is decided or passed over.
+
+        Raises: EOFError when the person quits.
+        """
+        meant = item.memories[0]
+        keys = [key for key, decision in _KEYS.items() if decision in item.actions]
+        extra = ["1", "2"] if len(item.memories) > 1 else []
+        offered = [*keys, *extra, "n", *(["u"] if self._undo else []), "q", "?"]
+        _say(" ".join(f"[{key}]{_short(key)}" for key in offered))
+        while True:
+            key = read_key()
+            if key in {"q", ""}:
+                raise EOFError
+            if key == "n":
+                return
+            if key in extra:
+                meant = item.memories[int(key) - 1]
+                _say(f"Meant is the {'first' if key == '1' else 'second'}: {inline(meant.title)}")
+            elif key == "u":
+                self._revert()
+            elif key == "?":
+                self._help([*keys, *extra, "n", "u", "q", "?"])
+            elif key in keys and self._decide(item, _KEYS[key], meant):
+                return
+
+    def _decide(self, item: ReviewItem, decision: Decision, meant: Memory) -> bool:
+        """Carry out a decision; False when it was refused, or the person thought better of it."""
+        choice = Choice(decision, memory=meant.id)
+        try:
+            if decision == "wrong":
+                choice = choice._replace(reason=_line("Why is it wrong? (Enter for no reason) "))
+            elif decision == "edit":
+                text = _edited(meant.text)
+                if text is None:
+                    _say("Nothing was changed.")
+                    return False
+                choice = choice._replace(text=text)
+            done = self._memory.decide(item.id, choice)
+        except KeepmumError as error:
+            _say(str(error))
+            return False
+        self._undo.append((item, done.undo))
+        self.decided += 1
+        waits = f"; queued, {done.queued} in the queue" if done.queued else ""
+        _say(f"{_MEANINGS[_key_of(decision)].partition(':')[0].capitalize()}{waits}. u undoes it.")
+        return True
+
+    def _revert(self) -> None:
+        if not self._undo:
+            _say("There is nothing to undo.")
+            return
+        item, token = self._undo.pop()
+        try:
+            self._memory.undo_decision(token)
+        except KeepmumError as error:
+            _say(str(error))
+            return
+        self.decided -= 1
+        _say(f"Undone: {inline(item.memories[0].title)}. It comes again with the next `keepmum review`.")
+
+    @staticmethod
+    def _show(item: ReviewItem, left: int) -> None:
+        _say("")
+        _say(f"{item.group}, {left:,} left. {item.reason}")
+        for number, memory in enumerate(item.memories, start=1):
+            label = f"{number}. " if len(item.memories) > 1 else ""
+            _say(f"{label}{briefing.index_line(memory)[2:]}")
+            for line in quoted(memory.text).splitlines():
+                _say(line, "> ")
+            if memory.why:
+                _say(labelled("Why", memory.why))
+
+    @staticmethod
+    def _help(keys: Sequence[str]) -> None:
+        for key in keys:
+            _say(f"{key}  {_MEANINGS[key]}", "   ")
+
+
+def _short(key: str) -> str:
+    return {"s": "later", "?": "help"}.get(key, _MEANINGS[key].partition(":")[0].partition(",")[0])
+
+
+def _key_of(decision: Decision) -> str:
+    return next(key for key, known in _KEYS.items() if known == decision)
+
+
+def _say(text: str, indent: str = "  ") -> None:
+    """Print a text in lines that fit the terminal."""
+    width = max(_MIN_WIDTH, shutil.get_terminal_size().columns - 1)
+    for line in text.split("\n"):
+        for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
+            console.out(part)
+
+
+def _line(question: str) -> str:
+    """A line that the person types; empty at the end of the input."""
+    try:
+        return input(question).strip()
+    except EOFError:
+        return ""
+
+
+def _edited(text: str) -> str | None:
+    """The text after the person edited it; None when it is empty, unchanged, or no editor could be run."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if os.name == "nt" else "vi")
+    with tempfile.TemporaryDirectory(prefix="keepmum-") as folder:
+        path = os.path.join(folder, "memory.md")
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        try:
+            status = subprocess.run([*shlex.split(editor), path], check=False).returncode  # the user's own choice
+        except (OSError, ValueError) as error:
+            _say(f"{inline(editor)} cannot be run ({type(error).__name__}); set EDITOR to your editor")
+            return None
+        with open(path, encoding="utf-8", errors="replace") as file:
+            edited = file.read()
+    if status or not edited.strip() or edited.strip() == text.strip():
+        return None
+    return edited.strip("\n")

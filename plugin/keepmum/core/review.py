@@ -1,0 +1,175 @@
+"""Which memories a person should review, why, and what they can do about each: pure functions.
+
+A memory that is trusted less than the one that it wants to replace stays active and names the other in `supersedes`;
+the two are a contradiction for a person to decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from keepmum.core import lifecycle
+from keepmum.core.briefing import day
+from keepmum.core.memory import Kind, Memory, Outline
+from keepmum.core.retention import DAY_MS
+
+__all__ = [
+    "ACTIONS",
+    "DECISIONS",
+    "GROUPS",
+    "RULE_KINDS",
+    "Decision",
+    "Entry",
+    "Group",
+    "Pair",
+    "entries",
+    "item_id",
+    "reason",
+]
+
+Group: TypeAlias = Literal[
+    "contradictions", "changed-code", "outside", "unconfirmed", "expiring", "duplicates", "unused"
+]
+Decision: TypeAlias = Literal["still-true", "confirm", "wrong", "edit", "merge", "forget", "later", "pin"]
+
+GROUPS: tuple[Group, ...] = get_args(Group)  # what matters most comes first
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+RULE_KINDS: frozenset[Kind] = frozenset({"instruction", "preference", "workflow", "personality"})
+ACTIONS: Mapping[Group, tuple[Decision, ...]] = {  # what can be done about an item; what fits best comes first
+    "contradictions": ("merge", "edit", "wrong", "forget", "later"),
+    "changed-code": ("still-true", "edit", "wrong", "forget", "later"),
+    "outside": ("confirm", "edit", "wrong", "forget", "later"),
+    "unconfirmed": ("confirm", "edit", "wrong", "forget", "later"),
+    "expiring": ("still-true", "pin", "edit", "wrong", "forget", "later"),
+    "duplicates": ("merge", "edit", "wrong", "forget", "later"),
+    "unused": ("still-true", "pin", "edit", "wrong", "forget", "later"),
+}
+_SOON_DAYS = 14  # before a memory expires or fades
+_GRACE_DAYS = 30  # a younger memory that was never loaded is not reported
+_STALE_DAYS = 180
+
+
+class Pair(NamedTuple):
+    """Two memories that say nearly the same, or contradict each other."""
+
+    newer: str
+    older: str
+    cosine: float
+    contradicts: bool
+
+
+class Entry(NamedTuple):
+    """One item of the queue, without texts."""
+
+    group: Group
+    memories: tuple[Outline, ...]  # of two, the newer first
+    cosine: float | None = None
+    detail: str = ""  # what changed in the code that is cited
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """A key that orders the queue: by group, then what expires soonest or is latest, then by id."""
+        first = self.memories[0]
+        soon = first.expires_at if self.group == "expiring" else None
+        return GROUPS.index(self.group), -first.updated_at if soon is None else soon, first.id
+
+
+def entries(
+    outlines: Iterable[Outline], pairs: Sequence[Pair], changed: Mapping[str, str], now: int, policy: str
+) -> list[Entry]:
+    """The items of a queue, unordered; each memory is the first of one item at most.
+
+    Args:
+        outlines: all active memories.
+        pairs: similar memories.
+        changed: by memory id, what changed in the code that it cites.
+        now: the time.
+        policy: how memories fade.
+    """
+    by_id = {outline.id: outline for outline in outlines}
+    found: dict[str, Entry] = {}
+    for entry in (*_replacements(by_id), *_of_pairs(by_id, pairs)):
+        found.setdefault(entry.memories[0].id, entry)
+    for outline in by_id.values():
+        known = found.get(outline.id)
+        group = "changed-code" if outline.id in changed else _group_of(outline, now, policy)
+        if group is not None and (known is None or GROUPS.index(group) < GROUPS.index(known.group)):
+            found[outline.id] = Entry(group, (outline,), None, changed.get(outline.id, ""))
+    return list(found.values())
+
+
+def item_id(entry: Entry) -> str:
+    """The id of an item: the same as long as its memories do not change."""
+    parts = [entry.group, entry.detail, *(f"{memory.id}@{memory.revision}" for memory in entry.memories)]
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()
+
+
+def reason(entry: Entry, memories: Sequence[Memory]) -> str:
+    """Why an item is in the queue, in one sentence."""
+    return _REASONS[entry.group](entry, memories[0])
+
+
+def _replacements(by_id: Mapping[str, Outline]) -> Iterable[Entry]:
+    """Memories that were to replace another one that is still active."""
+    for outline in by_id.values():
+        other = by_id.get(outline.supersedes or "")
+        if other is not None:
+            yield Entry("contradictions", (outline, other))
+
+
+def _of_pairs(by_id: Mapping[str, Outline], pairs: Sequence[Pair]) -> Iterable[Entry]:
+    """The pairs whose memories are active: for each newer memory contradictions first, then the most similar."""
+    for pair in sorted(pairs, key=lambda pair: (not pair.contradicts, -pair.cosine, pair.older)):
+        newer, older = by_id.get(pair.newer), by_id.get(pair.older)
+        if newer is not None and older is not None:
+            yield Entry("contradictions" if pair.contradicts else "duplicates", (newer, older), pair.cosine)
+
+
+def _group_of(outline: Outline, now: int, policy: str) -> Group | None:
+    """The group of a memory by itself."""
+    if outline.trust == "outside":
+        return "outside"
+    if outline.kind in RULE_KINDS and outline.trust != "person" and outline.confirmed_at is None:
+        return "unconfirmed"
+    if lifecycle.due_change(outline, now + _SOON_DAYS * DAY_MS, policy) is not None:
+        return "expiring"
+    idle = now - max(_last_use(outline), outline.confirmed_at or 0)
+    if idle > (_STALE_DAYS if outline.access_count else _GRACE_DAYS) * DAY_MS and not outline.pinned:
+        return "unused"
+    return None
+
+
+def _last_use(memory: Memory | Outline) -> int:
+    return max(memory.accessed_at or 0, memory.updated_at)
+
+
+def _of_two(entry: Entry, _: Memory) -> str:
+    if entry.cosine is None:
+        return "The first was to replace the second, which is trusted more; both were kept for you to decide."
+    relation = "contradict each other" if entry.group == "contradictions" else "say nearly the same"
+    return f"The two {relation} (similarity {entry.cosine:.2f})."
+
+
+def _of_expiry(_: Entry, memory: Memory) -> str:
+    if memory.expires_at is not None:
+        return f"It expires on {day(memory.expires_at)}."
+    return f"It fades within {_SOON_DAYS} days: nobody has loaded it since {day(_last_use(memory))}."
+
+
+def _of_disuse(_: Entry, memory: Memory) -> str:
+    if memory.access_count:
+        return f"Nobody has loaded or changed it since {day(_last_use(memory))}."
+    return f"It was stored on {day(memory.updated_at)}, and nobody has loaded it since."
+
+
+_REASONS: Mapping[Group, Callable[[Entry, Memory], str]] = {
+    "contradictions": _of_two,
+    "changed-code": lambda entry, _: f"{entry.detail}.",
+    "outside": lambda *_: "It comes from outside, and nobody has confirmed it.",
+    "unconfirmed": lambda _, memory: f"An agent noted this {memory.kind}, and nobody has confirmed it.",
+    "expiring": _of_expiry,
+    "duplicates": _of_two,
+    "unused": _of_disuse,
+}

@@ -1,0 +1,8 @@
+"""What a person should review, and what they decide about it."""
+
+from __future__ import annotations
+
+from keepmum.service.review.decisions import Choice, Decided, Decider
+from keepmum.service.review.queue import Reviewer, ReviewItem, ReviewPage
+
+__all__ = ["Choice", "Decided", "Decider", "ReviewItem", "ReviewPage", "Reviewer"]

@@ -1,0 +1,335 @@
+"""What a person decides about memories: each decision is one step that can be undone.
+
+An agent may decide what its own tools let it do. To confirm, to pin and to mark as wrong are a person's statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Unpack
+
+from keepmum.core import ids, lifecycle, serialization, trust, validation
+from keepmum.core.errors import InvalidInput, StoreError
+from keepmum.core.memory import LIMITS, Action, Change, Memory, Status, WrongMark, trust_rank
+from keepmum.core.review import Decision
+from keepmum.service import lookup
+from keepmum.service.context import ServiceContext
+from keepmum.service.lookup import Wanted
+from keepmum.service.review.queue import Reviewer, ReviewItem
+from keepmum.service.write import Writer
+from keepmum.stores.base import ReviewState
+
+__all__ = ["Choice", "Decided", "Decider"]
+
+_CHANGED = "was changed meanwhile; look at it again"
+_LATER = "later:"  # in an undo token, before the id of an item
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The result of a decision."""
+
+    decision: Decision
+    memories: tuple[Memory, ...]  # those that it changed, as they are now and may be shown
+    undo: str  # reverts it (see `undo_decision`)
+    queued: int = 0  # writes that wait for a server; 0 when it is done
+
+
+class Choice(NamedTuple):
+    """What to do about an item of the review queue."""
+
+    decision: Decision
+    memory: str | None = None  # which of two: the one to change, or to keep with `merge`; the newer one by default
+    reason: str = ""  # why it is wrong
+    text: str | None = None  # the new text, with `edit`, and if wanted with `merge`
+    until: int | None = None  # when to show it again, with `later`; by default when a memory of it has changed
+
+
+class _Step(NamedTuple):
+    """One memory before and after a decision."""
+
+    before: Memory
+    after: Memory
+
+
+class Decider:
+    """Carries out decisions about memories, for the person or agent that this service works for."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
+
+    def decide(self, item: str, choice: Choice, /, **wanted: Unpack[Wanted]) -> Decided:
+        """Decide about an item of the review queue, which was read with the filter `wanted`.
+
+        Raises: NotFound when the item was decided or its memories have changed; InvalidInput when the item does not
+            offer the decision; SecretFound, StoreError.
+        """
+        found = Reviewer(self.context).review_item(item, **wanted)
+        if choice.decision not in found.actions:
+            raise InvalidInput("action", f"is not one of {', '.join(found.actions)} for this item")
+        if choice.text is None and choice.decision == "edit":
+            raise InvalidInput("text", "is missing")
+        chosen, *others = _with_first(found, choice.memory)
+        decisions: Mapping[Decision, Callable[[], Decided]] = {
+            "still-true": lambda: self.still_true(chosen.id),
+            "confirm": lambda: self.confirm(chosen.id),
+            "wrong": lambda: self.mark_wrong(chosen.id, choice.reason),
+            "edit": lambda: self.edit(chosen.id, choice.text or "", revision=chosen.revision),
+            "merge": lambda: self.merge(chosen.id, others[0].id, choice.text),
+            "forget": lambda: self._trash(chosen.id),
+            "later": lambda: self._later(found, choice.until),
+            "pin": lambda: self.pin(chosen.id),
+        }
+        return decisions[choice.decision]()
+
+    def still_true(self, reference: str) -> Decided:
+        """State that a memory is still true: it no longer expires, and cites the code as it is now.
+
+        By a person it is also confirmed; by an agent it counts as used.
+        """
+
+        def renew(memory: Memory, now: int) -> Memory:
+            renewed = replace(memory, citations=None, expires_at=None)
+            return self._confirmed(renewed, now) if self._is_person else renewed
+
+        decided = self._change("still-true", reference, renew, "confirmed" if self._is_person else "updated")
+        if not self._is_person:
+            self.context.store.reinforce([memory.id for memory in decided.memories], self.context.clock())
+        return decided
+
+    def confirm(self, reference: str) -> Decided:
+        """State as a person that a memory is true; it is trusted from then on as if the person had written it.
+
+        Raises: InvalidInput for an agent.
+        """
+        self._require_person("confirm a memory")
+        return self._change("confirm", reference, self._confirmed, "confirmed")
+
+    def pin(self, reference: str, *, pinned: bool = True) -> Decided:
+        """Pin a memory, so that it never fades and comes first in briefings, or unpin it.
+
+        Raises: InvalidInput for an agent.
+        """
+        self._require_person("pin a memory")
+        return self._change(
+            "pin",
+            reference,
+            lambda memory, _: replace(memory, pinned=pinned),
+            "pinned" if pinned else "unpinned",
+        )
+
+    def mark_wrong(self, reference: str, reason: str = "") -> Decided:
+        """State as a person that a memory is wrong. It goes to the trash, and who writes the same again learns it.
+
+        Raises: InvalidInput for an agent, SecretFound, StoreError when the store keeps no such marks.
+        """
+        self._require_person("mark a memory as wrong")
+        context, state = self.context, self._state()
+        why = validation.clean("reason", reason, LIMITS.why, one_line=True)
+        context.refuse_secrets({"reason": why})
+        memory = lookup.find(context, reference)
+        mark = WrongMark(memory.id, context.clock(), self._name, why)
+        state.mark_wrong(memory, mark, context.embeddings.of_stored(memory))
+        try:
+            return self._change("wrong", memory.id, self._with_status("trashed"), "wrong", why)
+        except BaseException:
+            state.unmark_wrong([memory.id])
+            raise
+
+    def edit(self, reference: str, text: str, *, revision: int | None = None) -> Decided:
+        """Give a memory a new text.
+
+        Raises: InvalidInput when it is trusted more than what this service's user writes, or is unchanged; SecretFound,
+            NotFound, StoreError.
+        """
+        before = self._active(reference)
+        self._require_trust(before)
+        answer = Writer(self.context).revise(before.id, text, revision=revision)
+        if answer.action is None:
+            raise InvalidInput("text", "is the same as before; nothing was changed")
+        return self._decided("edit", [_Step(before, answer.memory)], answer.queued)
+
+    def merge(self, kept: str, other: str, text: str | None = None) -> Decided:
+        """Keep one of two memories, with a new text if one is given; it supersedes the other and gets its key.
+
+        Raises: InvalidInput when one is trusted more than what this service's user writes; SecretFound, StoreError.
+        """
+        first, second = self._active(kept), self._active(other)
+        for memory in (first, second):
+            self._require_trust(memory)
+        if text is not None:
+            Writer(self.context).revise(first.id, text, revision=first.revision)
+
+        def attempt() -> Decided:
+            now = self.context.clock()
+            one, two = self._active(first.id), self._active(second.id)
+            superseded = lifecycle.with_status(two, "superseded", now, self.context.agent)
+            after = _next(replace(one, key=one.key or two.key, supersedes=two.id))
+            if trust_rank(two.trust) > trust_rank(one.trust):
+                after = self._confirmed(after, now)
+            self.context.refuse_related(after)
+            steps = [_Step(two, replace(superseded, superseded_by=one.id)), _Step(one, after)]
+            queued = self._commit(steps, [("superseded", two, ""), ("updated", after, "")])
+            return self._decided("merge", [steps[0], _Step(first, after)], queued)
+
+        return self.context.retry(attempt)
+
+    def undo_decision(self, token: str) -> tuple[Memory, ...]:
+        """Revert a decision; returns the memories as they are now. Nothing that happened since is lost.
+
+        Raises: InvalidInput when a memory has changed since, or a person decided and an agent asks.
+        """
+        if token.startswith(_LATER):
+            self._state().resume_item(token.removeprefix(_LATER))
+            return ()
+        steps = [self._reverted(memory, before, after) for memory, before, after in _parsed(token)]
+        self._commit(steps, [("restored", step.after, "") for step in steps])
+        state = self.context.store.features.review_state
+        if state is not None:
+            state.unmark_wrong([step.before.id for step in steps])
+        return self.context.show([step.after for step in steps])
+
+    # -- parts of decisions
+
+    def _trash(self, reference: str) -> Decided:
+        """Move a memory to the trash, which keeps it for 30 days."""
+        return self._change("forget", reference, self._with_status("trashed"), "trashed")
+
+    def _later(self, item: ReviewItem, until: int | None = None) -> Decided:
+        """Hide an item until a time, or until one of its memories changes."""
+        now = self.context.clock()
+        if until is not None and until <= now:
+            raise InvalidInput("until", "is in the past")
+        self._state().postpone(item.id, now, until)
+        self.context.log.defer(*(self.context.entry("postponed", memory) for memory in item.memories))
+        return Decided("later", item.memories, f"{_LATER}{item.id}")
+
+    @property
+    def _is_person(self) -> bool:
+        return self.context.options.trust == "person"
+
+    @property
+    def _name(self) -> str:
+        """Who decides, as memories name it."""
+        return self.context.place.user or self.context.agent
+
+    def _confirmed(self, memory: Memory, now: int) -> Memory:
+        return replace(memory, trust="person", confirmed_at=now, confirmed_by=self._name)
+
+    def _with_status(self, status: Status) -> Callable[[Memory, int], Memory]:
+        """The change of a memory's status; its revision is counted by the caller."""
+
+        def changed(memory: Memory, now: int) -> Memory:
+            moved = lifecycle.with_status(memory, status, now, self.context.agent)
+            return replace(moved, revision=memory.revision)
+
+        return changed
+
+    def _change(
+        self,
+        decision: Decision,
+        reference: str,
+        change: Callable[[Memory, int], Memory],
+        action: Action,
+        detail: str = "",
+    ) -> Decided:
+        """Change one memory, again if another process changed it meanwhile."""
+        memory = self._active(reference)
+
+        def attempt() -> Decided:
+            present = self._active(memory.id)
+            step = _Step(present, _next(change(present, self.context.clock())))
+            return self._decided(decision, [step], self._commit([step], [(action, step.after, detail)]))
+
+        return self.context.retry(attempt)
+
+    def _commit(self, steps: Sequence[_Step], noted: Sequence[tuple[Action, Memory, str]]) -> int:
+        """Apply the steps in one transaction; returns how many writes wait for a server."""
+        context = self.context
+        return context.commit(
+            [Change(step.before, step.after) for step in steps],
+            *(context.log.entry(action, context.masker.memory(memory), detail) for action, memory, detail in noted),
+        ).queued
+
+    def _decided(self, decision: Decision, steps: Sequence[_Step], queued: int) -> Decided:
+        token = ",".join(f"{step.after.id}:{step.before.revision}:{step.after.revision}" for step in reversed(steps))
+        return Decided(decision, self.context.show([step.after for step in steps]), token, queued)
+
+    def _reverted(self, reference: str, before: int, after: int) -> _Step:
+        """A memory as it was at revision `before`, if it has not changed since revision `after`.
+
+        Raises: InvalidInput, NotFound.
+        """
+        context = self.context
+        present = lookup.find(context, reference, former=True)
+        past = [each for each in context.store.history(present.id) if each.revision == before]
+        if present.revision != after or not past:
+            raise InvalidInput("undo", f"{present.id} {_CHANGED}")
+        self._require_trust(present)
+        earlier = {"trust": trust.first(past[0].before), **past[0].before}
+        restored = replace(serialization.parse(earlier), revision=after + 1)
+        context.refuse_secrets(serialization.texts(restored))
+        return _Step(present, restored)
+
+    def _active(self, reference: str) -> Memory:
+        """A memory that is neither removed nor expired.
+
+        Raises: NotFound, Ambiguous, InvalidInput.
+        """
+        memory = lookup.find(self.context, reference)
+        if not memory.is_visible(self.context.clock()):
+            raise InvalidInput("id", f"{memory.id} was removed; undo that first (`keepmum forget --undo`)")
+        return memory
+
+    def _state(self) -> ReviewState:
+        state = self.context.store.features.review_state
+        if state is None:
+            raise StoreError("this store keeps no decisions of a review; update it by any write first")
+        return state
+
+    def _require_person(self, what: str) -> None:
+        if not self._is_person:
+            raise InvalidInput(
+                "action", f"only a person can {what}: the user does that with `keepmum review` in their own terminal"
+            )
+
+    def _require_trust(self, memory: Memory) -> None:
+        """Check that this service's user may replace a memory.
+
+        Raises: InvalidInput.
+        """
+        if trust_rank(memory.trust) > trust_rank(self.context.options.trust):
+            raise InvalidInput(
+                "action",
+                f"{memory.id} is trusted more than what an agent writes: the user decides about it with "
+                "`keepmum review` in their own terminal",
+            )
+
+
+def _next(memory: Memory) -> Memory:
+    return replace(memory, revision=memory.revision + 1)
+
+
+def _with_first(item: ReviewItem, reference: str | None) -> list[Memory]:
+    """The memories of an item, the one that is meant first.
+
+    Raises: InvalidInput.
+    """
+    first, last = ("", "\U0010ffff") if reference is None else ids.id_range(reference) or ("", "")
+    found = [memory for memory in item.memories if first <= memory.id <= last]
+    if not found:
+        raise InvalidInput("memory", f"is not one of this item: {', '.join(memory.id for memory in item.memories)}")
+    return sorted(item.memories, key=lambda memory: memory is not found[0])
+
+
+def _parsed(token: str) -> list[tuple[str, int, int]]:
+    """Memory, and revisions before and after, of each step of an undo token.
+
+    Raises: InvalidInput.
+    """
+    try:
+        steps = [part.split(":") for part in token.split(",")]
+        return [(memory, int(before), int(after)) for memory, before, after in steps]
+    except ValueError:
+        raise InvalidInput("undo", "is not what a decision returned") from None

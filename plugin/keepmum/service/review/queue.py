@@ -1,0 +1,158 @@
+"""The review queue of a place: counts, pages and single items. Nothing here changes a memory."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Unpack
+
+from keepmum.core import review
+from keepmum.core.errors import InvalidInput, NotFound
+from keepmum.core.memory import Memory
+from keepmum.core.review import Decision, Entry, Group
+from keepmum.service import lookup
+from keepmum.service.context import ServiceContext
+from keepmum.service.lookup import Wanted
+from keepmum.service.review.cache import CacheFile
+from keepmum.service.review.pairs import SimilarPairs
+
+__all__ = ["ReviewItem", "ReviewPage", "Reviewer"]
+
+_HOUR_MS = 3_600_000
+_COMPARED_AT_ONCE = 200  # new memories that one page compares with the others: a tenth of a second
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """Memories that a person should look at, why, and what can be done."""
+
+    id: str  # the same as long as the memories do not change
+    group: Group
+    memories: tuple[Memory, ...]  # one, or of two the newer first
+    reason: str  # a sentence
+    actions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPage:
+    """Some items of the queue, and how long it is."""
+
+    items: tuple[ReviewItem, ...]
+    counts: Mapping[Group, int]  # of the whole queue, in its order; groups without items are left out
+    cursor: str  # gives the next page; empty at the end
+    unchecked: int  # memories that were not compared with the others yet, such as those without a vector
+
+
+class _Queue(NamedTuple):
+    entries: list[Entry]  # without those that were postponed
+    unchecked: int
+
+
+class Reviewer:
+    """Lists what a person should review in a place."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
+
+    def review(
+        self, *, groups: Sequence[Group] = (), limit: int = 50, cursor: str = "", **wanted: Unpack[Wanted]
+    ) -> ReviewPage:
+        """A page of the queue, of all groups or of some; what matters most comes first.
+
+        Similar memories are found by vector search only; call `compare` for all of them.
+
+        Raises: InvalidInput when the cursor is not one of a page, StoreError.
+        """
+        queue = self._queue(wanted, compare=_COMPARED_AT_ONCE)
+        counts = Counter(entry.group for entry in queue.entries)
+        after = _place_of(cursor)
+        left = [entry for entry in queue.entries if entry.place > after and (not groups or entry.group in groups)]
+        page = heapq.nsmallest(limit, left, key=lambda entry: entry.place)
+        return ReviewPage(
+            items=self._items(page),
+            counts={group: counts[group] for group in review.GROUPS if counts[group]},
+            cursor=_cursor_of(page[-1]) if len(left) > len(page) and page else "",
+            unchecked=queue.unchecked,
+        )
+
+    def review_counts(self, **wanted: Unpack[Wanted]) -> dict[Group, int]:
+        """How many items of each group are in the queue, at most an hour ago if no memory has changed since.
+
+        It compares no memories that were not compared before.
+        """
+        context = self.context
+        everywhere = lookup.filter_of(context, wanted).everywhere
+        file = CacheFile(context, "counts", everywhere=everywhere)
+        pairs = CacheFile(context, "pairs", everywhere=everywhere).version
+        state = [context.store.changes(), pairs, context.clock() // _HOUR_MS, context.options.policy, repr(wanted)]
+        saved: Mapping[str, Any] = file.read()
+        if saved.get("state") != state:
+            counts = Counter(entry.group for entry in self._queue(wanted, compare=0).entries)
+            saved = {"state": state, "counts": counts}
+            file.write(saved)
+        return {group: saved["counts"][group] for group in review.GROUPS if saved["counts"].get(group)}
+
+    def review_item(self, item: str, **wanted: Unpack[Wanted]) -> ReviewItem:
+        """One item of the queue, also a postponed one.
+
+        Raises: NotFound when it is not in the queue, or not any more.
+        """
+        for entry in self._queue(wanted, compare=0, postponed=True).entries:
+            if review.item_id(entry) == item:
+                found = self._items([entry])
+                if found:
+                    return found[0]
+        raise NotFound("no such item is in the review queue; it was decided, or its memories changed meanwhile")
+
+    def compare(self, **wanted: Unpack[Wanted]) -> int:
+        """Compare all memories that were not compared yet; returns how many are left, as those without a vector."""
+        return self._queue(wanted, compare=None).unchecked
+
+    def _queue(self, wanted: Wanted, *, compare: int | None, postponed: bool = False) -> _Queue:
+        """The whole queue, without texts; with `postponed`, also what is hidden."""
+        context, now = self.context, self.context.clock()
+        accepted = lookup.filter_of(context, wanted)
+        outlines = context.store.outlines(accepted)
+        pairs = SimilarPairs(context, outlines, everywhere=accepted.everywhere)
+        if compare != 0:
+            pairs.update(compare)
+        found = review.entries(outlines, pairs.pairs, {}, now, context.options.policy)
+        state = context.store.features.review_state
+        hidden = frozenset[str]() if postponed or state is None else state.postponed(now)
+        if hidden:
+            found = [entry for entry in found if review.item_id(entry) not in hidden]
+        return _Queue(found, pairs.unchecked)
+
+    def _items(self, entries: Sequence[Entry]) -> tuple[ReviewItem, ...]:
+        """Entries with their memories as they may be shown; those of a memory that was purged since are left out."""
+        context = self.context
+        ids = {memory.id for entry in entries for memory in entry.memories}
+        by_id = {memory.id: context.masker.memory(memory) for memory in context.store.get(sorted(ids))}
+        items = []
+        for entry in entries:
+            memories = tuple(by_id[memory.id] for memory in entry.memories if memory.id in by_id)
+            if len(memories) == len(entry.memories):
+                actions = review.ACTIONS[entry.group]
+                why = review.reason(entry, memories)
+                items.append(ReviewItem(review.item_id(entry), entry.group, memories, why, actions))
+        return tuple(items)
+
+
+def _cursor_of(entry: Entry) -> str:
+    return ".".join(map(str, entry.place))
+
+
+def _place_of(cursor: str) -> tuple[int, int, str]:
+    """The place in the queue after which a page starts.
+
+    Raises: InvalidInput.
+    """
+    if not cursor:
+        return -1, 0, ""
+    try:
+        group, order, memory = cursor.split(".")
+        return int(group), int(order), memory
+    except ValueError:
+        raise InvalidInput("cursor", "is not one that a page of the review queue ended with") from None
