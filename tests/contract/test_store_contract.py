@@ -9,7 +9,7 @@ import pytest
 
 from contract.store_parts import Opener, found, put, required, texts
 from contract.stores import EXCUSED, NOW, a_memory, an_event, wanted
-from keepmum.core.memory import Change, Filter
+from keepmum.core.memory import Change, Citation, Filter
 from keepmum.core.retention import DAY_MS
 from keepmum.stores import StaleWrite, Store
 
@@ -24,6 +24,30 @@ def test_a_memory_is_returned_unchanged(store: Store) -> None:
     )  # fmt: skip
     put(store, whole)
     assert store.get([whole.id]) == [whole]
+
+
+CITED = (
+    Citation(path="src/a.py", commit="a" * 40, blob="1e10" * 10, symbol="A.b", line=3, digest="c" * 32),
+    Citation(path="README", commit="a" * 40, blob="0" * 40),
+)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"trust": "person", "source_kind": "user", "pinned": True}, id="a person's"),
+        pytest.param({"trust": "person", "confirmed_at": NOW - 9, "confirmed_by": "ada"}, id="confirmed"),
+        pytest.param({"trust": "team", "pinned": True}, id="the team's"),
+        pytest.param({"trust": "outside", "source_kind": "web"}, id="from outside"),
+        pytest.param({"citations": CITED}, id="with citations"),
+        pytest.param({"citations": ()}, id="with no citation"),
+    ],
+)
+def test_trust_and_citations_are_returned_unchanged(opener: Opener, fields: dict[str, Any]) -> None:
+    store, memory = opener(), a_memory(**fields)
+    put(store, memory)
+    store.close()
+    assert opener().get([memory.id]) == [memory]
 
 
 def test_a_commit_is_visible_to_other_processes_at_once(opener: Opener) -> None:

@@ -22,7 +22,7 @@ from keepmum.core.memory import (
     Memory,
 )
 
-__all__ = ["CHOICES", "TEXTS", "is_link", "parse", "texts", "to_json"]
+__all__ = ["CHOICES", "TEXTS", "citations", "is_link", "parse", "texts", "to_json"]
 
 _Value = TypeVar("_Value", str, int, float)
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
@@ -124,7 +124,7 @@ def _pinned(value: JsonValue) -> bool:
     return value
 
 
-def _citations(value: JsonValue) -> tuple[Citation, ...]:
+def citations(value: JsonValue) -> tuple[Citation, ...]:
     """Citations from their JSON form.
 
     Raises: InvalidInput.
@@ -172,5 +172,5 @@ _STRUCTURED: Mapping[str, Callable[[JsonValue], object]] = {
     "git": _git,
     "data": validation.clean_data,
     "pinned": _pinned,
-    "citations": _citations,
+    "citations": citations,
 }

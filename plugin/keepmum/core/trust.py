@@ -64,8 +64,8 @@ def of_revision(after: Memory, replaced: Memory) -> Trust:
 
 
 def unconfirmed(memory: Memory, trust: Trust) -> Memory:
-    """`memory` with this trust and without what only a person here can say of it, whatever it claims."""
-    return replace(memory, trust=trust, confirmed_at=None, confirmed_by=None, pinned=False)
+    """`memory` with this trust and without what only this user can say of it, whatever it claims."""
+    return replace(memory, trust=trust, confirmed_at=None, confirmed_by=None, pinned=False, citations=None)
 
 
 def first(values: Mapping[str, JsonValue]) -> Trust:

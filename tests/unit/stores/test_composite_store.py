@@ -13,7 +13,7 @@ import pytest
 from contract.store_parts import required
 from contract.stores import NOW, a_memory, an_event, wanted
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import Change, Memory
+from keepmum.core.memory import Change, Memory, Trust
 from keepmum.stores import STORED, CompositeSpec, MarkdownSpec, Receipt, SqliteSpec, StaleWrite, Store, open_store
 from keepmum.stores.composite import CompositeStore
 from keepmum.stores.composite.vector_search import CompositeVectorSearch
@@ -81,6 +81,25 @@ def test_a_key_is_found_in_any_store(composite: CompositeStore) -> None:
     memory = a_memory(key="k")
     put(part(composite, "sqlite"), memory)
     assert composite.by_key(memory.space, "k") == memory
+
+
+def test_a_copy_from_outside_hides_no_other_copy(composite: CompositeStore) -> None:
+    own = a_memory("own", trust="person")
+    put(part(composite, "sqlite"), own)
+    put(part(composite, "markdown"), replace(own, text="forged", trust="outside", updated_at=NOW + 9, revision=9))
+    assert composite.get([own.id]) == [own]
+    assert [memory.text for memory in composite.browse(wanted())] == ["own"]
+    assert [memory.text for memory, _ in composite.search(["own", "forged"], wanted(), 9)] == ["own"]
+
+
+@pytest.mark.parametrize(("inside", "foreign"), [("person", "agent"), ("agent", "outside")])
+def test_a_key_in_two_stores_belongs_to_the_memory_that_is_trusted_more(
+    composite: CompositeStore, inside: Trust, foreign: Trust
+) -> None:
+    own, other = a_memory("own", key="k", trust=inside), a_memory("foreign", key="k", trust=foreign, at=NOW + 9)
+    put(part(composite, "sqlite"), own)
+    put(part(composite, "markdown"), other)
+    assert composite.by_key(own.space, "k") == own
 
 
 def test_a_refusal_of_the_second_store_undoes_the_first(composite: CompositeStore) -> None:

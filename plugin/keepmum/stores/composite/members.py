@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keepmum.core.memory import Candidate, Memory, Scope
+from keepmum.core.trust import is_higher
 from keepmum.stores.base import FileBacked, Store
 
 TYPE_CHECKING = False
@@ -79,18 +80,17 @@ class Members:
         return next((name for name, store in self.parts.items() if store is home), None)
 
     def outdated(self, store: Store, found: Iterable[Memory | Candidate], *, equal: bool = False) -> set[str]:
-        """Ids of a store's memories that have a newer copy in another store.
+        """Ids of a store's memories that have a newer copy in another store, or one that is not from outside.
 
         With `equal`, also of those with an equally new copy in the store that their scope is routed to.
         """
-        ages = {each.id: each.updated_at for each in found}
+        ages = {each.id: _age(each) for each in found}
         return {
             copy.id
             for other in (self.parts.values() if ages else ())
             if other is not store
             for copy in other.get(_likely(other, ages))
-            if copy.updated_at > ages[copy.id]
-            or (equal and copy.updated_at == ages[copy.id] and self.route(copy.scope) is other)
+            if _age(copy) > ages[copy.id] or (equal and _age(copy) == ages[copy.id] and self.route(copy.scope) is other)
         }
 
     def current(self, store: Store, found: Sequence[Memory], *, equal: bool = False) -> list[Memory]:
@@ -104,13 +104,24 @@ class Members:
         return [pair for pair in found if pair[0].id not in outdated]
 
     def first_current(self, held: Iterable[tuple[Store, Memory | None]]) -> Memory | None:
-        """The first of these memories, each with its store, that is current."""
-        return next((one for store, one in held if one is not None and not self.outdated(store, [one])), None)
+        """The first of these memories, each with its store, that is current; before it, one that is trusted more."""
+        first: Memory | None = None
+        for store, one in held:
+            is_better = one is not None and (first is None or is_higher(one, first))
+            if one is not None and is_better and not self.outdated(store, [one]):
+                first = one
+            if first is not None and first.trust == "person":
+                break
+        return first
 
 
-def age(memory: Memory) -> tuple[int, int]:
-    """A key that is greatest for the copy that changed last."""
-    return memory.updated_at, memory.revision
+def age(memory: Memory) -> tuple[bool, int, int]:
+    """A key that is greatest for the copy that changed last; a copy from outside is older than any other."""
+    return *_age(memory), memory.revision
+
+
+def _age(memory: Memory | Candidate) -> tuple[bool, int]:
+    return memory.trust != "outside", memory.updated_at
 
 
 def newest(found: Iterable[Memory]) -> list[Memory]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from keepmum.core import ids
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import Change, Memory
+from keepmum.core.memory import Change, Memory, trust_rank
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import FileState, Folder, UnreadableFile
 from keepmum.stores.markdown.front_matter import NotMemoryFile
+from keepmum.stores.markdown.ledger import Ledger
 from keepmum.stores.markdown.yaml_subset import InvalidYaml
 from keepmum.stores.sqlite import SqliteStore
 
@@ -38,9 +39,12 @@ class FileChanges:
 class IndexSync:
     """One folder, the table of its files, and the index. `apply` needs the lock of the store."""
 
-    def __init__(self, folder: Folder, table: FileTable, index: SqliteStore, project: str | None) -> None:
+    def __init__(
+        self, folder: Folder, table: FileTable, index: SqliteStore, project: str | None, ledger: Ledger
+    ) -> None:
         self.folder = folder
         self.table = table
+        self.ledger = ledger
         self._index = index
         self._project = project
         self._next_checked = 0
@@ -57,7 +61,7 @@ class IndexSync:
         now = time.time_ns()
         days = self.folder.days(now)
         removed_days = frozenset(self.table.days.keys() - days.keys())
-        if self.table.facts.get("dirty", "1") != "0":
+        if self.table.facts.get("dirty", "1") != "0" or self.table.facts.get("ledger") != self.ledger.identity:
             return FileChanges(days, removed_days, (), everything=True)
         changed_days = {day: state for day, state in days.items() if self.table.days.get(day) != state.mark}
         paths = tuple(path for path in self._paths_to_check(check_all=check_all) if self._differs(path, now))
@@ -115,6 +119,7 @@ class IndexSync:
             self.table.write((), (), days)
         if changes.everything:
             self.table.set_fact("index", index)
+            self.table.set_fact("ledger", self.ledger.identity)
             self.table.set_fact("dirty", "0")
 
     def _known_paths(self, changes: FileChanges) -> list[str]:
@@ -158,7 +163,10 @@ class IndexSync:
                 rows.append(row)
         changes, without_key = self._changes({name: memory for name, (memory, _) in parsed.items()})
         self._commit([*self._replaced(rows, parsed), *changes])
-        problem = "has the key of another file that is newer, and is stored without it; give it a key of its own"
+        problem = (
+            "has the key of another file that is newer or trusted more, and is stored without it; "
+            "give it a key of its own"
+        )
         self.table.write(
             row._replace(problem=problem, conflicting=1) if row.memory in without_key else row for row in rows
         )
@@ -186,7 +194,8 @@ class IndexSync:
         problem = parsed.problem
         if parsed.memory.created_at > time.time() * 1000 + _MAX_AHEAD:
             problem = problem or "is dated in the future: it was written with a wrong clock"
-        return Row(path, mark, digest, parsed.memory.id, parsed.file_id, problem), parsed.memory
+        memory = self.ledger.judged(parsed.memory)
+        return Row(path, mark, digest, memory.id, parsed.file_id, problem), memory
 
     def _with_unique_id(self, memory: Memory, row: Row, parsed: Mapping[str, tuple[Memory, str]]) -> tuple[Memory, Row]:
         """The memory with an id that no other file has; a copy gets one that is derived from its path."""
@@ -219,7 +228,7 @@ class IndexSync:
             if holder is None or holder.id == memory.id or _releases_key(after.get(holder.id), slot):
                 holders[slot] = memory
                 continue
-            winner, loser = (memory, holder) if _is_newer(memory, holder) else (holder, memory)
+            winner, loser = (memory, holder) if _is_preferred(memory, holder) else (holder, memory)
             holders[slot] = winner
             without_key.add(loser.id)
             after[loser.id] = replace(loser, key=None)
@@ -264,8 +273,9 @@ def _releases_key(after: Memory | None, slot: tuple[str, str]) -> bool:
     return after is not None and ((after.space, after.key) != slot or after.status != "active")
 
 
-def _is_newer(one: Memory, other: Memory) -> bool:
-    return (one.updated_at, one.id) > (other.updated_at, other.id)
+def _is_preferred(one: Memory, other: Memory) -> bool:
+    """Whether a memory gets the key that two files have: the one that is trusted more, or else the newer."""
+    return (trust_rank(one.trust), one.updated_at, one.id) > (trust_rank(other.trust), other.updated_at, other.id)
 
 
 def _change(stored: Memory | None, parsed: Memory) -> Change | None:
@@ -276,6 +286,7 @@ def _change(stored: Memory | None, parsed: Memory) -> Change | None:
         parsed,
         access_count=max(stored.access_count, parsed.access_count),
         accessed_at=max(filter(None, (stored.accessed_at, parsed.accessed_at)), default=None),
+        citations=stored.citations if parsed.citations is None and parsed.text == stored.text else parsed.citations,
     )
     if replace(after, revision=stored.revision) == stored:
         return None

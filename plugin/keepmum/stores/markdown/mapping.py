@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,15 +26,16 @@ __all__ = ["ParsedFile", "file_names", "new_text", "parse", "parse_file", "revis
 
 _TEXTS = (
     "title", "key", "why", "kind", "scope", "project", "session", "user", "agent", "tier", "source", "origin",
-    "status", "supersedes", "superseded_by", "created_by", "updated_by",
+    "status", "supersedes", "superseded_by", "created_by", "updated_by", "confirmed_by",
 )  # fmt: skip
-_TIMES = ("created_at", "updated_at", "expires_at", "trashed_at", "accessed_at")
+_TIMES = ("created_at", "updated_at", "expires_at", "trashed_at", "accessed_at", "confirmed_at")
 _NUMBERS = ("importance", "confidence", "revision", "access_count")
 _LOCAL = frozenset({"accessed_at", "access_count"})  # counted per machine; changes of them are not written
 _ORDER = (
     "id", "uid", "timestamp", "tags", "git", "title", "key", "kind", "why", "scope", "project", "session", "user",
-    "agent", "tier", "importance", "confidence", "data", "source", "origin", "status", "supersedes", "superseded_by",
-    *_TIMES, "access_count", "created_by", "updated_by", "revision",
+    "agent", "tier", "importance", "confidence", "data", "source", "source_kind", "origin", "status", "supersedes",
+    "superseded_by", *_TIMES, "access_count", "created_by", "updated_by", "revision", "trust", "confirmed_by", "pinned",
+    "citations",
 )  # fmt: skip
 _MILLISECONDS_FROM = 100_000_000_000  # greater timestamps are milliseconds: as seconds they would be after 5138
 _ID = re.compile(r"mem_([0-9a-f]{12}|[0-9a-f]{16})")
@@ -150,6 +151,8 @@ def _values(memory: Memory, project: str | None) -> dict[str, JsonValue]:
     is_derived = _derived_id(file_id, second * 1000) == memory.id
     values |= {"id": file_id, "uid": None if is_derived else memory.id, "timestamp": second}
     values["tags"] = list(memory.tags)
+    if memory.citations is not None:
+        values["citations"] = [_without_none(asdict(each)) for each in memory.citations]
     values["git"] = None if memory.git is None else _as_json(memory.git)
     return values
 
@@ -163,7 +166,9 @@ def _defaults(memory: Memory, project: str | None) -> dict[str, object]:
         "project": None if memory.scope == "global" else project, "agent": "unknown", "importance": 0.5,
         "confidence": 0.7, "origin": "mcp", "status": "active", "revision": 1, "access_count": 0,
         "created_at": stamp if stamp // 1000 == second else second * 1000, "updated_at": memory.created_at,
-        "created_by": memory.agent, "updated_by": memory.agent,
+        "created_by": memory.agent, "updated_by": memory.agent, "pinned": False,
+        # No file says of itself that it is from outside; the ledger does.
+        "trust": memory.trust if memory.trust == "outside" else "agent",
     }  # fmt: skip
 
 
@@ -214,6 +219,10 @@ def _git(node: Node) -> JsonValue:
     return {**context, **texts}
 
 
+def _without_none(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _as_json(value: Any) -> JsonValue:  # JSON, in any kind of mapping and sequence
     """Mappings and sequences as dicts and lists."""
     if isinstance(value, Mapping):
@@ -252,6 +261,20 @@ def _choice(name: str, node: Node) -> object:
     return text if text is None or text in serialization.CHOICES[name] else _INVALID
 
 
+def _pinned(_: str, node: Node) -> object:
+    value = to_json(node)
+    return value if value is None or isinstance(value, bool) else _INVALID
+
+
+def _citations(_: str, node: Node) -> object:
+    value = to_json(node)
+    try:
+        serialization.citations(value or ())
+    except InvalidInput:
+        return _INVALID
+    return value
+
+
 def _number(_: str, node: Node) -> object:
     value = to_json(node)
     return value if value is None or type(value) in {int, float} else _INVALID
@@ -265,4 +288,6 @@ _READERS: Mapping[str, Callable[[str, Node], object]] = {
     "data": lambda _, node: to_json(node),
     "tags": lambda _, node: _tags(node),
     "git": lambda _, node: _git(node),
+    "pinned": _pinned,
+    "citations": _citations,
 }

@@ -36,6 +36,7 @@ from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
 from keepmum.stores.markdown.index_sync import IndexSync, digest_of
+from keepmum.stores.markdown.ledger import Ledger, ledger_path
 from keepmum.stores.markdown.registry import Registry
 from keepmum.stores.sqlite import SqliteStore
 from keepmum.stores.sqlite.errors import is_busy, is_full, store_error
@@ -98,7 +99,9 @@ class MarkdownStore:
             with self._lock.hold(_LOCK_TIMEOUT):  # two processes that repair a cache must not delete each other's
                 self._table = FileTable(os.path.join(index_folder, "files.db"))
                 self._index = SqliteStore(os.path.join(index_folder, "memory.db"), self._refresh, cache=True)
-            self._sync = IndexSync(self._folder, self._table, self._index, project)
+            self._ledger = Ledger(ledger_path(os.path.dirname(os.path.abspath(cache))))
+            self._sync = IndexSync(self._folder, self._table, self._index, project, self._ledger)
+            self._ledger_notice = self._lost_ledger()
             self._update_index(check_all=True)
         self.features = Features(
             vector_search=self._index.features.vector_search,
@@ -124,7 +127,8 @@ class MarkdownStore:
         rows = self._table.problems
         problems = [f"{row.path} {row.problem}" for row in rows[:_MAX_NAMED]]
         more = f"; and {len(rows) - _MAX_NAMED} more, which `keepmum doctor` lists" if len(rows) > _MAX_NAMED else ""
-        return f"in {self._folder.path}: {'; '.join(problems)}{more}" if rows else self._index.notice
+        unread = f"in {self._folder.path}: {'; '.join(problems)}{more}" if rows else self._index.notice
+        return "; ".join(filter(None, [self._ledger_notice, unread]))
 
     # -- writing
 
@@ -263,7 +267,29 @@ class MarkdownStore:
             self._table.close()
             self._lock.close()
 
+    def accept(self, ids: Sequence[str]) -> None:
+        """Count these memories as the team's, as their files are now: a person has read them."""
+        with self._writing():
+            paths = filter(None, map(self._table.path_of, ids))
+            read = [mapping.parse_file(self._folder.read(path), self._project).memory for path in paths]
+            self._ledger.note((memory, "team") for memory in read if not self._ledger.knows(memory))
+            self._table.set_fact("dirty", "1")
+            self._update_index_locked()
+
     # -- keeping index and files in sync
+
+    def _lost_ledger(self) -> str:
+        """That the ledger is another than the one this index was made with, or is damaged; said once."""
+        known, ledger = self._table.facts.get("ledger", ""), self._ledger
+        problem = ""
+        if known not in {"", ledger.identity}:
+            problem = "was lost, so memories that this user wrote there count as text from outside"
+        elif str(ledger.damaged) != self._table.facts.get("ledger damage", "0"):
+            problem = f"is damaged in {ledger.damaged} lines; what they recorded counts as text from outside"
+        self._table.set_fact("ledger damage", str(ledger.damaged))
+        return (
+            problem and f"the record of what was written to {self._folder.path} {problem}; `keepmum review` accepts it"
+        )
 
     def _read(
         self, query: Callable[[], list[_Result]], memories: Callable[[list[_Result]], list[Memory]] | None = None
@@ -318,7 +344,13 @@ class MarkdownStore:
         undo: list[Callable[[], object]] = []
         rows: list[Row] = []
         gone: list[str] = []
+        written = [
+            (mapping.parse_file(write.content, self._project).memory, write.after.trust)
+            for write in writes
+            if write.content is not None and write.after is not None
+        ]
         try:
+            self._ledger.note(written)  # before the files: a killed process leaves none that it did not record
             # New files first, removals last: a killed process leaves no memory without a file.
             for write in sorted(writes, key=lambda write: (write.old is not None) + (write.content is None)):
                 path = self._write_file(write, undo)
