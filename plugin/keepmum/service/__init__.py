@@ -93,6 +93,7 @@ class MemoryService:
     restore = _method_of(Writer, Writer.restore)
     undo = _method_of(Writer, Writer.undo)
     import_memory = _method_of(Writer, Writer.import_memory)
+    accept = _method_of(Writer, Writer.accept)
 
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)

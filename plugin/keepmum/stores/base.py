@@ -152,6 +152,9 @@ class FileBacked(Protocol):
     def with_file_id(self, name: str) -> list[str]:
         """Ids of the memories whose files have this id."""
 
+    def accept(self, ids: Sequence[str]) -> None:
+        """Count these memories as the team's, as their files are now; those that this home wrote keep their trust."""
+
 
 class Composite(Protocol):
     """Several stores in one, by name."""

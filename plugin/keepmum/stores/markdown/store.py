@@ -268,7 +268,7 @@ class MarkdownStore:
             self._lock.close()
 
     def accept(self, ids: Sequence[str]) -> None:
-        """Count these memories as the team's, as their files are now: a person has read them."""
+        """Count these memories as the team's, as their files are now; those that this home wrote keep their trust."""
         with self._writing():
             paths = filter(None, map(self._table.path_of, ids))
             read = [mapping.parse_file(self._folder.read(path), self._project).memory for path in paths]
@@ -282,7 +282,7 @@ class MarkdownStore:
         """That the ledger is another than the one this index was made with, or is damaged; said once."""
         known, ledger = self._table.facts.get("ledger", ""), self._ledger
         problem = ""
-        if known not in {"", ledger.identity}:
+        if self._table.files and known not in {"", ledger.identity}:
             problem = "was lost, so memories that this user wrote there count as text from outside"
         elif str(ledger.damaged) != self._table.facts.get("ledger damage", "0"):
             problem = f"is damaged in {ledger.damaged} lines; what they recorded counts as text from outside"
