@@ -44,7 +44,7 @@ _SETTINGS = (
     "core.precomposeunicode", "core.symlinks", "core.trustctime", "extensions.objectformat",
 )  # fmt: skip
 _EXCLUDES = "core.excludesfile"
-_COPIED = ("info/exclude", "info/attributes")
+_COPIED = ("info/exclude", "info/attributes", "shallow")
 _TIMEOUT = 60.0  # seconds
 
 
@@ -52,12 +52,13 @@ class GitFailed(Exception):
     """Git gave no answer; the message says why."""
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - how a process is started
     arguments: Sequence[str],
     cwd: str,
     environ: Mapping[str, str] = os.environ,
     variables: Mapping[str, str] | None = None,
     timeout: float = _TIMEOUT,
+    text: bytes | None = None,
 ) -> bytes:
     """The output of git.
 
@@ -67,6 +68,7 @@ def run(
         environ: everything but git's own variables is taken from here.
         variables: git's own variables, such as `GIT_DIR`.
         timeout: seconds, after which git and all its children are killed.
+        text: what git reads from its standard input.
 
     Raises: GitFailed.
     """
@@ -77,7 +79,8 @@ def run(
     try:
         with subprocess.Popen(
             [program, "--no-pager", *arguments],
-            stdin=subprocess.DEVNULL,  # a server's own standard input carries its protocol
+            # Not inherited: a server's own standard input carries its protocol.
+            stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=cwd,
@@ -86,7 +89,7 @@ def run(
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window on Windows
         ) as child:
             try:
-                output = child.communicate(timeout=timeout)[0]
+                output = child.communicate(text, timeout=timeout)[0]
             except BaseException:  # also Ctrl-C, which does not reach another session
                 _kill(child)
                 raise
@@ -106,7 +109,8 @@ def view(
 ) -> Iterator[tuple[str, Run]]:
     """The top of the work tree around `cwd`, and a function that runs git there in safety: `run("status", "-z")`.
 
-    The arguments are those of `run`. The function takes another folder of the work tree as `cwd`.
+    The arguments are those of `run`. The function takes another folder of the work tree as `cwd`,
+    and `text` as `run` does.
 
     Raises: GitFailed.
     """
@@ -133,8 +137,8 @@ def view(
         "XDG_CONFIG_HOME": folder,
     }
 
-    def answer(*arguments: str, cwd: str = cwd) -> bytes:
-        return run(("-c", f"{_EXCLUDES}={excludes}", *arguments), cwd, environ, inside, timeout)
+    def answer(*arguments: str, cwd: str = cwd, text: bytes | None = None) -> bytes:
+        return run(("-c", f"{_EXCLUDES}={excludes}", *arguments), cwd, environ, inside, timeout, text)
 
     try:
         _write(folder, paths, head, settings)

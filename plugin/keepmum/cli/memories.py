@@ -17,6 +17,7 @@ from keepmum.service import MemoryService, Wanted
 __all__ = ["register"]
 
 _LIMIT = 10
+_PATIENCE = 1.0  # seconds that a command may take to compare the code that memories cite
 _NOTHING_YET = "there are no memories for this project yet"
 _NO_MATCH = "no memory has every word of the query; `keepmum recall` finds similar ones, to be removed by id"
 
@@ -146,8 +147,11 @@ def _recall(arguments: argparse.Namespace) -> int:
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)
         lexical_only = memory.lexical_only if arguments.query and shows_reason else ""
-        elsewhere = memory.elsewhere([match.memory for match in found])
-        answer = briefing.matches(found, elsewhere, arguments.tokens or memory.recall_tokens, explain=arguments.explain)
+        memories = [match.memory for match in found]
+        elsewhere = memory.elsewhere(memories)
+        remarks = {} if arguments.json else memory.remarks(memories, _PATIENCE)
+        budget = arguments.tokens or memory.recall_tokens
+        answer = briefing.matches(found, elsewhere, budget, explain=arguments.explain, remarks=remarks)
         memory.note_use(() if arguments.json else answer.used)
     if arguments.json:
         console.print_json(
@@ -171,11 +175,12 @@ def _load(arguments: argparse.Namespace) -> int:
     with console.Session() as memory, memory.at_owner_of(arguments.ids):
         loaded, missing = memory.load_each(arguments.ids)
         elsewhere = memory.elsewhere(loaded)
+        remarks = {} if arguments.json else memory.remarks(loaded, _PATIENCE)
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
     if arguments.json:
         console.print_json([serialization.to_json(item) for item in loaded])
     for item in () if arguments.json else loaded:
-        console.out(briefing.full(item, elsewhere.get(item.id, "")))
+        console.out(briefing.full(item, elsewhere.get(item.id, ""), remarks))
         for revision in past.get(item.id, ()):
             before = serialization.parse(revision.before)
             change = f"{revision.action} by {word(revision.agent)}"
@@ -248,7 +253,7 @@ def _nothing(memory: MemoryService) -> str:
 
 def _resume(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
-        summary = memory.resume(arguments.tokens)
+        summary = memory.resume(arguments.tokens, _PATIENCE)
         count, nothing = memory.count(), _nothing(memory)
     if summary:
         # An agent that reads the output needs the frame; a person at a terminal does not.

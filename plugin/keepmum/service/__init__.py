@@ -17,6 +17,7 @@ from keepmum.core.memory import JsonValue, Scope
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
+from keepmum.service.freshness import CodeReader, Outdated
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
 from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage
@@ -39,6 +40,7 @@ __all__ = [
     "Migrated",
     "Move",
     "OpenedWith",
+    "Outdated",
     "Place",
     "Remembered",
     "ReviewItem",
@@ -117,6 +119,10 @@ class MemoryService:
     project_name = _method_of(Reader, Reader.project_name)
     project_names = _method_of(Reader, Reader.project_names)
     known_roots = _method_of(Reader, Reader.known_roots)
+
+    freshness = _method_of(CodeReader, CodeReader.freshness)
+    remarks = _method_of(CodeReader, CodeReader.remarks)
+    outdated = _method_of(CodeReader, CodeReader.outdated)
 
     forget = _method_of(Forgetter, Forgetter.forget)
     erase = _method_of(Forgetter, Forgetter.erase)
@@ -309,6 +315,7 @@ class MemoryService:
 
     def close(self) -> None:
         """Finish writing and release all resources."""
+        self.context.citations.close()
         self.context.embeddings.close()
         with contextlib.suppress(StoreError):
             self.context.log.flush()

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from keepmum.core import briefing, ranking
 from keepmum.core.masking import Masker
@@ -21,6 +23,10 @@ __all__ = ["BriefingFiles", "briefed", "remove_all"]
 
 _SEEN_WITHIN = 90 * DAY_MS
 _PER_SECTION = 40
+_SHORT_COMMIT = 7
+_AS_OF = "Remarks on code are as of commit {}."
+# Takes a folder and memories; returns remarks by memory id, and the commit that is checked out there.
+Verdicts: TypeAlias = Callable[[str, Sequence[Memory]], tuple[Mapping[str, str], str]]
 
 
 class BriefingFiles:
@@ -29,25 +35,36 @@ class BriefingFiles:
     def __init__(self, home: str, tokens: int, masker: Masker) -> None:
         self._home, self._tokens, self._masker = home, tokens, masker
 
-    def refresh(self, store: Store, now: int, project: str | None, user: str | None = None) -> None:
+    def refresh(
+        self, store: Store, now: int, project: str | None, user: str | None = None, verdicts: Verdicts | None = None
+    ) -> None:
         """Render the briefings of one project's folders, or of every project when `project` is None.
+
+        Where `verdicts` has remarks on a folder's code, its file also has the commit that they are about and the text
+        without them: the hook prints that one when another commit is checked out.
 
         A briefing that cannot be written stays as it was: a session that starts without it still works. Memories with
         a time to live are left out: the file may be printed after that time, when no server runs that could update it.
         """
         rendered: dict[str, str] = {}
+        shown: dict[str, list[Memory]] = {}
         alive = {root for root, *_ in known_folders(store, now - _SEEN_WITHIN) if os.path.isdir(root)}
         for root, owner, name in known_folders(store):
             if project not in {None, owner}:
                 continue
             if root in alive and owner not in rendered:
                 lasting = [memory for memory in briefed(store, now, owner, user) if memory.expires_at is None]
-                rendered[owner] = briefing.brief(
-                    name, list(map(self._masker.memory, lasting)), self._tokens, tool_names.reading_hint()
-                )
+                shown[owner] = list(map(self._masker.memory, lasting))
+                rendered[owner] = briefing.brief(name, shown[owner], self._tokens, tool_names.reading_hint())
             with contextlib.suppress(OSError):
                 # A folder that was not used for long gets none, instead of one that becomes outdated.
-                _replace(places.briefing_file(self._home, root), rendered[owner] if root in alive else "")
+                plain = rendered[owner] if root in alive else ""
+                remarks, commit = verdicts(root, shown[owner]) if plain and verdicts else ({}, "")
+                if remarks:
+                    reading = f"{tool_names.reading_hint()} {_AS_OF.format(commit[:_SHORT_COMMIT])}"
+                    remarked = briefing.brief(name, shown[owner], self._tokens, reading, remarks)
+                    plain = f"{remarked}\n{places.OTHERWISE}{commit}\n{plain}"
+                _replace(places.briefing_file(self._home, root), plain)
 
 
 def remove_all(home: str) -> None:

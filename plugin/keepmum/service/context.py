@@ -13,10 +13,15 @@ from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
 from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service.activity_log import ActivityLog
-from keepmum.service.briefing_files import BriefingFiles
+from keepmum.service.briefing_files import BriefingFiles, briefed
+from keepmum.service.citations import Citations
 from keepmum.service.embeddings import Embeddings
 from keepmum.stores import Receipt, StaleWrite, Store
 from keepmum.stores.base import local
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.core.citations.freshness import Freshness
 
 __all__ = ["OpenedWith", "Place", "ServiceContext", "ServiceOptions"]
 
@@ -62,6 +67,7 @@ class ServiceOptions(NamedTuple):
     patient: bool = False  # whether calls wait for the embedder; otherwise they fall back to lexical search
     vector_timeout: float = 0.5  # seconds that a write waits for a remote embedder to report similar memories
     opened_with: OpenedWith | None = None
+    resolves_citations: bool = False  # whether the code that new memories cite is resolved in the background
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,7 @@ class ServiceContext:
     clock: Callable[[], int]
     masker: masking.Masker
     embeddings: Embeddings
+    citations: Citations
     log: ActivityLog
     briefings: BriefingFiles | None
 
@@ -103,6 +110,7 @@ class ServiceContext:
             clock=options.clock,
             masker=masker,
             embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
+            citations=Citations(store, scan),
             log=log,
             briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
         )
@@ -170,12 +178,39 @@ class ServiceContext:
         touched = [memory for memory in states if memory.scope != "session"]  # no briefing has those of one session
         for project in {None if memory.scope == "global" else memory.project for memory in touched}:
             self.refresh_briefings(project)
+        self.resolve_citations()
         return receipt
+
+    def resolve_citations(self) -> None:
+        """Resolve in the background what the memories of this place cite; then render the briefing with verdicts."""
+        project, root = self.place.project, self.place.root
+        if self.options.resolves_citations and project and root:
+            self.citations.start(project, root, lambda: self._refresh_with_verdicts(project, root))
+
+    def _refresh_with_verdicts(self, project: str, root: str) -> None:
+        # The store may be closed meanwhile; the briefing then stays as it was.
+        with contextlib.suppress(KeepmumError, OSError):
+            self.citations.check(briefed(local(self.store), self.clock(), project, self.place.user), project, root)
+            self.refresh_briefings(project)
 
     def refresh_briefings(self, project: str | None) -> None:
         """Render the briefings of one project's folders, or of every project when it is None."""
         if self.briefings is not None:
-            self.briefings.refresh(local(self.store), self.clock(), project, self.place.user)
+            self.briefings.refresh(local(self.store), self.clock(), project, self.place.user, self._verdicts)
+
+    def _verdicts(self, root: str, memories: Sequence[Memory]) -> tuple[Mapping[str, str], str]:
+        """The remarks about memories in the briefing of a folder, and the commit that they are about."""
+        if root != self.place.root or self.place.project is None:
+            return {}, ""
+        found, commit = self.citations.now(memories, self.place.project, root)
+        return self.remarks(found), commit
+
+    def remarks(self, found: Mapping[str, Freshness]) -> dict[str, str]:
+        """What to say of memories whose code has changed, as it may be shown."""
+        from keepmum.core.citations.freshness import phrase
+
+        phrases = {memory: phrase(each) for memory, each in found.items()}
+        return {memory: self.masker.text(each) for memory, each in phrases.items() if each}
 
     def retry(self, attempt: Callable[[], _Answer]) -> _Answer:
         """The answer of `attempt`, which is repeated while another process changes the same memory.

@@ -79,11 +79,13 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
             checked_out=_CheckedOut(environ, with_changes="markdown" in leading.values()),
             embedder=embedding.in_background(chosen, environ),
             opened_with=_opened_with(chosen, found),
+            resolves_citations=upkeep,
         ),
     )
     if upkeep:
         with contextlib.suppress(StoreError):  # a full disk must not prevent reading; writes will report it
             service.settle()
+        service.context.resolve_citations()
         service.warm()
         _thread.start_new_thread(_upkeep, (dict(environ), session, tuple(routes), Workspace(chosen, found)))
     return service
@@ -151,6 +153,7 @@ def moved(  # noqa: PLR0913 - a service, and who asks for it from where
     if place != service.place:
         service.go(place, _project_root(found))
         service.settle()
+        service.context.resolve_citations()
     return service
 
 

@@ -24,7 +24,9 @@ from keepmum.core.memory import (
 )
 from keepmum.service import lookup
 from keepmum.service.briefing_files import briefed
+from keepmum.service.citations import IN_AN_ANSWER
 from keepmum.service.context import ServiceContext
+from keepmum.service.freshness import CodeReader
 from keepmum.service.lookup import Found, Wanted
 from keepmum.stores.base import EVERY_ENTRY, QueryVector, known_folders, local
 from keepmum_hooks import tool_names
@@ -127,16 +129,23 @@ class Reader:
         found = [] if files is None else self.context.store.get(files.with_file_id(name))
         return [self.context.masker.memory(memory) for memory in found if memory.is_visible(now)]
 
-    def resume(self, tokens: int = 1000) -> str:
-        """What is needed to go on with this project, in at most `tokens`; empty when nothing is known."""
+    def resume(self, tokens: int = 1000, seconds: float = IN_AN_ANSWER) -> str:
+        """What is needed to go on with this project, in at most `tokens`; empty when nothing is known.
+
+        It takes up to `seconds` to compare the code that memories cite.
+        """
         context = self.context
         events = [e for e in context.store.activity(50, context.place.project) if e.action in _IN_RESUME]
         lately = [context.masker.activity(event) for event in self.trusted(events)][:5]
-        return briefing.resume(context.place.name, self._briefed(), lately, tokens, tool_names.reading_hint())
+        memories = self._briefed()
+        remarks = CodeReader(context).remarks(memories, seconds)
+        return briefing.resume(context.place.name, memories, lately, tokens, tool_names.reading_hint(), remarks)
 
     def brief(self, tokens: int = 1000) -> str:
         """The index of what a session should know from its start, in at most `tokens`."""
-        return briefing.brief(self.context.place.name, self._briefed(), tokens, tool_names.reading_hint())
+        memories = self._briefed()
+        name, reading = self.context.place.name, tool_names.reading_hint()
+        return briefing.brief(name, memories, tokens, reading, CodeReader(self.context).remarks(memories))
 
     def history(self, reference: str) -> list[Revision]:
         """The revisions of a memory before each change, latest first."""

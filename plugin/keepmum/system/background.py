@@ -1,4 +1,4 @@
-"""A background thread that runs one task at a time while the caller continues."""
+"""Background threads: one that runs a task at a time while the caller continues, and one that works off a queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["BackgroundTask"]
+__all__ = ["BackgroundTask", "JobQueue"]
 
 _Result = TypeVar("_Result")
 
@@ -69,3 +69,36 @@ class _Task(Generic[_Result]):
         if self._error is not None:
             raise self._error
         return self._result
+
+
+class JobQueue:
+    """A thread that runs jobs in order. It is started by the first job and does not keep the process alive."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], None], threading.Event] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.closing = threading.Event()  # a long job ends early when it is set
+
+    def add(self, job: Callable[[], None]) -> threading.Event:
+        """Run `job`, which must not raise, after those before it; the event is set when it has ended."""
+        done = threading.Event()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._jobs.put((job, done))
+        return done
+
+    def close(self, timeout: float) -> None:
+        """Drop the jobs that were not begun, and wait up to `timeout` seconds for the current one."""
+        self.closing.set()
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (entry := self._jobs.get()) is not None:
+            job, done = entry
+            if not self.closing.is_set():
+                job()
+            done.set()

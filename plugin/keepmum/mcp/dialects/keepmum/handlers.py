@@ -81,8 +81,8 @@ class MemoryHandlers(DialectHandlers):
             raise NotFound("the resources of this server start with memory://")
         from urllib.parse import unquote  # rarely needed
 
-        memory = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])[0]
-        return briefing.block([briefing.full(memory)])
+        loaded = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])
+        return briefing.block([briefing.full(loaded[0], remarks=self._service.remarks(loaded))])
 
     # -- tools
 
@@ -102,8 +102,9 @@ class MemoryHandlers(DialectHandlers):
         if arguments.get("query") and "limit" not in arguments:
             found = briefing.leading(found)
         if found:
-            elsewhere = self._service.elsewhere([match.memory for match in found])
-            answer = briefing.matches(found, elsewhere, tokens, explain=explain)
+            memories = [match.memory for match in found]
+            elsewhere, remarks = self._service.elsewhere(memories), self._service.remarks(memories)
+            answer = briefing.matches(found, elsewhere, tokens, explain=explain, remarks=remarks)
             self._service.note_use(answer.used)
             return "\n".join([answer.framed, *self._left_out(answer, arguments), *self._lexical_only()])
         if not self._service.count():
@@ -135,8 +136,8 @@ class MemoryHandlers(DialectHandlers):
         if not arguments["ids"]:
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
         loaded, missing = self._service.load_each(arguments["ids"])
-        elsewhere = self._service.elsewhere(loaded)
-        shown = briefing.block(briefing.full_each(loaded, elsewhere))
+        elsewhere, remarks = self._service.elsewhere(loaded), self._service.remarks(loaded)
+        shown = briefing.block(briefing.full_each(loaded, elsewhere, remarks))
         return "\n".join([shown, *_not_done("Not loaded", missing)])
 
     def _forget(self, arguments: dict[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""What a memory says about code, where that code is defined, and whether it still is as it was."""
