@@ -22,7 +22,8 @@ __all__ = ["CitedCode", "open_code"]
 
 OpenHistory: TypeAlias = Callable[[], AbstractContextManager[History | None]]
 
-_MISSING, _UNDEFINED = "missing", "undefined"  # the state of a file, and of a definition in its file
+_MISSING, _UNDEFINED, _UNREAD = "missing", "undefined", "unread"  # the state of a file, or of a definition in it
+_QUICK = 64 << 10  # bytes of a file whose definitions are found within 5 ms
 _OUTLINES = 16  # files whose outline is kept; each takes three times its size
 _REMEMBERED = 20_000  # digests and verdicts that are kept
 _CANDIDATES = 40  # files that may hold code that has moved
@@ -55,12 +56,17 @@ class CitedCode:
         """The commit that is checked out; "" when there is none."""
         return git_context(self._root, self._environ).commit or ""
 
-    def look(self, citation: Citation, head: str) -> Freshness | None:
-        """What became of a citation; None when that takes git (`settle`)."""
+    def look(self, citation: Citation, head: str, *, quick: bool = True) -> Freshness | None:
+        """What became of a citation; None when `settle` has to find out.
+
+        That starts git; with `quick`, it also reads the large files that changed.
+        """
         try:
-            state = self._state(citation)
+            state = self._state(citation, quick=quick)
         except Unreadable:
             return UNKNOWN
+        if state == _UNREAD:
+            return None
         if state in {None, citation.digest}:
             return UNKNOWN if state is None and citation.symbol else Freshness("valid", citation)
         return self._settled.get(_Question(citation, state or "", head))
@@ -72,7 +78,7 @@ class CitedCode:
         gone: list[tuple[_Question, str]] = []
         with self._history() as history:
             for citation in citations:
-                if self.look(citation, head) is not None or stopped():
+                if stopped() or self.look(citation, head, quick=False) is not None:
                     continue
                 question = _Question(citation, self._state(citation) or "", head)
                 commit = history.commit(citation.commit) if history else None
@@ -126,8 +132,10 @@ class CitedCode:
 
     # -- comparing
 
-    def _state(self, citation: Citation) -> str | None:
+    def _state(self, citation: Citation, *, quick: bool = False) -> str | None:
         """The digest of the cited definition now, or why there is none; None for what has no definitions.
+
+        With `quick`, a large file that changed is not read.
 
         Raises: Unreadable.
         """
@@ -138,6 +146,8 @@ class CitedCode:
             return None
         known = self._digests.get((citation.path, citation.symbol))
         if known is None or known[0] != stamp:
+            if quick and stamp.size > _QUICK:
+                return _UNREAD
             found = self._outline(citation.path, stamp)
             if found is None:
                 return None

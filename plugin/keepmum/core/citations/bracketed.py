@@ -183,10 +183,8 @@ class _Parser:
             holds = kind in {"scope", "group"} or group in {"class_block", "other_block"} or self._holds_members(head)
             stack.append(_Open(symbol.rstrip("."), end, depth, holds))
             if kind in {"block", "method", "value"}:
-                offset = head.start(group)
-                done.append(
-                    Definition(symbol, lines.at(offset), begins, end, lines.at(begins), lines.at(max(end - 1, 0)))
-                )
+                at, first, last = (lines.at(each) for each in (head.start(group), begins, max(end - 1, 0)))
+                done.append(Definition(symbol, at, begins, end, first, last, is_value=kind == "value"))
         return done
 
     def _holds_members(self, head: re.Match[str]) -> bool:

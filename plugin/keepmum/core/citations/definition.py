@@ -19,6 +19,7 @@ class Definition(NamedTuple):
     end: int
     first: int  # line of `start`
     last: int  # line of `end`
+    is_value: bool = False  # a constant, variable or field
 
 
 class Parsed(NamedTuple):

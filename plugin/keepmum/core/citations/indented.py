@@ -59,9 +59,8 @@ def parse(text: str) -> Parsed:
             assigned = _ASSIGNED.match(statement)
             if assigned is not None:
                 name, number = assigned[1] or assigned[2], lines.at(match.start(2))
-                done.append(
-                    Definition(prefix + name, number, match.start(), match.end(), number, lines.at(match.end()))
-                )
+                last = lines.at(match.end())
+                done.append(Definition(prefix + name, number, match.start(), match.end(), number, last, is_value=True))
         decorated = start if statement.startswith("@") else -1
         end = match.end()
     close(-1)

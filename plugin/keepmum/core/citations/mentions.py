@@ -30,7 +30,7 @@ _SNAKE, _CAMEL, _PASCAL = (
 )
 _CODE_LIKE = re.compile(
     rf"(?<![\w.$/@#-])(?:(?P<called>{_QUALIFIED})\(\)"
-    r"|(?P<qualified>[A-Z]\w*(?:(?:\.|::|\#)[A-Za-z_]\w*)+)"
+    r"|(?P<qualified>[A-Za-z_]\w*(?:(?:\.|::|\#)[A-Za-z_]\w*)+)"
     rf"|(?P<plain>{_SNAKE}|{_CAMEL}|{_PASCAL}))(?![\w/$])"
 )
 

@@ -35,6 +35,10 @@ class Outline:
         names = dict.fromkeys(each.symbol for each in self.definitions)
         return [symbol] if symbol in names else [name for name in names if name.endswith(f".{symbol}")]
 
+    def is_field(self, symbol: str) -> bool:
+        """Whether this is a value in a class, whose name many classes may have."""
+        return "." in symbol and any(each.is_value for each in self.definitions if each.symbol == symbol)
+
     def around(self, line: int) -> Definition | None:
         """The innermost definition that contains a line, counted from 1."""
         inside = [each for each in self.definitions if each.first <= line <= each.last]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from keepmum.core.citations.mentions import Mention
-from keepmum.core.citations.outline import Outline
+from keepmum.core.citations.outline import SUFFIXES, Outline
 
 __all__ = ["Cited", "Paths", "cited", "names_to_search"]
 
@@ -46,7 +46,7 @@ class Paths:
     def module(self, dotted: str) -> tuple[str, str] | None:
         """The file of a Python module, and the name in it, for "package.module.Class.method"."""
         parts = dotted.split(".")
-        for length in range(len(parts), 1, -1):
+        for length in range(len(parts), 0, -1):
             path = self.find("/".join(parts[:length]) + ".py")
             if path is not None:
                 return path, ".".join(parts[length:])
@@ -56,30 +56,37 @@ class Paths:
 class _Found(NamedTuple):
     files: dict[str, list[Mention]]  # by path, with what is said of it
     names: list[Mention]
+    is_about_others: bool  # whether a source file is mentioned that the tree does not have
 
 
 def _sorted(found: Sequence[Mention], paths: Paths) -> _Found:
     """The mentions of files that exist, and of names."""
     files: dict[str, list[Mention]] = {}
     names: list[Mention] = []
+    is_about_others = False
     for mention in found:
-        if not mention.path:
-            if paths.find(mention.symbol) is None and paths.module(mention.symbol) is None:
-                names.append(mention)
-            continue
-        path = paths.find(mention.path)
+        path = paths.find(mention.path) if mention.path else None
+        # "Store.get" looks like the name of a file, and "store.get" may be a name in the module "store".
+        name = mention.symbol if not mention.path else mention.path if "/" not in mention.path else ""
+        module = paths.module(name) if path is None and "." in name else None
         if path is not None:
             files.setdefault(path, []).append(mention)
-        elif "/" not in mention.path and (module := paths.module(mention.path)) is not None:
-            files.setdefault(module[0], []).append(mention._replace(symbol=module[1]))
-        elif "/" not in mention.path and mention.symbol == "":
-            names.append(Mention(symbol=mention.path))  # "Store.get" looks like the name of a file
-    return _Found(files, names)
+        elif module is not None:
+            is_package = name.count(".") > 1 or not module[1]
+            files.setdefault(module[0], []).append(Mention(module[0], module[1], is_explicit=is_package))
+        elif name and not (mention.path and mention.symbol):
+            names.append(mention if not mention.path else Mention(symbol=name))
+        if path is None and "/" in mention.path and mention.path.rpartition(".")[2] in SUFFIXES:
+            is_about_others = True
+    return _Found(files, names, is_about_others)
 
 
 def names_to_search(found: Sequence[Mention], paths: Paths) -> list[str]:
     """The last parts of the names that are mentioned without a file and stand for nothing but code."""
-    return list(dict.fromkeys(_leaf(each.symbol) for each in _sorted(found, paths).names if each.is_explicit))
+    known = _sorted(found, paths)
+    if known.is_about_others:
+        return []  # the name may be one of that file
+    return list(dict.fromkeys(_leaf(each.symbol) for each in known.names if each.is_explicit))
 
 
 def cited(
@@ -96,7 +103,7 @@ def cited(
         outline_of: the outline of a file; None when it cannot be read or has no known language.
         files_with: the files that may define a name; it is asked for names of `names_to_search`.
     """
-    files, names = _sorted(found, paths)
+    files, names, is_about_others = _sorted(found, paths)
     definitions: dict[tuple[str, str], Cited] = {}
 
     def add(path: str, symbol: str, outline: Outline) -> None:
@@ -116,17 +123,22 @@ def cited(
             for path in files
             if (outline := outline_of(path)) is not None and (symbol := _only(outline.named(each.symbol))) is not None
         ]
-        if not in_files and each.is_explicit:
+        if not in_files and each.is_explicit and not is_about_others:
             in_files = [
                 (path, symbol, outline)
                 for path in files_with(_leaf(each.symbol))
                 if (outline := outline_of(path)) is not None
                 for symbol in outline.named(each.symbol)
+                if not outline.is_field(symbol) or "." in each.symbol
             ]
         if len(in_files) == 1:
             add(*in_files[0])
     with_definition = {path for path, _ in definitions}
-    whole = [Cited(path) for path in files if path not in with_definition]
+    whole = [
+        Cited(path)
+        for path, mentioned in files.items()
+        if path not in with_definition and any(each.is_explicit for each in mentioned)
+    ]
     return (*definitions.values(), *whole)[:_MOST]
 
 
