@@ -1,14 +1,34 @@
-"""The commit that is checked out in a folder, from the files of its repository; git is not started."""
+"""A briefing with remarks on code, which hold for one commit only; and the commit that is checked out in a folder.
+
+The file of such a briefing has the text with remarks, a line that names the commit, and the text without them. The
+commit is read from the files of the repository; git is not started.
+"""
 
 from __future__ import annotations
 
 from keepmum_hooks import files, system
 
-__all__ = ["commit_at"]
+__all__ = ["commit_at", "for_commit", "with_remarks"]
+
+_OTHERWISE = "\n\x1e otherwise than at "
 
 _LIMIT = 4 << 10
 _PACKED_LIMIT = 4 << 20  # a repository with more refs than that has its branch in a file of its own, or no remarks
 _DIGITS = frozenset("0123456789abcdef")
+
+
+def with_remarks(remarked: str, commit: str, plain: str) -> str:
+    """The content of a briefing's file that has remarks for one commit."""
+    return f"{remarked}{_OTHERWISE}{commit}\n{plain}"
+
+
+def for_commit(content: str, folder: str) -> str:
+    """The text for the commit that is checked out in the folder of the briefing."""
+    remarked, mark, rest = content.partition(_OTHERWISE)
+    if not mark:
+        return content
+    commit, _, plain = rest.partition("\n")
+    return remarked if commit and commit_at(folder).startswith(commit) else plain
 
 
 def commit_at(folder: str) -> str:

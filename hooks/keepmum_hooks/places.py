@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "OTHERWISE",
     "briefing_file",
     "briefings_folder",
     "heartbeat_file",
@@ -34,9 +33,6 @@ __all__ = [
     "sessions_folder",
     "turns_file",
 ]
-
-# In a briefing's file: the text before this line is for the commit that it names, the text after it for any other.
-OTHERWISE = "\x1e otherwise than at "
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _LONGEST_PLAIN = 80

@@ -18,6 +18,7 @@ __all__ = ["remove_old_state", "start"]
 _LONGEST = 10_000  # characters
 _CUT_END = "\nThe rest is left out.\n</keepmum-memories>"  # closes the frame (`keepmum.core.briefing.TAG`)
 _BRIEFING_LIMIT = 2 * 4 * _LONGEST  # bytes, the most that this many characters take, with and without remarks
+_SEPARATOR = "\x1e"  # in a briefing with remarks on code (`keepmum_hooks.checked_out`); memories hold no such character
 _NOTE_LIMIT = 64 << 10
 _PROJECT_MARKS = (".git", ".keepmum.toml")
 
@@ -61,24 +62,18 @@ def _briefing(home: str, cwd: str, dialect: str) -> str | None:
     for folder in _candidates(cwd):
         raw = files.read(places.briefing_file(home, folder), _BRIEFING_LIMIT)
         if raw is not None:
-            text = _for_commit(raw.decode("utf-8", "ignore"), folder).strip("\n")
+            text = raw.decode("utf-8", "ignore")
+            if _SEPARATOR in text:
+                from keepmum_hooks import checked_out
+
+                text = checked_out.for_commit(text, folder)
+            text = text.strip("\n")
             if dialect:
                 from keepmum_hooks import tool_names
 
                 text = text.replace(tool_names.reading_hint(), tool_names.reading_hint(dialect), 1)
             return _cut(text) if text.strip() else None
     return None
-
-
-def _for_commit(text: str, folder: str) -> str:
-    """The briefing for the commit that is checked out: one with remarks on code is for one commit only."""
-    remarked, mark, rest = text.partition(places.OTHERWISE)
-    if not mark:
-        return text
-    from keepmum_hooks.checked_out import commit_at
-
-    commit, _, plain = rest.partition("\n")
-    return remarked if commit and commit_at(folder).startswith(commit) else plain
 
 
 def _candidates(cwd: str) -> list[str]:

@@ -17,7 +17,7 @@ from keepmum.core.memory import TRUSTED, Filter, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
-from keepmum_hooks import places, tool_names
+from keepmum_hooks import checked_out, places, tool_names
 
 __all__ = ["BriefingFiles", "briefed", "remove_all"]
 
@@ -63,7 +63,7 @@ class BriefingFiles:
                 if remarks:
                     reading = f"{tool_names.reading_hint()} {_AS_OF.format(commit[:_SHORT_COMMIT])}"
                     remarked = briefing.brief(name, shown[owner], self._tokens, reading, remarks)
-                    plain = f"{remarked}\n{places.OTHERWISE}{commit}\n{plain}"
+                    plain = checked_out.with_remarks(remarked, commit, plain)
                 _replace(places.briefing_file(self._home, root), plain)
 
 
