@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import postgres_server
 from contract.own_ids import OwnIds
 from keepmum.core import ids
 from keepmum.core.memory import Activity, Filter, Memory
@@ -47,6 +48,7 @@ STORES: Mapping[str, OpenStore] = {
         {"project": "markdown"},
     ),
     "markdown": lambda folder: markdown.MarkdownStore(str(folder), str(folder / "cache"), "alpha"),
+    "postgres": postgres_server.open_at,
     "rest": _open_rest,
     "rest-second": _open_second,
     "sqlite": lambda folder: sqlite.SqliteStore(str(folder / "memory.db")),
@@ -82,6 +84,11 @@ _SERVER = {
 EXCUSED: Mapping[str, Mapping[str, str]] = {
     "composite": _FADING,
     "markdown": _FADING,
+    "postgres": {
+        "test_a_tick_returns_the_previous_tick_of_any_process": "folders",
+        "test_project_folders_are_listed_latest_first": "folders",
+        "test_a_folder_belongs_to_its_latest_project": "folders",
+    },
     "rest": {**_SERVER, "test_ids_in_a_range_come_in_order": "ids"},
     "rest-second": _SERVER,
 }

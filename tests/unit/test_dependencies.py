@@ -13,6 +13,7 @@ import pytest
 
 FOLDERS = ("plugin", "scanner", "hooks", "installers")
 IMPORT_NAMES = {"pyyaml": "yaml"}  # where it differs from the name of the package
+MORE_NAMES = {"psycopg": "psycopg_pool"}  # of what an extra of the package brings
 BUILT_IN = {"_sha2"}  # a module of Python 3.12, imported under a condition
 
 # Violations that are still to be fixed. Remove a line once its import is gone or declared.
@@ -34,10 +35,13 @@ def imports(root: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def declared(root: Path) -> set[str]:
-    """The import names of the dependencies."""
+    """The import names of the dependencies, also of those that only a server needs."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = {re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in project["dependencies"]}
-    return {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
+    listed = [*project["dependencies"], *(text for part in project["optional-dependencies"].values() for text in part)]
+    names = {re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in listed}
+    return {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names} | {
+        MORE_NAMES[name] for name in names if name in MORE_NAMES
+    }
 
 
 def imported(source: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["matches", "to_glob"]
+__all__ = ["matches", "to_glob", "to_like"]
 
 
 def matches(key: str | None, pattern: str) -> bool:
@@ -15,3 +15,8 @@ def matches(key: str | None, pattern: str) -> bool:
 def to_glob(pattern: str) -> str:
     """The pattern for SQLite's GLOB, with `?` and `[` escaped."""
     return re.sub(r"[?\[]", lambda found: f"[{found[0]}]", pattern)
+
+
+def to_like(pattern: str) -> str:
+    """The pattern for SQL's LIKE, with its own wildcards escaped by a backslash."""
+    return re.sub(r"[%_\\]", lambda found: f"\\{found[0]}", pattern).replace("*", "%")

@@ -6,11 +6,13 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
+from collections.abc import Iterable
+from typing import Any
 
 from keepmum.core import keys, ranking
 from keepmum.core.memory import Citation, Filter, JsonValue, Memory
 
-__all__ = ["COLUMNS", "digest", "encoded", "from_row", "snapshot", "to_row", "where"]
+__all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_values", "snapshot", "to_row", "where"]
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git", "citations"})
@@ -39,10 +41,14 @@ def from_row(row: sqlite3.Row) -> Memory:
     """The memory in a row that has exactly `COLUMNS` in their order, or more columns by name."""
     # Access by name would compare the names of all columns on each access.
     if len(row) == len(COLUMNS):
-        known = dict(zip(COLUMNS, row, strict=True))
-    else:
-        values = dict(zip(row.keys(), row, strict=True))
-        known = {name: values[name] for name in COLUMNS}
+        return from_values(row)
+    values = dict(zip(row.keys(), row, strict=True))
+    return from_values([values[name] for name in COLUMNS])
+
+
+def from_values(values: Iterable[Any]) -> Memory:  # as a database returns them
+    """The memory whose columns have these values, in the order of `COLUMNS`."""
+    known = dict(zip(COLUMNS, values, strict=True))
     for name in _JSON:
         known[name] = _decode(known[name])
     known["tags"] = tuple(known["tags"] or ())

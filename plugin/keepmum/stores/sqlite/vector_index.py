@@ -19,7 +19,7 @@ from keepmum.core.memory import Embedding
 from keepmum.stores.sqlite import edits, files, rows
 from keepmum.stores.sqlite.lexical import Query
 from keepmum.stores.sqlite.lock import WriterLock
-from keepmum.stores.vectors import MAX_EXACT, Damaged, Matrix, Row, normalised, unpack, unpack_one
+from keepmum.stores.vectors import MAX_EXACT, NEIGHBOUR_WEIGHTS, Damaged, Matrix, Row, normalised, unpack, unpack_one
 from keepmum.system import private_files
 
 if TYPE_CHECKING:
@@ -31,15 +31,11 @@ __all__ = ["MAX_CHANGES", "VectorIndex", "group_of"]
 
 _Result = TypeVar("_Result")
 
-# Weights of the neighbours of a memory in its session in its vector: the next ones, and the second next ones. In a
-# conversation every other turn is by the same speaker; the second weight gains .009 nDCG@10 over five long
-# conversations, and something in each.
-_NEIGHBOUR_WEIGHTS = (0.3, 0.2)
 _BATCH = 1_000  # rows per query
 MAX_CHANGES = 2_000  # changes that a search applies by itself; more would delay it too much
 _UPDATE_TIMEOUT = 600.0  # seconds that `update` without a limit waits for the lock
 _SEARCH_TIMEOUT = 0.2  # seconds that a search waits while another process updates the index
-_NEIGHBOURS = tuple(side for steps in range(1, len(_NEIGHBOUR_WEIGHTS) + 1) for side in edits.around(steps))
+_NEIGHBOURS = tuple(side for steps in range(1, len(NEIGHBOUR_WEIGHTS) + 1) for side in edits.around(steps))
 _VECTOR_OF = "(SELECT o.vector FROM vectors o WHERE o.model = v.model AND o.memory = (SELECT n.seq FROM {}))"
 _VECTORS = f"""SELECT v.memory, m.space, m.status, v.vector, {", ".join(map(_VECTOR_OF.format, _NEIGHBOURS))}
     FROM vectors v JOIN memories m ON m.seq = v.memory
@@ -72,7 +68,7 @@ class VectorIndex:
         self._dimensions = dimensions
         self._is_damaged = False
         identity = self._one("SELECT value FROM counters WHERE name = 'identity'")
-        name = f"{identity} {model} {_NEIGHBOUR_WEIGHTS}"
+        name = f"{identity} {model} {NEIGHBOUR_WEIGHTS}"
         own = os.path.join(folder, files.VECTORS_PREFIX + hashlib.blake2b(name.encode(), digest_size=8).hexdigest())
         try:
             private_files.make_folder(own)
@@ -200,7 +196,7 @@ class VectorIndex:
         own, *neighbours = (
             self._unpacked([row[column] for row in held]) for column in range(_OWN, _OWN + 1 + len(_NEIGHBOURS))
         )
-        for weight, before, after in zip(_NEIGHBOUR_WEIGHTS, neighbours[::2], neighbours[1::2], strict=True):
+        for weight, before, after in zip(NEIGHBOUR_WEIGHTS, neighbours[::2], neighbours[1::2], strict=True):
             count = before.any(axis=1).astype(np.float32) + after.any(axis=1)
             own = own + np.float32(weight) * (before + after) / np.maximum(count, 1)[:, None]
         return normalised(own)

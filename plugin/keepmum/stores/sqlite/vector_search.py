@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteVectorSearch"]
 
-_BLOCK = 256  # memories that are compared with all others in one step
 _GROWTH = 4  # growth of the candidate limit when not all candidates pass the filter
 _FACTS = ", ".join(f"m.{name}" for name in Candidate._fields[:-2])
 _MEMORY = ", ".join(f"m.{name}" for name in rows.COLUMNS)
@@ -145,9 +144,7 @@ class SqliteVectorSearch:
     def neighbours(
         self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
     ) -> dict[str, list[tuple[str, float]]]:
-        """Similar memories by their own texts; a block of rows is compared at a time, so that memory stays bounded."""
-        import numpy as np
-
+        """Similar memories by their own texts."""
         from keepmum.stores import vectors
 
         found = self._query(
@@ -159,18 +156,7 @@ class SqliteVectorSearch:
         if not names:
             return {}
         matrix = vectors.unpack([row["vector"] for row in found], len(found[0]["vector"]) // _BYTES)
-        wanted = set(ids)
-        numbers = [number for number, name in enumerate(names) if name in wanted]
-        near: dict[str, list[tuple[str, float]]] = {}
-        for start in range(0, len(numbers), _BLOCK):
-            block = numbers[start : start + _BLOCK]
-            cosines = matrix[block] @ matrix.T
-            cosines[np.arange(len(block)), block] = -1.0
-            for row, number in zip(cosines, block, strict=True):
-                similar = np.flatnonzero(row >= cosine)
-                best = similar[np.argsort(-row[similar], kind="stable")[:most]]
-                near[names[number]] = [(names[int(other)], float(row[other])) for other in best]
-        return near
+        return vectors.neighbours(names, matrix, frozenset(ids), cosine, most)
 
     def other_model(self, model: str) -> str | None:
         return self._state(model).other

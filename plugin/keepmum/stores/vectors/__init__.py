@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from keepmum.stores.vectors.arrays import MAX_EXACT, normalised, pack, unpack, unpack_one
+from keepmum.stores.vectors.arrays import MAX_EXACT, NEIGHBOUR_WEIGHTS, neighbours, normalised, pack, unpack, unpack_one
 from keepmum.stores.vectors.matrix import Damaged, Matrix, Row
 
-__all__ = ["MAX_EXACT", "Damaged", "Matrix", "Row", "normalised", "pack", "unpack", "unpack_one"]
+__all__ = [
+    "MAX_EXACT",
+    "NEIGHBOUR_WEIGHTS",
+    "Damaged",
+    "Matrix",
+    "Row",
+    "neighbours",
+    "normalised",
+    "pack",
+    "unpack",
+    "unpack_one",
+]

@@ -1,0 +1,9 @@
+"""The store of a team server in PostgreSQL 15 or newer with pgvector."""
+
+from __future__ import annotations
+
+from keepmum.stores.postgres.access import Grant, Pool
+from keepmum.stores.postgres.schema import create_roles, migrate
+from keepmum.stores.postgres.store import PostgresStore
+
+__all__ = ["Grant", "Pool", "PostgresStore", "create_roles", "migrate"]

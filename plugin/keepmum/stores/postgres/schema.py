@@ -1,0 +1,278 @@
+"""Roles and tables of the PostgreSQL store; the tables as an append-only list of named migrations.
+
+A migration that was released is never edited.
+
+A tenant is one project of one organisation; its number has the organisation in the upper 32 bits, so that a grant for
+a whole organisation is one comparison. Every table with a tenant has forced row-level security: a transaction sees and
+writes only what `access.acting` granted to it, also where a query has no condition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import psycopg
+import psycopg.sql
+
+from keepmum.core.errors import StoreError
+
+__all__ = ["APP_ROLE", "MIGRATIONS", "OWNER_ROLE", "check", "create_roles", "migrate"]
+
+OWNER_ROLE = "keepmum_owner"  # owns the tables and migrates them
+APP_ROLE = "keepmum_app"  # serves requests: no DDL, and bound by row-level security
+_LOCK = 0x6B65_6570  # of migrations, for pg_advisory_xact_lock
+_PARTITIONS = 16
+
+_TABLES: str = """
+CREATE TABLE migrations (number int PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at bigint NOT NULL);
+CREATE TABLE tenants (
+    id bigint PRIMARY KEY, organisation int NOT NULL, name text COLLATE "C" NOT NULL,
+    UNIQUE (organisation, name)
+);
+CREATE TABLE memories (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, id text COLLATE "C" NOT NULL,
+    space text COLLATE "C" NOT NULL, key text COLLATE "C",
+    title text NOT NULL, text text NOT NULL, why text, identifiers text NOT NULL, digest text NOT NULL,
+    kind text NOT NULL, tags text NOT NULL, tag_list text[] NOT NULL, scope text NOT NULL,
+    project text COLLATE "C", session text COLLATE "C", "user" text COLLATE "C", agent text NOT NULL,
+    tier text NOT NULL, importance double precision NOT NULL, confidence double precision NOT NULL,
+    data text, git text, source text, source_kind text, origin text NOT NULL,
+    status text NOT NULL, supersedes text, superseded_by text,
+    created_at bigint NOT NULL, updated_at bigint NOT NULL, accessed_at bigint, access_count bigint NOT NULL,
+    expires_at bigint, trashed_at bigint, created_by text NOT NULL, updated_by text NOT NULL, revision bigint NOT NULL,
+    trust text NOT NULL, confirmed_at bigint, confirmed_by text, pinned boolean NOT NULL, citations text,
+    context text NOT NULL DEFAULT '', words int NOT NULL DEFAULT 0,
+    PRIMARY KEY (id, tenant)
+) PARTITION BY HASH (tenant);
+CREATE UNIQUE INDEX memories_key ON memories(space, key, tenant) WHERE key IS NOT NULL AND status = 'active';
+CREATE INDEX memories_seq ON memories(tenant, seq);
+CREATE INDEX memories_words ON memories(tenant, words);
+CREATE INDEX memories_digest ON memories(tenant, space, digest);
+CREATE INDEX memories_recent ON memories(tenant, status, updated_at, id);
+CREATE INDEX memories_session ON memories(tenant, session, space, status, seq) WHERE session IS NOT NULL;
+CREATE TABLE postings (
+    tenant bigint NOT NULL, word text COLLATE "C" NOT NULL, seq bigint NOT NULL,
+    weight real NOT NULL, places int[] NOT NULL,
+    PRIMARY KEY (tenant, word, seq)
+) PARTITION BY HASH (tenant);
+CREATE INDEX postings_seq ON postings(tenant, seq);
+CREATE TABLE models (
+    id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE, dimensions int NOT NULL
+);
+CREATE TABLE vectors (
+    tenant bigint NOT NULL, seq bigint NOT NULL, model int REFERENCES models(id),
+    own halfvec, mixed halfvec, awaited boolean NOT NULL DEFAULT TRUE,
+    PRIMARY KEY (tenant, seq)
+) PARTITION BY HASH (tenant);
+CREATE INDEX vectors_awaited ON vectors(tenant) WHERE awaited;
+CREATE TABLE history (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, memory text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL, at bigint NOT NULL, agent text NOT NULL, action text NOT NULL, before text NOT NULL,
+    PRIMARY KEY (tenant, seq)
+) PARTITION BY HASH (tenant);
+CREATE INDEX history_memory ON history(tenant, memory, seq);
+CREATE TABLE activity (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, at bigint NOT NULL, agent text NOT NULL,
+    action text NOT NULL, memory text COLLATE "C", key text, project text COLLATE "C", detail text NOT NULL,
+    PRIMARY KEY (tenant, seq)
+) PARTITION BY HASH (tenant);
+CREATE INDEX activity_time ON activity(tenant, at);
+CREATE INDEX activity_memory ON activity(tenant, memory) WHERE memory IS NOT NULL;
+CREATE TABLE wrong (
+    tenant bigint NOT NULL, memory text COLLATE "C" NOT NULL, space text COLLATE "C" NOT NULL, digest text NOT NULL,
+    at bigint NOT NULL, by text NOT NULL, reason text NOT NULL, model text, vector bytea,
+    PRIMARY KEY (tenant, memory)
+);
+CREATE INDEX wrong_digest ON wrong(tenant, digest);
+CREATE TABLE postponed (
+    tenant bigint NOT NULL, item text COLLATE "C" NOT NULL, until bigint, PRIMARY KEY (tenant, item)
+);
+CREATE TABLE changes (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, memory text NOT NULL,
+    transaction xid8 NOT NULL DEFAULT pg_current_xact_id(), PRIMARY KEY (tenant, seq)
+);
+"""
+
+# What a transaction may read and write is in its settings. They hold numbers, so no name can break the list.
+# The role of requests reads and writes the tables of tenants and models through functions only.
+_FUNCTIONS: str = """
+CREATE FUNCTION granted(setting text) RETURNS bigint[] LANGUAGE sql STABLE PARALLEL SAFE AS
+    $$ SELECT string_to_array(current_setting(setting, true), ',')::bigint[] $$;
+CREATE FUNCTION tenant_of(in_organisation int, called text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE number bigint;
+BEGIN
+    SELECT id INTO number FROM tenants WHERE organisation = in_organisation AND name = called;
+    IF number IS NULL THEN
+        PERFORM pg_advisory_xact_lock(in_organisation, 1);
+        INSERT INTO tenants(id, organisation, name)
+            SELECT coalesce(max(id) + 1, in_organisation::bigint << 32), in_organisation, called
+            FROM tenants WHERE organisation = in_organisation
+            ON CONFLICT DO NOTHING;
+        SELECT id INTO number FROM tenants WHERE organisation = in_organisation AND name = called;
+    END IF;
+    RETURN number;
+END $$;
+CREATE FUNCTION known_tenants(in_organisation int, called text[]) RETURNS TABLE (id bigint, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT id, name FROM tenants WHERE organisation = in_organisation AND name = ANY (called)
+$$;
+CREATE FUNCTION model_of(called text, size int) RETURNS models
+    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    INSERT INTO models(name, dimensions) VALUES (called, size) ON CONFLICT (name) DO NOTHING;
+    SELECT * FROM models WHERE name = called
+$$;
+"""
+
+_PARTITIONED = ("memories", "postings", "vectors", "history", "activity")
+_ISOLATED = (*_PARTITIONED, "wrong", "postponed", "changes")
+
+
+class Migration(NamedTuple):
+    """One step, in a transaction of its own."""
+
+    name: str
+    sql: str
+
+    @property
+    def digest(self) -> str:
+        """Shows that a migration that was applied is the one of this version."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def _isolation(table: str) -> str:
+    """Row-level security of a table, which binds its owner too."""
+    may_read, may_write = (
+        # As subqueries they are computed once per statement, not once per row.
+        f"(tenant = ANY ((SELECT granted('keepmum.{what}'))::bigint[])"
+        f" OR tenant >> 32 = ANY ((SELECT granted('keepmum.{what}_organisations'))::bigint[]))"
+        for what in ("read", "write")
+    )
+    return f"""
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON {table} FOR SELECT USING ({may_read});
+CREATE POLICY inserts ON {table} FOR INSERT WITH CHECK ({may_write});
+CREATE POLICY updates ON {table} FOR UPDATE USING ({may_write}) WITH CHECK ({may_write});
+CREATE POLICY deletes ON {table} FOR DELETE USING ({may_write});
+"""
+
+
+def _partitions(table: str) -> str:
+    return f"""
+DO $$ BEGIN FOR part IN 0..{_PARTITIONS - 1} LOOP
+    EXECUTE format('CREATE TABLE {table}_%s PARTITION OF {table} FOR VALUES WITH (MODULUS {_PARTITIONS}, REMAINDER %s)',
+        part, part);
+END LOOP; END $$;
+"""
+
+
+def _grants(tables: Sequence[str]) -> str:
+    return "".join(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE};\n" for table in tables)
+
+
+MIGRATIONS = (
+    Migration(
+        "m001_memories",
+        "\n".join(
+            (
+                _TABLES,
+                _FUNCTIONS,
+                *map(_partitions, _PARTITIONED),
+                *map(_isolation, _ISOLATED),
+                _grants(_ISOLATED),
+                f"GRANT SELECT ON migrations, models TO {APP_ROLE};",
+            )
+        ),
+    ),
+)
+
+
+def create_roles(admin: str, owner_password: str, app_password: str) -> None:
+    """Create the two roles and the extension for vectors; `admin` is the DSN of a superuser, used only here.
+
+    Roles that exist get the passwords.
+
+    Raises: StoreError.
+    """
+    with _connected(admin) as db:
+        for role, password in ((OWNER_ROLE, owner_password), (APP_ROLE, app_password)):
+            known = db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
+            statement = psycopg.sql.SQL("{} ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD {}")
+            db.execute(
+                statement.format(
+                    psycopg.sql.SQL("ALTER" if known else "CREATE"), psycopg.sql.Identifier(role), password
+                )
+            )
+        db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        db.execute(f"GRANT CREATE, USAGE ON SCHEMA public TO {OWNER_ROLE}".encode())
+        db.execute(f"GRANT USAGE ON SCHEMA public TO {APP_ROLE}".encode())
+
+
+def migrate(owner: str) -> list[str]:
+    """Apply the missing migrations, each in a transaction; returns their names. `owner` is the DSN of the owner.
+
+    Processes that migrate at the same time wait for each other.
+
+    Raises: StoreError when a migration that was applied is not the one of this version, or the schema is newer.
+    """
+    done = []
+    with _connected(owner) as db:
+        for number, step in enumerate(MIGRATIONS, start=1):
+            with db.transaction():
+                db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                if number <= len(_applied(db)):
+                    continue
+                db.execute(step.sql.encode())
+                db.execute(
+                    "INSERT INTO migrations VALUES (%s, %s, %s, %s)",
+                    (number, step.name, step.digest, time.time_ns() // 1_000_000),
+                )
+                done.append(step.name)
+    return done
+
+
+def check(db: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Check that the connection is bound by row-level security, and the schema is of this version.
+
+    Raises: StoreError with what to do.
+    """
+    row = db.execute(
+        "SELECT current_user, rolsuper, rolbypassrls,"
+        " EXISTS (SELECT 1 FROM pg_class WHERE relname = 'memories' AND relowner = pg_roles.oid)"
+        " FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    if row is None or any(row[1:]):
+        name = "" if row is None else row[0]
+        raise StoreError(
+            f"the database role {name} is not bound by row-level security, since it is a superuser, has BYPASSRLS or "
+            f"owns the tables; connect as {APP_ROLE}"
+        )
+    if len(_applied(db)) < len(MIGRATIONS):
+        raise StoreError("the tables are of an older version; run the migration as the owner first")
+
+
+def _applied(db: psycopg.Connection[tuple[object, ...]]) -> list[str]:
+    """The names of the applied migrations.
+
+    Raises: StoreError when one is not the one of this version.
+    """
+    if db.execute("SELECT to_regclass('public.migrations')").fetchone() == (None,):
+        return []
+    rows = db.execute("SELECT name, digest FROM migrations ORDER BY number").fetchall()
+    if len(rows) > len(MIGRATIONS):
+        raise StoreError("the tables were made by a newer version of Keepmum; upgrade this one")
+    for (name, digest), step in zip(rows, MIGRATIONS, strict=False):
+        if (name, digest) != (step.name, step.digest):
+            raise StoreError(f"the migration {name} of this database is not the one of this version of Keepmum")
+    return [str(name) for name, _ in rows]
+
+
+def _connected(dsn: str) -> psycopg.Connection[tuple[object, ...]]:
+    try:
+        return psycopg.connect(dsn, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise StoreError(f"PostgreSQL cannot be reached: {str(error).strip().splitlines()[0]}") from None

@@ -1,0 +1,320 @@
+"""The PostgreSQL store: many projects of many organisations in one database, each isolated by row-level security."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from keepmum.core.errors import InvalidInput, StoreError
+from keepmum.core.memory import (
+    Activity,
+    Change,
+    Citation,
+    DayCount,
+    Facets,
+    Filter,
+    JsonValue,
+    LogFilter,
+    Memory,
+    Order,
+    Outline,
+    Revision,
+)
+from keepmum.core.retention import DAY_MS
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact
+from keepmum.stores.postgres import rows
+from keepmum.stores.postgres.access import Database, Grant, Pool
+from keepmum.stores.postgres.edits import Editor, redact_past
+from keepmum.stores.postgres.review_state import PostgresReviewState
+from keepmum.stores.postgres.vectors import PostgresVectors
+from keepmum.stores.postgres.words import LexicalSearch, Tokenizer
+from keepmum.stores.sqlite.rows import digest, encoded
+
+__all__ = ["PostgresStore"]
+
+_ACTIVITY_DAYS = 90
+_CHANGES = 100_000  # numbers of changes that are kept
+_ORDERS: dict[Order, str] = {
+    "updated": "m.updated_at DESC, m.id DESC",
+    "created": "m.created_at DESC, m.id DESC",
+    "accessed": "m.accessed_at DESC NULLS LAST, m.id DESC",
+    "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
+}
+_CANNOT = {"folders": "a server does not know in which folders of a machine a project is"}
+_LONGEST_CURSOR = 19  # digits, of a 64-bit integer
+_OUTLINE = ", ".join(f"m.{name}" for name in Outline._fields)
+_EVENT = ("at", "agent", "action", "memory", "key", "project", "detail")
+
+
+class PostgresStore:
+    """A `Store` in PostgreSQL for one grant (see `keepmum.stores.base` for what each method returns).
+
+    Memories of one session are found in their project only. Any number of these stores share one pool.
+    """
+
+    notice = ""
+
+    def __init__(self, pool: Pool, grant: Grant, tokenizer: Tokenizer | None = None) -> None:
+        self._pool = pool
+        self._grant = grant
+        self._tokenizer = tokenizer or Tokenizer()
+        self._lexical = LexicalSearch(self._tokenizer)
+        self._tenants: dict[str, int] = {}  # by project; tenants are never removed or renumbered
+        self.capabilities = Capabilities(cannot=_CANNOT)
+        vectors = PostgresVectors(self._acting, self._lexical, self._condition)
+        self.features = Features(
+            vector_search=vectors,
+            aging=self,
+            maintenance=self,
+            erasure=self,
+            citations=self,
+            review_state=PostgresReviewState(self._acting, self._ensured),
+        )
+
+    # -- writing
+
+    def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
+        self._write(changes, activity)
+        return STORED
+
+    def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
+        """Apply changes and redact history and activity. Old row versions stay until the next VACUUM."""
+        purged = self._write(changes, activity)
+        with self._acting() as db:
+            db.run("DELETE FROM wrong WHERE memory = ANY (%s)", purged)
+            redact_past(db, redact)
+        return []
+
+    def reinforce(self, ids: Sequence[str], now: int) -> None:
+        with self._acting() as db:
+            for memory in ids:
+                db.run(
+                    "UPDATE memories SET access_count = access_count + 1, accessed_at = %s WHERE id = %s", now, memory
+                )
+
+    def log(self, activity: Sequence[Activity]) -> None:
+        if activity:
+            tenants = self._ensured(event.project for event in activity)
+            with self._acting() as db:
+                Editor(db, self._lexical, tenants).append(activity)
+
+    def cite(self, resolved: Sequence[tuple[Memory, tuple[Citation, ...]]]) -> int:
+        with self._acting() as db:
+            return sum(
+                db.run(
+                    "UPDATE memories SET citations = %s WHERE id = %s AND revision = %s",
+                    encoded(tuple(map(dataclasses.asdict, citations))), memory.id, memory.revision,
+                )
+                for memory, citations in resolved
+            )  # fmt: skip
+
+    def upkeep(self, now: int) -> None:
+        """Prune the activity log and the numbers of former changes."""
+        with self._acting() as db:
+            db.run("DELETE FROM activity WHERE at < %s", now - _ACTIVITY_DAYS * DAY_MS)
+            db.run("DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes) - %s", _CHANGES)
+
+    # -- reading
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        found = {memory.id: memory for memory in self._memories("WHERE m.id = ANY (%s)", list(ids))}
+        return [found[memory] for memory in ids if memory in found]
+
+    def between(self, first: str, last: str, limit: int) -> list[Memory]:
+        return self._memories("WHERE m.id BETWEEN %s AND %s ORDER BY m.id LIMIT %s", first, last, limit)
+
+    def by_key(self, space: str, key: str) -> Memory | None:
+        found = self._memories("WHERE m.space = %s AND m.key = %s AND m.status = 'active'", space, key)
+        return found[0] if found else None
+
+    def last_by_key(self, space: str, key: str) -> Memory | None:
+        found = self._memories(
+            "WHERE m.space = %s AND m.key = %s ORDER BY m.status = 'active' DESC, m.updated_at DESC, m.id DESC LIMIT 1",
+            space, key,
+        )  # fmt: skip
+        return found[0] if found else None
+
+    def same_text(self, space: str, text: str) -> Memory | None:
+        found = self._memories(
+            "WHERE m.space = %s AND m.digest = %s AND m.status = 'active' LIMIT 1", space, digest(text)
+        )
+        return found[0] if found else None
+
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+        """Memories that hold any of `words`, best first by BM25."""
+        condition = self._condition(wanted)
+        with self._acting() as db:
+            found = self._lexical.best(db, rows.FIELDS, words, condition, limit)
+        return [(rows.from_row(row), row[-1]) for row in found]
+
+    def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
+        tail = f"ORDER BY {_ORDERS[order]} LIMIT %(limit)s OFFSET %(offset)s"
+        found = self._filtered(f"{rows.FIELDS}", wanted, tail, limit=limit, offset=offset)
+        return list(map(rows.from_row, found))
+
+    def count(self, wanted: Filter) -> int:
+        return int(self._filtered("count(*)", wanted)[0][0])
+
+    def uncited(self, project: str, limit: int) -> list[Memory]:
+        return self._memories(
+            "WHERE m.citations IS NULL AND m.status = 'active' AND m.project = %s ORDER BY m.seq DESC LIMIT %s",
+            project, limit,
+        )  # fmt: skip
+
+    def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
+        return self._memories(
+            "WHERE (m.status = 'trashed' AND coalesce(m.trashed_at, m.updated_at) <= %s)"
+            " OR (m.status = 'active' AND (m.expires_at <= %s OR (m.tier != 'long' AND NOT m.pinned)))"
+            " ORDER BY m.status = 'trashed' OR coalesce(m.expires_at <= %s, FALSE) DESC,"
+            " greatest(coalesce(m.accessed_at, 0), m.updated_at) LIMIT %s",
+            trashed_by, now, now, limit,
+        )  # fmt: skip
+
+    def history(self, memory: str) -> list[Revision]:
+        with self._acting() as db:
+            found = db.query(
+                "SELECT memory, revision, at, agent, action, before FROM history WHERE memory = %s ORDER BY seq DESC",
+                memory,
+            )
+        return [
+            Revision(memory, revision, at, agent, action, json.loads(before))
+            for memory, revision, at, agent, action, before in found
+        ]
+
+    def activity(
+        self, limit: int, project: str | None = None, wanted: LogFilter = EVERY_ENTRY, after: str = ""
+    ) -> list[Activity]:
+        if after and not (after.isdecimal() and len(after) < _LONGEST_CURSOR):
+            raise InvalidInput("cursor", "is not one that a page of the activity log ended with")
+        terms: dict[str, object] = {
+            "project = %s": project,
+            "agent = %s": wanted.agent,
+            "memory = %s": wanted.memory,
+            "at >= %s": wanted.since,
+            "seq < %s": int(after) if after else None,
+            "action = ANY (%s)": list(wanted.actions) or None,
+        }
+        given = {term: value for term, value in terms.items() if value is not None}
+        with self._acting() as db:
+            found = db.query(
+                f"SELECT {', '.join(_EVENT)}, seq FROM activity WHERE {' AND '.join(given) or 'TRUE'}"
+                " ORDER BY seq DESC LIMIT %s",
+                *given.values(), limit,
+            )  # fmt: skip
+        return [Activity(**dict(zip(_EVENT, row[:-1], strict=True)), cursor=str(row[-1])) for row in found]
+
+    def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
+        with self._acting() as db:
+            found = db.query(
+                f"SELECT at / {DAY_MS} AS day, agent, action, count(*) FROM activity"
+                " WHERE at >= %s AND (%s::text IS NULL OR project = %s)"
+                ' GROUP BY 1, 2, 3 ORDER BY 1, agent COLLATE "C", action COLLATE "C"',
+                since, project, project,
+            )  # fmt: skip
+        return list(map(DayCount._make, found))
+
+    def facets(self, wanted: Filter) -> Facets:
+        found = self._filtered("m.kind, m.agent, m.tag_list, m.status, m.trust", wanted)
+        counts: list[Counter[str]] = [Counter() for _ in Facets._fields]
+        for row in found:
+            for counter, value in zip(counts, row, strict=True):
+                counter.update(value if isinstance(value, list) else [value])
+        return Facets(*counts)
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        return list(map(Outline._make, self._filtered(_OUTLINE, wanted)))
+
+    def changes(self) -> int:
+        """The number of the last change that no transaction still running precedes: none is skipped for ever."""
+        with self._acting() as db:
+            ((number,),) = db.query(
+                "SELECT coalesce(max(seq), 0) FROM changes WHERE transaction < pg_snapshot_xmin(pg_current_snapshot())"
+            )
+        return int(number)
+
+    def health(self) -> dict[str, JsonValue]:
+        """Facts about the memories that the grant lets read."""
+        with self._acting() as db:
+            statuses = dict(db.query("SELECT status, count(*) FROM memories GROUP BY status"))
+            ((indexed,),) = db.query("SELECT count(*) FROM memories WHERE words > 0")
+            ((version,),) = db.query("SELECT current_setting('server_version')")
+            ((schema,),) = db.query("SELECT max(number) FROM migrations")
+        return {
+            "writable": True,
+            "reason": "",
+            "notice": "",
+            "integrity": "ok",
+            "memories": sum(statuses.values()),
+            "indexed": indexed,
+            "statuses": statuses,
+            "schema": schema,
+            "postgresql": version,
+        }
+
+    def close(self) -> None:
+        self._tokenizer.close()
+
+    # -- transactions and tenants
+
+    def _write(self, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
+        """Apply changes in one transaction; returns the ids that were purged."""
+        states = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
+        tenants = self._ensured([*(memory.project for memory in states), *(event.project for event in activity)])
+        with self._acting() as db:
+            return Editor(db, self._lexical, tenants).write(changes, activity)
+
+    @contextmanager
+    def _acting(self) -> Iterator[Database]:
+        """A transaction under the grant."""
+        organisation, read, write = self._grant
+        self._look_up({*(read or ()), *(write or ())})
+        reads, writes = (
+            None if names is None else [self._tenants[name] for name in names if name in self._tenants]
+            for names in (read, write)
+        )
+        with self._pool.acting(reads, writes, organisation) as db:
+            yield db
+
+    def _look_up(self, projects: Iterable[str]) -> None:
+        """Read the numbers of projects that are not known here."""
+        if unknown := sorted({*projects} - {*self._tenants}):
+            with self._pool.acting((), (), self._grant.organisation) as db:
+                found = db.query("SELECT name, id FROM known_tenants(%s, %s)", self._grant.organisation, unknown)
+            self._tenants |= dict(found)
+
+    def _ensured(self, projects: Iterable[str | None]) -> dict[str, int]:
+        """The numbers of projects, which are created when the grant lets them be written.
+
+        Raises: StoreError.
+        """
+        names = {project or "" for project in projects}
+        if self._grant.write is not None and not names <= self._grant.write:
+            raise StoreError("this key may not change that project")
+        self._look_up(names)
+        for name in names - {*self._tenants}:
+            with self._pool.acting((), (), self._grant.organisation) as db:
+                ((self._tenants[name],),) = db.query("SELECT tenant_of(%s, %s)", self._grant.organisation, name)
+        return {name: self._tenants[name] for name in names}
+
+    def _condition(self, wanted: Filter) -> rows.Condition:
+        """A filter as SQL. Unless it asks for every project, only its own and the global space are searched."""
+        if wanted.everywhere:
+            return rows.condition(wanted, None)
+        names = {"", wanted.project or ""}
+        self._look_up(names)
+        return rows.condition(wanted, [self._tenants[name] for name in names if name in self._tenants])
+
+    def _filtered(self, fields: str, wanted: Filter, tail: str = "", **more: int) -> list[tuple[Any, ...]]:
+        scope, passes, named = self._condition(wanted)
+        with self._acting() as db:
+            return db.query_named(
+                f"SELECT {fields} FROM memories m WHERE {scope} AND {passes} {tail}", {**named, **more}
+            )
+
+    def _memories(self, tail: str, *parameters: object) -> list[Memory]:
+        with self._acting() as db:
+            return list(map(rows.from_row, db.query(f"SELECT {rows.FIELDS} FROM memories m {tail}", *parameters)))
