@@ -64,7 +64,7 @@ _DESCRIBING = tuple(
     "id name url uri path file dir type kind env var count limit size length len ttl max min usage budget hash field "
     "label header prefix provider endpoint manager store required rotation policy column index arn alias scope version "
     "format input prompt helper hint reset regex pattern auth timeout age days hours minutes seconds attempts retries "
-    "interval iterations rounds history sha1 sha256 sha512".split()
+    "interval iterations rounds history from ref source sha1 sha256 sha512".split()
 )
 _ADJECTIVES = ("ed", "able", "ible", "ory", "ional")  # "the password is `Required`"
 # "KEY=OTHER_KEY=…": the value belongs to the last name.

@@ -16,9 +16,10 @@ _ANY_WORD = "[A-Za-z]{3,12}"
 # Two or three words and a number: "Kick_Engine1662", "ObtainOcean1633", "smart22step!", "Whip&Place4113*".
 _WORDS_AND_NUMBER = compiled(
     rf"(?:{_CAPITALISED}(?:[-_.+@#$%&*!~^=]?{_CAPITALISED}){{1,2}}[-_.]?[0-9]{{2,6}}|"
-    rf"[a-z]{{3,12}}[+@#$%&*!~^=][a-z]{{3,12}}[0-9]{{1,6}}|"
+    rf"{_ANY_WORD}[-_.+@#$%&*!~^=]{_ANY_WORD}[0-9]{{1,6}}|[a-z]{{3,12}}[+@#$%&*!~^=][a-z]{{3,12}}[0-9]{{1,6}}|"
     rf"[a-z]{{3,12}}[0-9]{{2,4}}[a-z]{{3,12}}|{_CAPITALISED}[0-9]{{2,4}}{_CAPITALISED})[!?#$%&*+.@~]{{0,2}}"
 )
+_SYMBOL = compiled(r"[+@#$%&*!~^=]|[0-9][a-z]")
 _DATED = compiled(rf"{_ANY_WORD}[-_.@#!]?(?:19[4-9]|20[0-4])[0-9][!?#$%&*+.@~-]{{0,2}}")  # "jonas2019", "Roma1980."
 _NUMBERED = compiled(r"[A-Za-z]?[a-z]{3,14}[0-9]{3,6}[!?#$%&*+.@~]{0,2}")
 # Words drawn from a list: "ridge.tulip.mango.sofa".
@@ -44,12 +45,12 @@ _SHUFFLED = compiled(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8,40}")
 _SHUFFLED_BITS = 7.0
 # No password, however it is assigned: paths, calls, variables, addresses, files, versions, measures, algorithms.
 _NO_VALUE = compiled(
-    r"(?i)[$%<{@#/~-]|.*(?:\(|://|\]\(|\[|\.(?:c|cfg|conf|crt|css|csv|env|go|html?|ini|ipynb|java|js|json|jsx|key|lock|log|md|pem|"
+    r"(?i)\$(?![\w$]*[!@#%&*][\w!@#$%&*]*[0-9])|[%<{@#/~-]|.*(?:\(|://|\]\(|\[|\.(?:c|cfg|conf|crt|css|csv|env|go|html?|ini|ipynb|java|js|json|jsx|key|lock|log|md|pem|"
     r"php|png|py|rb|rs|sh|sql|svg|toml|tsx?|txt|xml|ya?ml|zip)$|@[\w-]+\.[a-z]{2,}|/)|v?[0-9]+(?:\.[0-9]+)+|"
     r"(?:sha|md|aes|rsa|utf|base|int|uint|float|rfc|iso|tls|ssl|http|oauth|argon|pbkdf|ed|hs|rs|es|ps|ipv|wpa|python|node|"
     r"windows|postgres|postgresql|mysql|debian|ubuntu|java|es|version|chapter|page|section|table|figure|step|line|port|"
     r"room|issue|ticket|user|test|server|host|build|level|option|part|api|gpt|claude|gemini|llama|cve)[-_]?v?[0-9]+\w{0,12}$|"
-    r"(?-i:[a-z][a-z0-9_]*\.[A-Z][A-Za-z0-9]+)$|[A-Z]{2,8}-[0-9]{1,6}$|[0-9]+[a-z]{0,8}$|[0-9]{4}-[0-9]{2}"
+    r"(?-i:[a-z][a-z0-9_]*\.[A-Z][A-Za-z0-9]+)$|(?-i:[A-Z]{2,8}-[0-9]{1,6})$|[0-9]+[a-z]{0,8}$|[0-9]{4}-[0-9]{2}"
 )
 
 
@@ -63,11 +64,13 @@ def is_composed(value: str, *, certain: bool, chosen: bool = True) -> bool:
     """
     if _is_harmless(value):
         return False
+    if _WORDS_AND_NUMBER.fullmatch(value):
+        return _is_words_and_number(value, certain=certain)
     if _DRAWN.fullmatch(value):
         return (certain or chosen) and _is_drawn(value, (2 if chosen else 4) if certain else 0)
     if looks_like_password(value) or _has_replaced_letters(value, certain=certain) or _has_neighbouring_keys(value):
         return True
-    if _WORDS_AND_NUMBER.fullmatch(value) or _DATED.fullmatch(value) or (certain and _NUMBERED.fullmatch(value)):
+    if _DATED.fullmatch(value) or (certain and _NUMBERED.fullmatch(value)):
         return not _is_identifier(value)
     return certain and _is_shuffled(value)
 
@@ -92,6 +95,17 @@ def _is_identifier(value: str) -> bool:
     from keepmum_scanner.identifier_words import IDENTIFIER_WORDS  # few texts need it
 
     return not IDENTIFIER_WORDS.isdisjoint(_words(value)) or value.lower().startswith(DESCRIPTIVE)
+
+
+def _is_words_and_number(value: str, *, certain: bool) -> bool:
+    """Whether words with a number are a password: most are capitalised, and few are words of identifiers."""
+    from keepmum_scanner.identifier_words import IDENTIFIER_WORDS  # few texts need it
+
+    words = _words(value)
+    known = sum(word in IDENTIFIER_WORDS for word in words)
+    if value.lower().startswith(DESCRIPTIVE) or (value.islower() and not certain and _SYMBOL.search(value) is None):
+        return False
+    return 2 * known <= len(words) if certain and value[0].isupper() else not known
 
 
 def _is_drawn(value: str, one_in: int) -> bool:

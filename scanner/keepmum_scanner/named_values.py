@@ -10,7 +10,7 @@ from __future__ import annotations
 from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.composed_passwords import is_composed
-from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials
+from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials, occurrences
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.values import trimmed
 
@@ -20,29 +20,32 @@ if TYPE_CHECKING:
 
     from keepmum_scanner.candidates import Candidate
     from keepmum_scanner.context import Context
+    from keepmum_scanner.credential_words import CredentialWord
 
     Span = tuple[int, int]
 
 _AFTER, _BEFORE = 96, 64  # characters after and before a name, within its line
 _DRAWN = 0.75  # share of words that are on a list from which passphrases are drawn
+_IN_CHAT = ("pass is ", "pass for ", "pw is ", "pw for ", "pwd is ")
 _SHORTEST = 6  # characters of a password
 _TRIED = 4  # words after a name
 # A word that may be a password; after a delimiter or a letter beyond ASCII.
 _WORD = compiled(r"(?<![A-Za-z0-9_.+/~$%&@#-])[A-Za-z0-9!#$%&*+@?^~][!#-&*+\-./0-9=?@A-Z^_a-z~]{5,63}")
 _MARK = compiled(r"[0-9!$@#&~]|[a-z][-._+][a-z]|[qQ][wW]|[A-Z]{2}[a-z]|[a-z][A-Z]")  # in each of them
 _QUOTE = f"(?:[{QUOTES}(\\[]{{1,3}}[ \\t]?)?"
+_END = r"(?:s|e|en|er|et|n|a|i|u|y|ja|[^\W\da-z_]{0,4})(?![a-z])"  # of a name
 _WORDS = r"(?:[ \t]+[^\s:=,;.!?]{1,24})"
 _NAMES = r"(?:[ \t]+[^\s:=,;!?]{1,24})"  # also of hosts, which contain dots
 # What stands between a name and its value: the rest of the name, a few words, and what assigns.
 _LINKED = compiled(
-    rf"^[^\W\d_]{{0,4}}[{QUOTES})\]]{{0,4}}(?:{_WORDS}{{0,7}}[ \t]*\)?(?:[:=]|{ARROWS}|[ \t]-[ \t])|"
+    rf"^{_END}[{QUOTES})\]]{{0,4}}(?:{_WORDS}{{0,7}}[ \t]*\)?(?:[:=]|{ARROWS}|[ \t]-[ \t])|"
     rf"{_NAMES}{{0,7}}?[ \t]+{IS}{NOW}:?|[^\s:=,;.!?A-Za-z0-9]{{0,10}}{_WORDS}{{0,3}}[ \t]?{ATTACHED_IS})"
     rf"[ \t]*{_QUOTE}$"
 )
 # "the API key, …, must be sent"; "changed yesterday: it is …".
-_APPOSED = compiled(r"^[^\W\d_]{0,2},[ \t]*$")
+_APPOSED = compiled(rf"^{_END},[ \t]*$")
 _PRONOUN = compiled(rf"[:;,.][ \t]+(?:it|this|that|er|es|sie|il|elle|он|now)[ \t]*(?:'s|{IS}){NOW}:?[ \t]*{_QUOTE}$")
-_ADJACENT = compiled(rf"^[^\W\d_]{{0,4}}[ \t]{{1,2}}{_QUOTE}$")
+_ADJACENT = compiled(rf"^{_END}[ \t]{{1,2}}{_QUOTE}$")
 _NEGATED = compiled(r"\b(?:not|never|no longer|isn't|nicht|kein\w*|pas|nunca|jamais|non)\b")
 _OTHER_ASSIGNMENT = compiled(r"[=:][ \t]*\S+[ \t]*[,;&][^,;&]*$|[.;!?][ \t]+[a-z]")
 # After a value: "… as API token", "… is the root password".
@@ -68,7 +71,7 @@ _SPACED = compiled(
 
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for composed passwords that are assigned to a name."""
-    for end, start, kind, short in context.credential_words[: context.case_limit]:
+    for end, start, kind, short in [*context.credential_words[: context.case_limit], *_in_chat(context)]:
         if context.checks_left <= 0:
             return
         if kind == CUE or (kind != CHOSEN and not names_only_credentials(context.lower, start, end)):
@@ -82,6 +85,14 @@ def find(context: Context) -> Iterator[Candidate]:
             span = _spaced(context, end)
         if span:
             yield ("secret.password", *span, EXPLICIT)
+
+
+def _in_chat(context: Context) -> Iterator[CredentialWord]:
+    """Short names that `credential_words` accepts only before a separator: "pw is …", "pass for the lab is …"."""
+    for name in [name for name in _IN_CHAT if name in context.lower]:
+        for start in occurrences(name, context.lower)[: context.case_limit]:
+            if not context.text[start - 1 : start].isalnum():
+                yield start + name.index(" "), start, CHOSEN, False
 
 
 def _after(context: Context, start: int, end: int, kind: int, *, short: bool) -> Span | None:
@@ -114,15 +125,15 @@ def _link(gap: str, *, is_word: bool) -> bool | None:
 
     `is_word` tells whether the name is a word of its own, and no part of an identifier.
     """
-    if _ADJACENT.match(gap):
-        return gap[-1:] in QUOTES
     if _NEGATED.search(gap):
         return None
     if _PRONOUN.search(gap):
         return True
     if _OTHER_ASSIGNMENT.search(gap):
         return None
-    return True if _LINKED.match(gap) or (is_word and _APPOSED.match(gap)) else None
+    if _LINKED.match(gap) or (is_word and _APPOSED.match(gap)):
+        return True
+    return gap[-1:] in QUOTES if _ADJACENT.match(gap) else None
 
 
 def _before(context: Context, start: int, kind: int) -> Span | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from bench.scanner import carriers_plain
+from bench.scanner import carriers_generate, carriers_plain
 from bench.scanner.corpus import Row
 
 __all__ = ["CARRIERS", "generated"]
 
 SEED = 20261122
 
-CARRIERS: Sequence[Callable[[random.Random], Iterator[Row]]] = (carriers_plain.rows,)
+CARRIERS: Sequence[Callable[[random.Random], Iterator[Row]]] = (carriers_plain.rows, carriers_generate.rows)
 
 
 def generated() -> list[Row]:
