@@ -113,7 +113,7 @@ _AUTHOR = re.compile(rf"({_WORD})(?: of the team)? {_DAY}$")
 _EVENT = re.compile(rf"- \d{{4}}-\d\d-\d\d {_WORD} [a-z]+(?: .*)?")
 _FIELD = re.compile(
     r"and [\d,]+ more$"
-    rf"|(?:Why|Source|Git|Supersedes|Superseded by|Ranked|Before \(mem_[0-9a-z]+, {_PROVENANCE}\)):(?: |$)"
+    rf"|(?:Why|Source|Git|Supersedes|Superseded by|Ranked|Before \((?:mem_[0-9a-z]+, )?{_PROVENANCE}\)):(?: |$)"
 )
 _HEADINGS = {
     "Instructions and preferences, noted by agents, unconfirmed:", "Decisions:", "Open work:", "Further notes:",

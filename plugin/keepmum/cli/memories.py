@@ -176,11 +176,12 @@ def _load(arguments: argparse.Namespace) -> int:
         loaded, missing = memory.load_each(arguments.ids)
         elsewhere = memory.elsewhere(loaded)
         remarks = {} if arguments.json else memory.remarks(loaded, _PATIENCE)
+        shown = briefing.full_each(loaded, elsewhere, remarks, memory.replaced(loaded))
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
     if arguments.json:
         console.print_json([serialization.to_json(item) for item in loaded])
-    for item in () if arguments.json else loaded:
-        console.out(briefing.full(item, elsewhere.get(item.id, ""), remarks))
+    for item, text in () if arguments.json else zip(loaded, shown, strict=True):
+        console.out(text)
         for revision in past.get(item.id, ()):
             before = serialization.parse(revision.before)
             change = f"{revision.action} by {word(revision.agent)}"

@@ -191,11 +191,14 @@ def full(memory: Memory, project: str = "", remarks: Mapping[str, str] = _NONE) 
 
 
 def full_each(
-    memories: Sequence[Memory], projects: Mapping[str, str] = _NONE, remarks: Mapping[str, str] = _NONE
+    memories: Sequence[Memory],
+    projects: Mapping[str, str] = _NONE,
+    remarks: Mapping[str, str] = _NONE,
+    replaced: Mapping[str, Memory] = MappingProxyType({}),
 ) -> list[str]:
-    """Each memory as `full` has it."""
+    """Each memory as `full` has it; `replaced` has, by memory id, the version before it."""
     shown = _Shown.of(memories, remarks, projects)
-    return [_full(memory, shown) for memory in memories]
+    return [_full(memory, shown, replaced.get(memory.id)) for memory in memories]
 
 
 def block(lines: Iterable[str], intro: str = _SHORT_INTRO) -> str:
@@ -341,7 +344,7 @@ def _parts(memory: Memory) -> tuple[str, str]:
     return memory.title, memory.text
 
 
-def _full(memory: Memory, shown: _Shown) -> str:
+def _full(memory: Memory, shown: _Shown, previous: Memory | None = None) -> str:
     head, rest = _parts(memory)
     lines = [shown.line(head, memory, " ".join(f"#{word(tag)}" for tag in memory.tags))]
     if rest:
@@ -352,7 +355,9 @@ def _full(memory: Memory, shown: _Shown) -> str:
         lines.append(labelled("Source", memory.source))
     if memory.git:
         lines.append(inline(f"Git: {memory.git.get('branch') or 'detached'}@{memory.git.get('commit')}"))
-    if memory.supersedes:
+    if previous is not None:
+        lines.append(_before(previous, memory))
+    elif memory.supersedes:
         lines.append(f"Supersedes: {_linked(memory.supersedes)}")
     if memory.superseded_by:
         lines.append(f"Superseded by: {_linked(memory.superseded_by)}")
@@ -385,7 +390,8 @@ def _forms(match: Match, shown: _Shown, *, explain: bool, marked: bool) -> tuple
 
 def _before(previous: Memory, memory: Memory) -> str:
     """What an older version of a memory said differently, in one line."""
-    return f"Before ({_linked(previous.id)}, {provenance(previous)}): {inline(_difference(previous, memory))}"
+    which = f"{_linked(previous.id)}, " if previous.id != memory.id else ""
+    return f"Before ({which}{provenance(previous)}): {inline(_difference(previous, memory))}"
 
 
 def _difference(previous: Memory, memory: Memory) -> str:

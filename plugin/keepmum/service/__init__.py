@@ -107,6 +107,7 @@ class MemoryService:
     resume = _method_of(Reader, Reader.resume)
     brief = _method_of(Reader, Reader.brief)
     history = _method_of(Reader, Reader.history)
+    replaced = _method_of(Reader, Reader.replaced)
     activity = _method_of(Reader, Reader.activity)
     trusted = _method_of(Reader, Reader.trusted)
     activity_days = _method_of(Reader, Reader.activity_days)

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ranking, similarity, validation
-from keepmum.core.errors import NotFound, ScannerFailed, StoreError
+from keepmum.core import briefing, ranking, serialization, similarity, validation
+from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import (
     LIMITS,
     Action,
@@ -151,6 +151,23 @@ class Reader:
         """The revisions of a memory before each change, latest first."""
         memory = lookup.find(self.context, reference)
         return [self.context.masker.revision(past) for past in self.context.store.history(memory.id)]
+
+    def replaced(self, memories: Sequence[Memory]) -> dict[str, Memory]:
+        """What each memory replaced, by its id: the memory that it supersedes, or its last version that said else."""
+        found = {memory.id: self._replaced(memory) for memory in memories}
+        return {memory: previous for memory, previous in found.items() if previous is not None}
+
+    def _replaced(self, memory: Memory) -> Memory | None:
+        context = self.context
+        with contextlib.suppress(StoreError, InvalidInput):
+            revisions = context.store.history(memory.id) if memory.revision > 1 else []
+            earlier = (serialization.parse(context.masker.revision(past).before) for past in revisions)
+            said_else = (past for past in earlier if (past.text, past.why) != (memory.text, memory.why))
+            if (previous := next(said_else, None)) is not None:
+                return previous
+            if memory.supersedes:
+                return next(iter(map(context.masker.memory, context.store.get([memory.supersedes]))), None)
+        return None
 
     def activity(
         self, limit: int = 50, *, everywhere: bool = False, wanted: LogFilter = EVERY_ENTRY, after: str = ""

@@ -1,4 +1,4 @@
-"""Recall, load and lookup by key: the results, their order, and that only loading counts as use."""
+"""Recall, load and lookup by key: the results, their order, and what counts as use."""
 
 from __future__ import annotations
 
@@ -116,6 +116,56 @@ def test_a_store_that_cannot_count_use_can_be_read(service: MemoryService, monke
     memory = service.remember("zebra").memory
     monkeypatch.setattr(service.store, "reinforce", busy)
     assert service.load([memory.id]) == [memory]
+
+
+def test_a_text_that_an_answer_gave_counts_as_used_with_a_later_write(open_memory: OpenService) -> None:
+    service = open_memory()
+    memory = service.remember("zebra").memory
+    service.note_use([memory.id])
+    assert service.find(memory.id).access_count == 0
+    service.activity()
+    assert (service.find(memory.id).access_count, service.find(memory.id).revision) == (1, 1)
+    service.note_use([memory.id])
+    service.close()
+    assert open_memory().find(memory.id).access_count == 2
+
+
+def test_each_use_is_written_at_most_once_when_the_store_is_busy(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (service.remember(text).memory.id for text in ("zebra", "horse"))
+    reinforce = service.store.reinforce
+
+    def busy_for_the_other(ids: list[str], now: int) -> None:
+        if other in ids:
+            raise StoreBusy
+        reinforce(ids, now)
+
+    service.note_use([one])
+    service.note_use([other])
+    with monkeypatch.context() as patched:
+        patched.setattr(service.store, "reinforce", busy_for_the_other)
+        with pytest.raises(StoreBusy):
+            service.activity()
+    service.activity()
+    assert [service.find(each).access_count for each in (one, other)] == [1, 1]
+
+
+# -- what a memory replaced
+
+
+def test_a_new_value_replaced_the_one_before(service: MemoryService) -> None:
+    service.remember("18 connections", key="pool")
+    service.remember("24 connections", key="pool")
+    memory = service.remember("24 connections", key="pool", importance=0.9).memory
+    assert service.replaced([memory])[memory.id].text == "18 connections"
+
+
+def test_a_memory_replaced_the_one_that_it_supersedes(service: MemoryService) -> None:
+    old = service.remember("18 connections").memory
+    new = service.remember("24 connections", supersedes=old.id).memory
+    assert service.replaced([old, new])[new.id].text == "18 connections"
+    assert old.id not in service.replaced([old, new])
 
 
 # -- keys and ids

@@ -137,7 +137,7 @@ class MemoryHandlers(DialectHandlers):
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
         loaded, missing = self._service.load_each(arguments["ids"])
         elsewhere, remarks = self._service.elsewhere(loaded), self._service.remarks(loaded)
-        shown = briefing.block(briefing.full_each(loaded, elsewhere, remarks))
+        shown = briefing.block(briefing.full_each(loaded, elsewhere, remarks, self._service.replaced(loaded)))
         return "\n".join([shown, *_not_done("Not loaded", missing)])
 
     def _forget(self, arguments: dict[str, Any]) -> str:
