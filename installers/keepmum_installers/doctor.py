@@ -25,7 +25,7 @@ from keepmum_installers.live import results
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
-__all__ = ["Probes", "examine", "servers"]
+__all__ = ["Probes", "examine", "servers", "to_review"]
 
 _SWITCHES = {
     "enabled": "Keepmum is switched off",
@@ -178,6 +178,8 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield problem("store", f"read only: {facts.get('reason')}", "Nothing can be stored until that is fixed.")
     if facts.get("notice"):
         yield note("store", str(facts["notice"]), "Compare with what you remember; the kept files are yours to delete.")
+    if waiting := to_review(facts):
+        yield note("review", waiting, "Run `keepmum review` in a terminal.")
     yield from servers(facts)
     for part in _parts(facts):
         yield from _files(part)
@@ -185,6 +187,12 @@ def _store(probes: Probes) -> Iterator[Finding]:
 
 def _number(fact: object) -> int:
     return fact if isinstance(fact, int) else 0
+
+
+def to_review(facts: Mapping[str, object]) -> str:
+    """How many items a person should review, from the facts of the store; empty for none."""
+    items = _number(facts.get("review"))
+    return f"{counted(items, 'item')} of this project to review" if items else ""
 
 
 def servers(facts: Mapping[str, object]) -> Iterator[Finding]:

@@ -33,6 +33,8 @@ def show_status(probes: doctor.Probes) -> int:
     console.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
     for reason in filter(None, (facts.get("reason"), facts.get("notice"))):
         console.say(f"  store     {reason}")
+    if waiting := doctor.to_review(facts):
+        console.say(f"  review    {waiting}: `keepmum review`")
     for server in doctor.servers(facts):
         console.say(f"  server    {server.says}")
     console.say(f"  project   {inline(f'{project}, at {folder}')} (known from {origin})")

@@ -2,39 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from typing import Self
 
-__all__ = ["read_key"]
+__all__ = ["Keyboard"]
 
-_INTERRUPT, _END = "\x03", "\x04"
-
-
-def read_key() -> str:
-    """The next key as a lower-case character; empty at the end of the input.
-
-    A special key, such as an arrow, is one key whose first character is the escape character.
-
-    Raises: KeyboardInterrupt for Ctrl-C.
-    """
-    sys.stdout.flush()
-    key = _windows_key() if os.name == "nt" else _terminal_key()
-    if key == _INTERRUPT:
-        raise KeyboardInterrupt
-    return "" if key == _END else key.lower()
+_INTERRUPT, _END, _ESCAPE = "\x03", "\x04", b"\x1b"
 
 
-def _terminal_key() -> str:
-    import termios
-    import tty
+class Keyboard:
+    """A terminal that gives each key at once and shows none; afterwards it is as it was before."""
 
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    try:
-        tty.setcbreak(descriptor, termios.TCSADRAIN)
-        return os.read(descriptor, 64).decode(errors="replace")[:1]  # a special key sends several characters at once
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    def __enter__(self) -> Self:
+        if os.name != "nt":
+            import termios
+            import tty
+
+            self._before = termios.tcgetattr(sys.stdin.fileno())
+            tty.setcbreak(sys.stdin.fileno(), termios.TCSADRAIN)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if os.name != "nt":
+            import termios
+
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        """The terminal as it was before, for a line or an editor."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    @staticmethod
+    def read() -> str:
+        """The next key as a lower-case character; empty at the end of the input.
+
+        A special key, such as an arrow, is one key: the escape character.
+
+        Raises: KeyboardInterrupt for Ctrl-C.
+        """
+        sys.stdout.flush()
+        key = _windows_key() if os.name == "nt" else _terminal_key(sys.stdin.fileno())
+        if key == _INTERRUPT:
+            raise KeyboardInterrupt
+        return "" if key == _END else key.lower()
+
+
+def _terminal_key(descriptor: int) -> str:
+    import select
+
+    key = os.read(descriptor, 1)
+    if key == _ESCAPE:  # a special key sends several characters at once, up to a letter
+        while select.select([descriptor], [], [], 0)[0] and not os.read(descriptor, 1).isalpha():
+            pass
+    return key.decode(errors="replace")
 
 
 def _windows_key() -> str:

@@ -111,9 +111,11 @@ class Probes:
     """Facts of the core for `keepmum status` and `doctor`, whose package must not import it."""
 
     def store(self) -> dict[str, JsonValue]:
-        """Health facts of the store."""
+        """Health facts of the store, and how many items are to be reviewed in this project."""
         with console.Session(notices=False) as memory:  # the facts include the notices
-            return memory.health()
+            facts = memory.health()
+            sound = facts.get("integrity") == "ok"  # a damaged store is reported, and repaired by the next use
+            return {**facts, "review": sum(memory.review_counts().values()) if sound else 0}
 
     def settings(self) -> list[tuple[str, str, str]]:
         """Name, value as in a TOML file, and source of every setting in effect."""

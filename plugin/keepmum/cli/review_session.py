@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from keepmum.cli import console
-from keepmum.cli.keyboard import read_key
+from keepmum.cli.keyboard import Keyboard
 from keepmum.core import briefing
 from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.core.framing import inline, labelled, quoted
@@ -41,22 +41,27 @@ _MEANINGS = {
     "q": "quit",
     "?": "this help",
 }
+_SHORT = {
+    **_KEYS, "1": "first", "2": "second", "n": "next", "u": "undo", "q": "quit", "?": "help",
+}  # fmt: skip
 _PAGE = 50
 _MIN_WIDTH = 20  # columns
 
 
 def run(memory: MemoryService, groups: Sequence[Group]) -> int:
     """Go through the queue until it ends or the person quits; returns how many items were decided."""
-    session = _Session(memory, groups)
-    with suppress(EOFError):
-        session.run()
-    return session.decided
+    with Keyboard() as keyboard:
+        session = _Session(memory, groups, keyboard)
+        with suppress(EOFError):
+            session.run()
+        return session.decided
 
 
 class _Session:
-    def __init__(self, memory: MemoryService, groups: Sequence[Group]) -> None:
+    def __init__(self, memory: MemoryService, groups: Sequence[Group], keyboard: Keyboard) -> None:
         self._memory = memory
         self._groups = groups
+        self._keyboard = keyboard
         self._undo: list[tuple[ReviewItem, str]] = []
         self.decided = 0
 
@@ -94,9 +99,9 @@ class _Session:
         keys = [key for key, decision in _KEYS.items() if decision in item.actions]
         extra = ["1", "2"] if len(item.memories) > 1 else []
         offered = [*keys, *extra, "n", *(["u"] if self._undo else []), "q", "?"]
-        _say(" ".join(f"[{key}]{_short(key)}" for key in offered))
+        _say(" ".join(f"[{key}]{_SHORT[key]}" for key in offered))
         while True:
-            key = read_key()
+            key = self._keyboard.read()
             if key in {"q", ""}:
                 raise EOFError
             if key == "n":
@@ -116,9 +121,11 @@ class _Session:
         choice = Choice(decision, memory=meant.id)
         try:
             if decision == "wrong":
-                choice = choice._replace(reason=_line("Why is it wrong? (Enter for no reason) "))
+                with self._keyboard.released():
+                    choice = choice._replace(reason=_line("Why is it wrong? (Enter for no reason) "))
             elif decision == "edit":
-                text = _edited(meant.text)
+                with self._keyboard.released():
+                    text = _edited(meant.text)
                 if text is None:
                     _say("Nothing was changed.")
                     return False
@@ -130,7 +137,7 @@ class _Session:
         self._undo.append((item, done.undo))
         self.decided += 1
         waits = f"; queued, {done.queued} in the queue" if done.queued else ""
-        _say(f"{_MEANINGS[_key_of(decision)].partition(':')[0].capitalize()}{waits}. u undoes it.")
+        _say(f"Decided: {decision}{waits}. [u] undoes it.")
         return True
 
     def _revert(self) -> None:
@@ -162,14 +169,6 @@ class _Session:
     def _help(keys: Sequence[str]) -> None:
         for key in keys:
             _say(f"{key}  {_MEANINGS[key]}", "   ")
-
-
-def _short(key: str) -> str:
-    return {"s": "later", "?": "help"}.get(key, _MEANINGS[key].partition(":")[0].partition(",")[0])
-
-
-def _key_of(decision: Decision) -> str:
-    return next(key for key, known in _KEYS.items() if known == decision)
 
 
 def _say(text: str, indent: str = "  ") -> None:

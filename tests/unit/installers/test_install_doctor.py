@@ -130,6 +130,12 @@ def test_error_of_every_check_is_reported_once(spec: InstallSpec, machine: Machi
     assert [each.about for each in found if each.says == "config.toml:1 is not TOML"] == ["settings"]
 
 
+@pytest.mark.parametrize(("items", "says"), [(0, []), (1, ["1 item of this project to review"])])
+def test_items_to_review_are_counted(spec: InstallSpec, machine: Machine, items: int, says: list[str]) -> None:
+    facts = {"integrity": "ok", "writable": True, "memories": 3, "indexed": 3, "review": items}
+    assert [each.says for each in _findings(spec, machine, "review", Probes(facts))] == says
+
+
 def test_damaged_store_is_reported_once_with_its_journal_files(spec: InstallSpec, machine: Machine) -> None:
     os.makedirs(machine.home)
     for name in ("memory.db.corrupt-1", "memory.db.corrupt-1-wal", "memory.db.corrupt-1-shm"):
