@@ -20,7 +20,7 @@ from keepmum.stores import CompositeSpec, MarkdownSpec, RestSpec, SqliteSpec, St
 from keepmum.system.folders import user_home
 from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import repository
-from keepmum.workspace.resolve import Workspace, backend_kind, left_out, resolve, server_of
+from keepmum.workspace.resolve import Workspace, backend_kind, is_users_server, left_out, resolve, server_of
 from keepmum_hooks import places
 
 __all__ = ["INSTALLED", "moved", "open_memory", "open_session"]
@@ -219,6 +219,7 @@ def _rest_spec(
         drains=drains,
         trailer=chosen.backend.v1_trailer,
         projects={found.id: found.name},
+        approved=is_users_server(chosen, named.origin),
     )
 
 

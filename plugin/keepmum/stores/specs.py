@@ -31,6 +31,7 @@ class RestSpec(NamedTuple):
     drains: bool = False  # whether queued writes are sent in the background
     trailer: bool = False  # whether fields that the first API cannot hold are appended to the text
     projects: Mapping[str, str] = MappingProxyType({})  # project id to the name that the server knows
+    approved: bool = False  # whether the user chose this server; what others say is from outside
 
 
 class MarkdownSpec(NamedTuple):

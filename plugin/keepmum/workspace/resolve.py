@@ -12,7 +12,16 @@ from keepmum.workspace import credentials, project, settings
 from keepmum.workspace.git.repository import find_repository
 from keepmum_hooks import places
 
-__all__ = ["Workspace", "backend_kind", "key_for", "left_out", "resolve", "resolve_folder", "server_of"]
+__all__ = [
+    "Workspace",
+    "backend_kind",
+    "is_users_server",
+    "key_for",
+    "left_out",
+    "resolve",
+    "resolve_folder",
+    "server_of",
+]
 
 _NAMING_VARIABLES = frozenset(
     {"KEEPMUM_PROJECT", "DEFAULT_PROJECT", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_AGENT_SESSION_ID"}
@@ -84,6 +93,14 @@ def key_for(chosen: settings.Settings, environ: Mapping[str, str], origin: str) 
     """
     approved, listed = settings.is_approved(chosen, origin), origin in chosen.named
     return credentials.find(chosen.home, environ, origin, approved=approved, listed=listed)
+
+
+def is_users_server(chosen: settings.Settings, origin: str) -> bool:
+    """Whether the user chose a server: in their own settings, or by storing a key for it.
+
+    Raises: SettingsError when the credentials file is invalid.
+    """
+    return origin in chosen.named or (chosen.home is not None and origin in credentials.origins(chosen.home))
 
 
 def server_of(chosen: settings.Settings, environ: Mapping[str, str]) -> credentials.Server:

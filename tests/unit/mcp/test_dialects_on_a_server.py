@@ -55,7 +55,7 @@ def test_project_value_round_trips_through_the_server(fake: FakeServer) -> None:
 def test_another_machine_takes_over_a_handoff_if_the_server_keeps_its_fields(
     httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, *, trailer: bool
 ) -> None:
-    monkeypatch.setenv("MEMORY_API_URL", behind(httpserver, FakeServer(newest=version)))
+    origin = behind(httpserver, FakeServer(newest=version))
     monkeypatch.setenv("MEMORY_API_KEY", KEY)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
@@ -63,7 +63,7 @@ def test_another_machine_takes_over_a_handoff_if_the_server_keeps_its_fields(
     def go_to(machine: str) -> None:
         monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / machine))
         (tmp_path / machine).mkdir(mode=0o700)
-        settings = f"[backend]\nv1_trailer = {str(trailer).lower()}\n"
+        settings = f'[backend]\norigin = "{origin}"\nv1_trailer = {str(trailer).lower()}\n'  # the user approves it
         (tmp_path / machine / "config.toml").write_text(settings, encoding="utf-8")
 
     go_to("first")

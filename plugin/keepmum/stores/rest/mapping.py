@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepmum.core import ids, keys, serialization
+from keepmum.core import ids, keys, serialization, trust
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LISTED, Filter, JsonValue, Memory
+from keepmum.core.memory import LISTED, Filter, JsonValue, Memory, Scope, Trust
 from keepmum.stores.rest.api import ListedMemory, LoadedMemory
 
 __all__ = [
@@ -43,6 +43,7 @@ _TRAILER_FIELDS = (
     "expires_at",
     "tier",
 )
+_OF_THIS_MACHINE = ("trust", "source_kind", "confirmed_at", "confirmed_by", "pinned", "citations")
 _TRAILER_START = "\n\n```yaml keepmum\n"
 _TRAILER = re.compile(r"\n\n```yaml keepmum\n((?:[a-z_]+: [^\n]*\n)*)```\s*\Z")
 _EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
@@ -80,25 +81,30 @@ def dropped_fields(memory: Memory) -> list[str]:
     return [name for name in _extras(memory) if name not in {"tier", "confidence"}]
 
 
-def listed_memory(item: ListedMemory, known: Memory | None, project: str, now: int) -> Memory:
-    """A memory from a search result, with what this machine knows of it."""
-    complete = _complete_memory(item.memory_json, item.id, known)
+def listed_memory(item: ListedMemory, known: Memory | None, project: str, now: int, level: Trust) -> Memory:
+    """A memory from a search result of a server of trust `level`, with what this machine knows of it."""
+    complete = _complete_memory(item.memory_json, item.id, known, level)
     if complete is not None:
         return complete
     if known is not None and known.status == "active":
         known = replace(known, project=project) if known.project == item.project else known  # was a name
-        return known if known.title == item.title else replace(known, title=item.title, origin=LISTED)
+        if known.title == item.title:
+            return known
+        return trust.unconfirmed(replace(known, title=item.title, origin=LISTED), level)
     at = item.created_at or now
     return replace(
         _EMPTY, id=memory_id(item.id), text=item.title or "(untitled)", title=item.title, project=project,
-        created_at=at, updated_at=item.updated_at or at, origin=LISTED, agent="unknown",
+        created_at=at, updated_at=item.updated_at or at, origin=LISTED, agent="unknown", trust=level,
         revision=known.revision + 1 if known else 0,  # below the server's, which a change of the memory has to name
     )  # fmt: skip
 
 
-def loaded_memory(item: LoadedMemory, known: Memory | None, project: str, now: int) -> Memory:
-    """A memory with its text. Fields that the server cannot hold come from its trailer or from this machine."""
-    complete = _complete_memory(item.memory_json, item.id, known)
+def loaded_memory(item: LoadedMemory, known: Memory | None, project: str, now: int, level: Trust) -> Memory:
+    """A memory with its text. Fields that the server cannot hold come from its trailer or from this machine.
+
+    What this machine has in the same form keeps its trust; everything else has the server's `level`.
+    """
+    complete = _complete_memory(item.memory_json, item.id, known, level)
     if complete is not None:
         return complete
     text, extras = _split_trailer(item.text)
@@ -113,7 +119,7 @@ def loaded_memory(item: LoadedMemory, known: Memory | None, project: str, now: i
     if known is not None and known.status == "active" and is_loaded(known) and _content(memory) == _content(known):
         return known
     memory = replace(memory, updated_at=max(created, item.updated_at or 0), revision=_next_revision(known))
-    return _with_trailer(memory, extras)
+    return _with_trailer(trust.unconfirmed(replace(memory, source_kind=None), level), extras)
 
 
 def is_loaded(memory: Memory) -> bool:
@@ -140,7 +146,9 @@ def is_same_text(one: str, other: str) -> bool:
     return one.casefold().split() == other.casefold().split()
 
 
-def _complete_memory(values: Mapping[str, JsonValue] | None, server_id: str, known: Memory | None) -> Memory | None:
+def _complete_memory(
+    values: Mapping[str, JsonValue] | None, server_id: str, known: Memory | None, level: Trust
+) -> Memory | None:
     """The memory in `values`, from a server of version 2; None without values, and when they exceed our limits."""
     if values is None:
         return None
@@ -148,10 +156,13 @@ def _complete_memory(values: Mapping[str, JsonValue] | None, server_id: str, kno
         memory = serialization.parse({**values, "id": memory_id(server_id)})
     except InvalidInput:
         return None
-    memory = replace(memory, scope="shared" if memory.scope == "shared" else "project", session=None, user=None)
+    scope: Scope = "shared" if memory.scope == "shared" else "project"
+    memory = trust.unconfirmed(replace(memory, scope=scope, session=None, user=None), level)
     if known is None:
         return memory
     merged = replace(memory, accessed_at=known.accessed_at, access_count=known.access_count, session=known.session)
+    if trust.says_the_same(merged, known):
+        merged = replace(merged, **{name: getattr(known, name) for name in _OF_THIS_MACHINE})
     return known if replace(merged, revision=known.revision) == known and merged.revision <= known.revision else merged
 
 

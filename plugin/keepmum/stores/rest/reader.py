@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keepmum.core import ids, ranking
 from keepmum.core.errors import KeyRefused, StoreError
-from keepmum.core.memory import Filter, Memory
+from keepmum.core.memory import Filter, Memory, Trust
 from keepmum.stores.base import LocalStore
 from keepmum.stores.outbox import Outbox
 from keepmum.stores.rest import mapping
@@ -54,6 +54,7 @@ class ServerReader:
         outbox: Outbox,
         projects: Mapping[str, str],
         clock: Callable[[], float],
+        level: Trust,
     ) -> None:
         self._breaker = breaker
         self._mirror = mirror
@@ -61,6 +62,7 @@ class ServerReader:
         self._outbox = outbox
         self._projects = projects  # configured names by project id; they take precedence over names seen before
         self._clock = clock
+        self._level: Trust = level  # of what the server says
         self.cut = ""  # why the last list lacks memories; empty when it is complete
         self._lists: dict[tuple[str | None, bool], tuple[float, str]] = {}  # when they were requested, and `cut`
         self._loaded_at: dict[str, float] = {}
@@ -208,7 +210,11 @@ class ServerReader:
         names = self._project_names()
         return [
             mapping.listed_memory(
-                item, known.get(mapping.memory_id(item.id)), mapping.project_of(item.project, current, names), now
+                item,
+                known.get(mapping.memory_id(item.id)),
+                mapping.project_of(item.project, current, names),
+                now,
+                self._level,
             )
             for item in listed
         ]
@@ -219,7 +225,7 @@ class ServerReader:
         for item in loaded:
             before = known.get(mapping.memory_id(item.id))
             project = mapping.project_of(item.project, None, names) if before is None else before.project or ""
-            memories.append(mapping.loaded_memory(item, before, project, now))
+            memories.append(mapping.loaded_memory(item, before, project, now, self._level))
         return memories
 
     def _remove_unlisted(self, api: Api, project: str, listed: set[str], now: int) -> bool:

@@ -70,8 +70,9 @@ class RestStore:
         self._breaker = CircuitBreaker(spec.server, connect, clock)
         self._cache = WriteBehindCache(mirror)
         self._reader = ServerReader(
-            self._breaker, mirror=mirror, cache=self._cache, outbox=outbox, projects=spec.projects, clock=clock
-        )
+            self._breaker, mirror=mirror, cache=self._cache, outbox=outbox, projects=spec.projects, clock=clock,
+            level="team" if spec.approved else "outside",
+        )  # fmt: skip
         self._writer = ServerWriter(
             self._breaker, mirror=mirror, reader=self._reader, outbox=outbox, lock=lock, drains=spec.drains,
             trailer=spec.trailer,
