@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 
@@ -43,10 +44,21 @@ def _install(arguments: argparse.Namespace) -> int:
     home = console.state_home()
     with Bar() as bar:
         new = installing.install(MINILM, home, arguments.source, bar.show)
+    _measure(home)
     console.out(f"{MINILM.name} is {'installed' if new else 'already installed'}: {MINILM.folder(home)}")
     if new and sys.stdin is not None and sys.stdin.isatty():  # a person, not the installer
         console.err("running servers use it from their next search on")
     return 0
+
+
+def _measure(home: str) -> None:
+    """Measure the installed model, so that its first use need not; what prevents it also prevents its use."""
+    from keepmum.embedding import calibrate
+    from keepmum.embedding.local_model import MINILM
+    from keepmum.embedding.minilm import MiniLm
+
+    with contextlib.suppress(EmbeddingError):
+        calibrate(MiniLm.open(MINILM.folder(home)), home)
 
 
 def _status(arguments: argparse.Namespace) -> int:

@@ -227,6 +227,7 @@ class Match:
     legs: Legs | None = None  # None without a query
     previous: Memory | None = None  # an older version with other content, which this one stands for
     band: Band = "match"
+    fit: float = 1.0  # 0 to 1, comparable between queries; a match has at least .5
 
 
 class Candidate(NamedTuple):

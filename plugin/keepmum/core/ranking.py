@@ -20,6 +20,7 @@ __all__ = [
     "index_terms",
     "is_lone_character",
     "is_stop_word",
+    "is_unspaced",
     "prior",
     "rank",
     "stem",
@@ -40,6 +41,8 @@ _MAX_TERMS = 32
 # Endings of forms of an English word, the longest first, each with the length of the shortest stem it is removed from:
 # `location` and `located` are one word, `mission` and `missed` are not.
 _ENDINGS = (("ions", 5), ("ings", 3), ("ion", 5), ("ing", 3), ("es", 3), ("ed", 3), ("s", 3), ("e", 3))
+_SHORTEST_Y = 3  # letters of a word whose ending `y` may change, as in `queries`
+_VOWELS = "aeiou"
 _MAX_PRIOR = 1.05  # of a memory of this project with importance 1 that has not faded
 _OTHER_PROJECT = 0.6  # factor for memories of other projects
 OUTSIDE = 0.8  # factor for text from outside: less than the lowest prior of a comparable match
@@ -78,10 +81,15 @@ def index_terms(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """An English word without the ending of its form, so that `location` and `located` are one word."""
+    """An English word without the ending of its form, so that `location` and `located` are one word.
+
+    `query` becomes `queri`, as `queries` does.
+    """
     for ending, shortest in _ENDINGS:
         if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) >= shortest:
             return word[: -len(ending)]
+    if word.endswith("y") and len(word) > _SHORTEST_Y and word[-2] not in _VOWELS:
+        return f"{word[:-1]}i"
     return word
 
 
@@ -115,6 +123,11 @@ def is_stop_word(word: str) -> bool:
     return word in _STOP_WORDS
 
 
+def is_unspaced(term: str) -> bool:
+    """Whether a term is of a script without spaces between words."""
+    return not term.isascii() and _UNSPACED.fullmatch(term) is not None
+
+
 def embedding_text(memory: Memory) -> str:
     """The text of a memory that is embedded: title, text and tags, with camelCase split, which models read better.
 
@@ -133,14 +146,6 @@ class Ranked(NamedTuple):
     lexical: float  # 0 to 1, relative to the best lexical score
     ranks: tuple[int, int]  # in lexical and in vector search, from 1; 0 when not found by it
     prior: float  # the factor for age, importance and project
-
-    @property
-    def why(self) -> str:
-        """The values in one line, for `explain`."""
-        lexical_rank, vector_rank = self.ranks
-        parts = [f"lexical {self.lexical:.2f} (rank {lexical_rank})"] if lexical_rank else []
-        parts += [f"vector {self.candidate.cosine or 0.0:.2f} (rank {vector_rank})"] if vector_rank else []
-        return ", ".join([*parts, f"prior {self.prior:.2f}"])
 
 
 def rank(candidates: Sequence[Candidate], wanted: Filter, limit: int | None = None) -> list[Ranked]:

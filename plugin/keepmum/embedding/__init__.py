@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from keepmum.core.calibration import Calibration
 from keepmum.core.errors import ModelMissing
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.base import Embedder
 from keepmum.embedding.local_model import MINILM
 from keepmum.workspace.settings import Settings
 
-__all__ = ["EMBEDDERS", "BackgroundEmbedder", "Embedder", "in_background", "open_embedder"]
+__all__ = ["EMBEDDERS", "BackgroundEmbedder", "Embedder", "calibrate", "in_background", "open_embedder"]
 
 
 def open_embedder(chosen: Settings, environ: Mapping[str, str]) -> Embedder:
@@ -30,7 +31,21 @@ def in_background(chosen: Settings, environ: Mapping[str, str]) -> BackgroundEmb
     provider = chosen.embedding.provider
     if provider == "none":
         return None
-    return BackgroundEmbedder(lambda: open_embedder(chosen, environ), remote=provider in _REMOTE)
+    return BackgroundEmbedder(
+        lambda: open_embedder(chosen, environ),
+        calibrate=lambda embedder: calibrate(embedder, chosen.home),
+        remote=provider in _REMOTE,
+    )
+
+
+def calibrate(embedder: Embedder, home: str | None) -> Calibration:
+    """What was measured of a model; it is measured now, in up to some seconds, when `home` has no figure of it.
+
+    Raises: EmbeddingError.
+    """
+    from keepmum.embedding import calibration  # rarely needed before the first search
+
+    return calibration.calibrate(embedder, home)
 
 
 def _local(chosen: Settings, _: Mapping[str, str]) -> Embedder:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from keepmum.core.calibration import COMMON, Calibration
 from keepmum.core.errors import KeepmumError, ModelMissing
 from keepmum.embedding.base import Embedder
 
@@ -18,17 +19,25 @@ class BackgroundEmbedder:
     """Opens an embedder once, in a thread; after a failure `retry` tries again."""
 
     def __init__(
-        self, opener: Callable[[], Embedder], *, remote: bool = False, retry_seconds: float = _RETRY_SECONDS
+        self,
+        opener: Callable[[], Embedder],
+        *,
+        calibrate: Callable[[Embedder], Calibration] | None = None,
+        remote: bool = False,
+        retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
         """Prepare to open an embedder.
 
         Args:
             opener: opens the embedder; runs in the thread.
+            calibrate: measures it, in the thread too; without it, its cosines are taken as they are.
             remote: whether the embedder is behind a network, so that no write may wait for it or depend on it.
             retry_seconds: the minimum time from a failure to the next attempt.
         """
         self.remote = remote
+        self.calibration = COMMON  # of the embedder, once it is open
         self._opener = opener
+        self._calibrate = calibrate
         self._retry_seconds = retry_seconds
         self._lock = threading.Lock()
         self._started = False
@@ -78,7 +87,10 @@ class BackgroundEmbedder:
 
     def _open(self) -> None:
         try:
-            self._embedder = self._opener()
+            opened = self._opener()
+            if self._calibrate is not None:
+                self.calibration = self._calibrate(opened)
+            self._embedder = opened
             self._problem = ""
         except KeepmumError as error:
             self._missing = isinstance(error, ModelMissing)

@@ -16,6 +16,7 @@ from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles, briefed
 from keepmum.service.citations import Citations
 from keepmum.service.embeddings import Embeddings
+from keepmum.service.sizes import Sizes
 from keepmum.stores import Receipt, StaleWrite, Store
 from keepmum.stores.base import local
 
@@ -84,6 +85,7 @@ class ServiceContext:
     masker: masking.Masker
     embeddings: Embeddings
     citations: Citations
+    sizes: Sizes
     log: ActivityLog
     briefings: BriefingFiles | None
 
@@ -111,6 +113,7 @@ class ServiceContext:
             masker=masker,
             embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
             citations=Citations(store, scan),
+            sizes=Sizes(store),
             log=log,
             briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
         )

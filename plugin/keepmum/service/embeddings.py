@@ -6,12 +6,14 @@ import os
 import threading
 
 from keepmum.core import ranking
+from keepmum.core.calibration import COMMON, Calibration
 from keepmum.core.errors import EmbeddingError
 from keepmum.core.memory import Embedding, Memory
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.base import Embedder
 from keepmum.service.backlog import Backlog
+from keepmum.service.calibrated_search import CalibratedSearch, calibrated
 from keepmum.stores.base import QueryVector, Store, VectorSearch
 from keepmum.system.background import BackgroundTask
 from keepmum.system.heap import limit_free_memory
@@ -70,6 +72,16 @@ class Embeddings:
         if embedder is None or self._vectors is None:
             return ""
         return self._failed or _other_model(self._vectors, embedder) or self._backlog.problem or self._vectors.problem
+
+    @property
+    def search(self) -> VectorSearch | CalibratedSearch | None:
+        """Search by the store's vectors, with cosines on the common scale; None in a store without vectors."""
+        return None if self._vectors is None else calibrated(self._vectors, self.calibration)
+
+    @property
+    def calibration(self) -> Calibration:
+        """What was measured of the model; without one, the common scale."""
+        return COMMON if self._embedder is None else self._embedder.calibration
 
     @property
     def usable(self) -> bool:

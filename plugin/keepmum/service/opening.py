@@ -321,4 +321,5 @@ def _background(embedder: Embedder | Literal["installed"] | None) -> BackgroundE
         return None
     if embedder == INSTALLED:
         return embedding.in_background(settings.load(os.environ, None), os.environ)
-    return BackgroundEmbedder(lambda: embedder)
+    home = places.home(os.environ)
+    return BackgroundEmbedder(lambda: embedder, calibrate=lambda opened: embedding.calibrate(opened, home))

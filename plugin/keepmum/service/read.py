@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ranking, serialization, similarity, validation
+from keepmum.core import briefing, ranking, relevance, serialization, similarity, validation
 from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import (
     LIMITS,
+    LISTED,
     Action,
     Activity,
     Candidate,
@@ -53,13 +54,15 @@ class Reader:
         order: Order = "updated",
         tokens: int | None = None,
         quiet: bool = False,
+        weak: bool = False,
         **wanted: Unpack[Wanted],
     ) -> list[Match]:
         """The memories that match best, best first; without a query those that pass the filters, latest first.
 
-        Of duplicates only the best is returned. With `tokens`, the list ends before the texts cost more than that
-        together, but has at least one. Being found does not reinforce a memory (see `note_use`). A `quiet` search is
-        not logged: it is a person's in a dashboard.
+        Memories that hardly answer the query are left out, and when none answers it, only two weak matches are
+        returned at most; with `weak` all are returned. Of duplicates only the best is returned. With `tokens`, the list
+        ends before the texts cost more than that together, but has at least one. Being found does not reinforce a
+        memory (see `note_use`). A `quiet` search is not logged: it is a person's in a dashboard.
 
         Raises: InvalidInput, StoreError.
         """
@@ -67,13 +70,18 @@ class Reader:
         text = validation.clean("query", query or "", LIMITS.query)
         accepted = lookup.filter_of(context, wanted)
         if not text:
-            found = context.store.browse(accepted, order=order, limit=limit, offset=offset)
-            return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in found])
+            latest = context.store.browse(accepted, order=order, limit=limit, offset=offset)
+            return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in latest])
         vector = context.embeddings.of_query(text)
         logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
         candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
-        ranked = self._without_duplicates(ranking.rank(candidates, accepted, _SPARE + offset + limit))
-        matches = _within(tokens, self._matches(ranked[offset : offset + limit]))
+        most = max(relevance.WINDOW, offset + limit)
+        ranked = self._without_duplicates(ranking.rank(candidates, accepted, _SPARE + most))
+        found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked[:most]])}
+        judged = self._judged([each for each in ranked if each.candidate.id in found], found, text, accepted)
+        if not weak:
+            judged = relevance.answering(judged)
+        matches = _within(tokens, [self._match(each, found) for each in judged[offset : offset + limit]])
         if not quiet:
             detail = f"{logged} ({len(matches)} found)"
             context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
@@ -259,27 +267,35 @@ class Reader:
 
     def _candidates(self, text: str, vector: QueryVector, accepted: Filter, limit: int) -> list[Candidate]:
         words = ranking.terms(text)
-        vectors = self.context.store.features.vector_search
+        vectors = self.context.embeddings.search
         if vectors is not None:
             return vectors.search(words, vector, accepted, limit)
         return [Candidate.lexical_only(*pair) for pair in self.context.store.search(words, accepted, limit)]
 
     def _without_duplicates(self, ranked: list[ranking.Ranked]) -> list[ranking.Ranked]:
         """Ranked candidates without those that repeat a better one."""
-        vectors = self.context.store.features.vector_search
+        vectors = self.context.embeddings.search
         if vectors is None or all(each.candidate.cosine is None for each in ranked):
             return ranked
         repeats = vectors.duplicates([each.candidate.id for each in ranked], similarity.SAME)
         return [each for each in ranked if each.candidate.id not in repeats]
 
-    def _matches(self, ranked: Sequence[ranking.Ranked]) -> list[Match]:
-        """The memories of ranked candidates as they may be shown; those that were purged since are left out."""
-        found = {memory.id: memory for memory in self.context.store.get([each.candidate.id for each in ranked])}
-        return [
-            Match(self.context.masker.memory(found[each.candidate.id]), each.score, each.why)
+    def _judged(
+        self, ranked: Sequence[ranking.Ranked], found: Mapping[str, Memory], query: str, accepted: Filter
+    ) -> list[relevance.Judged]:
+        """How well each memory answers the query. What a server found in its own way is taken as it is."""
+        store = self.context.store
+        is_foreign = "search" in store.capabilities.cannot and all(each.candidate.cosine is None for each in ranked)
+        texts = [
+            None if is_foreign or (memory := found[each.candidate.id]).origin == LISTED else _searched(memory)
             for each in ranked
-            if each.candidate.id in found
         ]
+        return relevance.judge(ranked, texts, ranking.terms(query), self.context.sizes.of(accepted))
+
+    def _match(self, judged: relevance.Judged, found: Mapping[str, Memory]) -> Match:
+        """A judged memory as it may be shown."""
+        memory, legs = self.context.masker.memory(found[judged.ranked.candidate.id]), judged.legs
+        return Match(memory, judged.ranked.score, relevance.explanation(legs), legs, band=judged.band, fit=judged.fit)
 
     def _briefed(self) -> list[Memory]:
         """The memories that a session should know from its start, as they may be shown."""
@@ -294,6 +310,11 @@ class Reader:
         except ScannerFailed:
             return f"{what} that was not logged, because the scanner failed"
         return text
+
+
+def _searched(memory: Memory) -> str:
+    """All fields of a memory in which words are looked up."""
+    return "\n".join(filter(None, [memory.title, memory.text, memory.why, memory.key, *memory.tags]))
 
 
 def _within(tokens: int | None, matches: list[Match]) -> list[Match]:

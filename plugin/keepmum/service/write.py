@@ -338,21 +338,27 @@ class Writer:
 
     def _marked_wrong(self, new: Memory) -> tuple[WrongMark, float] | None:
         """A person's mark on the text of a memory, or on a similar one; a person's own writes need no warning."""
-        context, state = self.context, self.context.store.features.review_state
+        context, state, scale = (
+            self.context,
+            self.context.store.features.review_state,
+            self.context.embeddings.calibration,
+        )
         if state is None or context.options.trust == "person":
             return None
         place = context.place
         spaces = {new.space, *(space_of(scope, place.project, place.session, place.user) for scope in SCOPES)}
-        found = state.wrong_like(sorted(spaces), new.text, context.embeddings.of_stored(new), similarity.NEAR)
+        found = state.wrong_like(
+            sorted(spaces), new.text, context.embeddings.of_stored(new), scale.from_common(similarity.NEAR)
+        )
         if not found:
             return None
         mark, cosine = found[0]
-        return mark._replace(reason=context.masker.text(mark.reason)), cosine
+        return mark._replace(reason=context.masker.text(mark.reason)), scale.to_common(cosine)
 
     def _similar(self, new: Memory) -> tuple[Similar, ...]:
         """The memories of this place with nearly the same content, as they may be shown."""
         context = self.context
-        vectors, embedding = context.store.features.vector_search, context.embeddings.of_stored(new)
+        vectors, embedding = context.embeddings.search, context.embeddings.of_stored(new)
         if vectors is None or embedding is None:
             return ()
         wanted = lookup.filter_of(context, {"trusts": TRUSTED})  # nobody asked for these

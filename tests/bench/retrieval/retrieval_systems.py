@@ -70,8 +70,8 @@ class Keepmum:
     def __init__(self, embedder: ReadOnce | None) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self._embedder = embedder
-        self._memory = open_memory(Path(self._folder.name, "memory.db"), embedder)
-        self._ids: dict[str, str] = {}
+        self.memory = open_memory(Path(self._folder.name, "memory.db"), embedder)
+        self.ids: dict[str, str] = {}
 
     def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
         """Take memories in through the one door, scanner and all."""
@@ -83,16 +83,16 @@ class Keepmum:
                     **{name: memory.get(name) for name in ("title", "tags", "session")},
                 }
                 try:
-                    kept = self._memory.remember(text=memory["text"], **given)
+                    kept = self.memory.remember(text=memory["text"], **given)
                 except SecretFound:
                     refused += 1
                 else:
-                    self._ids.setdefault(kept.memory.id, memory["id"])
+                    self.ids.setdefault(kept.memory.id, memory["id"])
         return refused
 
     def search(self, query: str, limit: int) -> list[str]:
         """What recall gives."""
-        return [self._ids[match.memory.id] for match in self._memory.recall(query, limit=limit)]
+        return [self.ids[match.memory.id] for match in self.memory.recall(query, limit=limit)]
 
     def _where(self) -> dict[str, str]:
         """Where the next memory goes to."""
@@ -100,7 +100,7 @@ class Keepmum:
 
     def close(self) -> None:
         """Remove the store."""
-        self._memory.close()
+        self.memory.close()
         self._folder.cleanup()
 
 
@@ -113,18 +113,18 @@ class Split(Keepmum):
     def __init__(self, embedder: ReadOnce | None, second: Literal["none", "ours", "texts", "titles"]) -> None:
         super().__init__(embedder)
         self._dice = random.Random(3)
-        self._memory.go(Place(project="alpha"), "")
+        self.memory.go(Place(project="alpha"), "")
         if second == "none":
             return
-        self._memory.close()
+        self.memory.close()
         first, other = (sqlite.SqliteStore(str(Path(self._folder.name, name))) for name in ("memory.db", "other.db"))
         server = cast(Store, _Server(other, texts=second == "texts"))
         stores: dict[str, Store] = {"sqlite": first, "rest": other if second == "ours" else server}
-        self._memory = MemoryService(
+        self.memory = MemoryService(
             CompositeStore(stores, {"shared": "rest"}),
             lambda _: (),
             ServiceOptions(
-                place=self._memory.place,
+                place=self.memory.place,
                 embedder=BackgroundEmbedder(lambda: embedder) if embedder else None,
                 patient=True,
             ),
@@ -203,12 +203,12 @@ class Dense:
 
     def __init__(self, embedder: ReadOnce) -> None:
         self._embedder = embedder
-        self._ids: list[str] = []
+        self.ids: list[str] = []
         self._vectors: Vectors = np.empty((0, embedder.dimensions), dtype=np.float32)
 
     def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
         """Embed all."""
-        self._ids = [memory["id"] for memory in memories]
+        self.ids = [memory["id"] for memory in memories]
         with _filling(self._embedder):
             self._vectors = self._embedder.embed([_said(memory) for memory in memories])
         return 0
@@ -216,7 +216,7 @@ class Dense:
     def search(self, query: str, limit: int) -> list[str]:
         """Nearest first."""
         cosines = self._vectors @ self._embedder.embed([query])[0]
-        return [self._ids[place] for place in np.argsort(-cosines)[:limit]]
+        return [self.ids[place] for place in np.argsort(-cosines)[:limit]]
 
     def close(self) -> None:
         """Nothing was made."""

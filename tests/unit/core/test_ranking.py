@@ -138,14 +138,6 @@ def test_a_memory_without_a_vector_gets_the_mean_cosine() -> None:
     assert order == [better.id, unknown.id, worse.id]
 
 
-def test_why_shows_scores_ranks_and_prior() -> None:
-    both = rank([candidate(a_memory(tier="long"), 2.0, 0.5), candidate(a_memory(tier="long"), 0.0, 0.7)], wanted())
-    assert {place.why for place in both} == {
-        "lexical 1.00 (rank 1), vector 0.50 (rank 2), prior 1.00",
-        "vector 0.70 (rank 1), prior 1.00",
-    }
-
-
 def test_no_candidates_give_no_result() -> None:
     assert rank([], wanted()) == []
 

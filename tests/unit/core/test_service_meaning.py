@@ -115,7 +115,7 @@ def test_search_is_lexical_until_the_model_is_loaded(open_memory: OpenService) -
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     service.warm()
-    assert [match.why for match in service.recall("pool")] == ["lexical 1.00 (rank 1), prior 1.00"]
+    assert [match.why for match in service.recall("pool")] == ["lexical 1.00 (rank 1), words pool, prior 1.00"]
     assert service.lexical_only == "the model for search by meaning is not ready yet"
     may_open.set()
     assert background.wait(PATIENCE) is not None

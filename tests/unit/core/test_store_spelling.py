@@ -10,8 +10,8 @@ import pytest
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
+from keepmum.core.spelling import is_typo
 from keepmum.stores.sqlite import SqliteStore, lexical
-from keepmum.stores.sqlite.spelling import is_typo
 
 TEXTS = (
     "connections are pooled",

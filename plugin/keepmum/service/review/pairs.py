@@ -11,6 +11,7 @@ from typing import Any
 from keepmum.core import similarity
 from keepmum.core.memory import JsonValue, Memory, Outline
 from keepmum.core.review import Pair
+from keepmum.service.calibrated_search import CalibratedSearch
 from keepmum.service.context import ServiceContext
 from keepmum.service.review.cache import CacheFile
 from keepmum.stores.base import VectorSearch
@@ -53,7 +54,7 @@ class SimilarPairs:
 
     def update(self, limit: int | None = None) -> None:
         """Compare up to `limit` memories that are new or changed, or all of them, when a model is ready."""
-        vectors = self._context.store.features.vector_search
+        vectors = self._context.embeddings.search
         if vectors is None or not self._context.embeddings.usable:
             return
         new = [memory for memory in self._place if memory not in self._seen][:limit]
@@ -62,7 +63,7 @@ class SimilarPairs:
         if new:
             self._write()
 
-    def _compare(self, vectors: VectorSearch, new: Sequence[str]) -> None:
+    def _compare(self, vectors: VectorSearch | CalibratedSearch, new: Sequence[str]) -> None:
         near = vectors.neighbours(new, list(self._place), similarity.NEAR, _NEAREST)
         found: dict[tuple[str, str], float] = {}
         for memory, others in near.items():

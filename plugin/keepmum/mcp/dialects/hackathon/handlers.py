@@ -149,7 +149,7 @@ class HackathonHandlers(DialectHandlers):
 
     def _search(self, arguments: dict[str, Any]) -> str:
         query, limit = arguments["query"], _clamped(arguments.get("limit"), 5, 20)
-        matches = self._service.recall(query, limit=3 * limit, **_wanted(arguments))
+        matches = self._service.recall(query, limit=3 * limit, weak=True, **_wanted(arguments))
         found = [(match.memory, match.score) for match in matches if not is_handoff(match.memory)]
         if not found:
             return f'No memories found matching "{self._quoted(query)}". Try a broader search.'

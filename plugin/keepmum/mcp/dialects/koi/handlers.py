@@ -72,7 +72,9 @@ class KoiHandlers(JsonHandlers):
             wanted["since"] = parse_when("since", since, self._service.now())
         found = self._by_name(query.strip()) if _ID.fullmatch(query.strip().lower()) else []
         if not found:
-            found = [match.memory for match in self._service.recall(query, limit=limit, order="created", **wanted)]
+            found = [
+                match.memory for match in self._service.recall(query, limit=limit, weak=True, order="created", **wanted)
+            ]
         return [self._shown(memory, with_project=scope == "global") for memory in found]
 
     def _by_name(self, name: str) -> list[Memory]:

@@ -224,7 +224,8 @@ class PerUserHandlers(JsonHandlers):
         if focus.casefold() in _FOCUS:
             memories = [memory for memory in memories if views.category_of(memory) in _FOCUS[focus.casefold()]]
         elif focus:
-            memories = [match.memory for match in self._service.recall(focus, limit=_SEARCHED, trusts=TRUSTED)]
+            found = self._service.recall(focus, limit=_SEARCHED, weak=True, trusts=TRUSTED)
+            memories = [match.memory for match in found]
         answer: dict[str, JsonValue] = {
             "userId": user,
             "profile": profile.profile(memories) if memories else None,
@@ -306,7 +307,7 @@ class PerUserHandlers(JsonHandlers):
         matches: list[Match]
         if query:
             wanted["statuses"] = ("active", "archived")
-            matches = self._service.recall(query, limit=_SEARCHED, **wanted)
+            matches = self._service.recall(query, limit=_SEARCHED, weak=True, **wanted)
         else:
             matches = [Match(memory, 1.0, "latest") for memory in self._memories(**wanted)]
         passed = [match for match in matches if _passes(match.memory, arguments)]

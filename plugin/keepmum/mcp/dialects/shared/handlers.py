@@ -78,6 +78,7 @@ class SharedHandlers(DialectHandlers):
             agent=arguments.get("agent"),
             tags=arguments.get("tags") or (),
             all_tags=True,
+            weak=True,
             **_where(project),
         )
         return "\n".join(self._hit(number, match) for number, match in enumerate(found, 1)) or "No memories found."

@@ -112,9 +112,9 @@ class TokenSaverHandlers(JsonHandlers):
         condition = expression.parse(query)
         if condition is None:
             most = _SEARCHED if levels else limit
-            found = [match.memory for match in self._service.recall(query, limit=most, **wanted)]
+            found = [match.memory for match in self._service.recall(query, limit=most, weak=True, **wanted)]
         elif condition.words:
-            matches = self._service.recall(condition.words, limit=_SEARCHED, **wanted)
+            matches = self._service.recall(condition.words, limit=_SEARCHED, weak=True, **wanted)
             found = [match.memory for match in matches if condition.matches(_searchable_text(match.memory))]
         else:
             found = [memory for memory in self._browse(wanted) if condition.matches(_searchable_text(memory))]
