@@ -8,18 +8,22 @@ def _one_of(*lines: str) -> str:
     return "(?:" + "|".join(lines) + ")"
 
 
-# Verbs and prepositions after which the value follows.
+# Verbs after which the value follows.
 IS = _one_of(
-    "is|was|are|be|remains|reads|equals|became|becomes|stays|to",
-    "ist|war|lautet|lautete|bleibt|auf|zu",
+    "is|was|are|be|remains|reads|equals|became|becomes|stays",
+    "ist|war|lautet|lautete|bleibt",
     "est|vaut|était|devient|reste",
     "es|era|será|queda",
     "é|ser|continua|fica|è|rimane|diventa",
-    "luidt|blijft|wordt|naar",
-    "jest|brzmi|na|är|blir|var|till|er",
-    "будет|равен|такой|теперь|сейчас|это|на",
-    "şöyle|olarak",
+    "luidt|blijft|wordt",
+    "jest|to|brzmi|är|blir|var|er",
+    "будет|равен|такой|теперь|сейчас|это",
+    "şöyle",
 )
+# Prepositions after which it follows a verb: "changed to …"; right after the name the system follows that it opens.
+TO = _one_of("to|auf|zu|in|naar|na|till|til|på|на|olarak|en|a|à|em")
+# Of these, prepositions that no year follows.
+TO_A_NUMBER = _one_of("to|auf|zu|naar|na|till|til|på|на")
 # An adverb after such a verb, or nothing.
 NOW = (
     r"(?:[ \t]+"

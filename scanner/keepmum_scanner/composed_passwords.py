@@ -33,6 +33,7 @@ _REPLACED = compiled(r"[A-Za-z](?:0(?=[a-z])|[134578](?=[a-z])|[@$!](?=[A-Za-z])
 _DOLLAR = compiled(r"[A-Za-z][$!][A-Za-z]")  # counts twice
 _LETTERS_AND_REPLACED = compiled(r"(?=.*[a-z])[A-Za-z0-9@$!_.?#*&+-]{6,40}")
 _REPLACEMENTS = 2
+_SLUG = compiled(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")  # "k3s-master"
 # Neighbouring keys: "Qwerty!", "zaq12wsx".
 _ROWS = (
     "qwertyuiop qwertzuiop azertyuiop asdfghjkl yxcvbnm zxcvbnm 1qaz2wsx3edc4rfv zaq12wsxcde3 "
@@ -42,7 +43,7 @@ _RUN = 4  # keys
 _KEYS = compiled(r"(?=.*[A-Za-z])[\w!@#$%^&*?.+-]{7,24}")
 # Letters of both cases in no order: "BZbUEUdvom".
 _SHUFFLED = compiled(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8,40}")
-_SHUFFLED_BITS = 7.0
+_SHUFFLED_BITS, _CLEARLY_SHUFFLED_BITS = 7.0, 8.0
 # No password, however it is assigned: paths, calls, variables, addresses, files, versions, measures, algorithms.
 _NO_VALUE = compiled(
     r"(?i)\$(?![\w$]*[!@#%&*][\w!@#$%&*]*[0-9])|[%<{@#/~-]|.*(?:\(|://|\]\(|\[|\.(?:c|cfg|conf|crt|css|csv|env|go|html?|ini|ipynb|java|js|json|jsx|key|lock|log|md|pem|"
@@ -72,7 +73,7 @@ def is_composed(value: str, *, certain: bool, chosen: bool = True) -> bool:
         return True
     if _DATED.fullmatch(value) or (certain and _NUMBERED.fullmatch(value)):
         return not _is_identifier(value)
-    return certain and _is_shuffled(value)
+    return _is_shuffled(value, certain=certain)
 
 
 def _is_harmless(value: str) -> bool:
@@ -81,9 +82,13 @@ def _is_harmless(value: str) -> bool:
     return shapes.is_placeholder(value, surprise(value))
 
 
-def _is_shuffled(value: str) -> bool:
-    """Whether letters of both cases follow each other in no order."""
-    return _SHUFFLED.fullmatch(value) is not None and not shapes.is_camel(value) and surprise(value) >= _SHUFFLED_BITS
+def _is_shuffled(value: str, *, certain: bool) -> bool:
+    """Whether letters of both cases, and digits unless it is certain, follow each other in no order."""
+    if _SHUFFLED.fullmatch(value) is None or shapes.is_camel(value):
+        return False
+    return surprise(value) >= (_SHUFFLED_BITS if certain else _CLEARLY_SHUFFLED_BITS) and (
+        certain or any(map(str.isdigit, value))
+    )
 
 
 def _words(value: str) -> list[str]:
@@ -125,7 +130,8 @@ def _has_replaced_letters(value: str, *, certain: bool) -> bool:
     if _LETTERS_AND_REPLACED.fullmatch(value) is None:
         return False
     count = len(_REPLACED.findall(value)) + len(_DOLLAR.findall(value))
-    return count >= (_REPLACEMENTS - certain) and not _is_identifier(value) and not shapes.SIZE.search(value)
+    few = certain and not _SLUG.fullmatch(value)
+    return count >= (_REPLACEMENTS - few) and not _is_identifier(value) and not shapes.SIZE.search(value)
 
 
 def _has_neighbouring_keys(value: str) -> bool:
@@ -134,7 +140,7 @@ def _has_neighbouring_keys(value: str) -> bool:
         return False
     lower = value.lower()
     return any(
-        part in lower and not part.isdigit()
+        part in lower and sum(map(str.isalpha, part)) > 1
         for row in _ROWS
         for part in (row[first : first + _RUN] for first in range(len(row) - _RUN + 1))
     )

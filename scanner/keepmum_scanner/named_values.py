@@ -7,7 +7,7 @@ and the value must assign it, so that the value may be spelled like a name: "п�
 
 from __future__ import annotations
 
-from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES
+from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES, TO
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials, occurrences
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _AFTER, _BEFORE = 96, 64  # characters after and before a name, within its line
 _DRAWN = 0.75  # share of words that are on a list from which passphrases are drawn
 _IN_CHAT = ("pass is ", "pass for ", "pw is ", "pw for ", "pwd is ")
+_SAME_CLAUSE = 60  # characters between a name and a word in the same clause
+_CLAUSE_END = compiled(r"[.;!?)|]\s|[=<>{}]| --")
+_APART, _NEAR, _ADJACENT, _ASSIGNED = range(4)  # how a word is linked to the name before it
 _SHORTEST = 6  # characters of a password
 _TRIED = 4  # words after a name
 # A word that may be a password; after a delimiter or a letter beyond ASCII.
@@ -39,13 +42,14 @@ _NAMES = r"(?:[ \t]+[^\s:=,;!?]{1,24})"  # also of hosts, which contain dots
 # What stands between a name and its value: the rest of the name, a few words, and what assigns.
 _LINKED = compiled(
     rf"^{_END}[{QUOTES})\]]{{0,4}}(?:{_WORDS}{{0,7}}[ \t]*\)?(?:[:=]|{ARROWS}|[ \t]-[ \t])|"
-    rf"{_NAMES}{{0,7}}?[ \t]+{IS}{NOW}:?|[^\s:=,;.!?A-Za-z0-9]{{0,10}}{_WORDS}{{0,3}}[ \t]?{ATTACHED_IS})"
+    rf"{_NAMES}{{0,7}}?[ \t]+{IS}{NOW}:?|{_NAMES}{{1,7}}?[ \t]+{TO}:?|"
+    rf"[^\s:=,;.!?A-Za-z0-9]{{0,10}}{_WORDS}{{0,3}}[ \t]?{ATTACHED_IS})"
     rf"[ \t]*{_QUOTE}$"
 )
 # "the API key, …, must be sent"; "changed yesterday: it is …".
 _APPOSED = compiled(rf"^{_END},[ \t]*$")
 _PRONOUN = compiled(rf"[:;,.][ \t]+(?:it|this|that|er|es|sie|il|elle|он|now)[ \t]*(?:'s|{IS}){NOW}:?[ \t]*{_QUOTE}$")
-_ADJACENT = compiled(rf"^{_END}[ \t]{{1,2}}{_QUOTE}$")
+_NEXT_WORD = compiled(rf"^{_END}[ \t]{{1,2}}{_QUOTE}$")
 _NEGATED = compiled(r"\b(?:not|never|no longer|isn't|nicht|kein\w*|pas|nunca|jamais|non)\b")
 _OTHER_ASSIGNMENT = compiled(r"[=:][ \t]*\S+[ \t]*[,;&][^,;&]*$|[.;!?][ \t]+[a-z]")
 # After a value: "… as API token", "… is the root password".
@@ -110,30 +114,35 @@ def _after(context: Context, start: int, end: int, kind: int, *, short: bool) ->
         value = trimmed(match.group().rstrip("*_"))
         if len(value) < _SHORTEST or _MARK.search(value) is None:
             continue
-        gap = context.lower[end : match.start()]
-        link = _link(gap, is_word=not text[start - 1 : start].isalnum())
-        if link is None or (short and not link):
+        link = _link(context.lower[end : match.start()], is_word=not text[start - 1 : start].isalnum())
+        if link != _ASSIGNED and context.follows_id_name(match.start()):
+            continue
+        if link == _APART or (short and link != _ASSIGNED) or (link == _NEAR and kind != CHOSEN):
             continue
         context.checks_left -= 1
-        if _is_value(context, match.start(), value, certain=link, chosen=kind == CHOSEN):
+        # Joined words that are only near a name mostly name something else.
+        chosen = kind == CHOSEN and link != _NEAR
+        if _is_value(context, match.start(), value, certain=link == _ASSIGNED, chosen=chosen):
             return match.start(), match.start() + len(value)
     return None
 
 
-def _link(gap: str, *, is_word: bool) -> bool | None:
-    """Whether `gap`, after a name, assigns what follows: True with a verb or a separator, False without, else None.
+def _link(gap: str, *, is_word: bool) -> int:
+    """How `gap`, after a name, leads to what follows: `_ASSIGNED`, `_ADJACENT`, `_NEAR` or `_APART`.
 
     `is_word` tells whether the name is a word of its own, and no part of an identifier.
     """
     if _NEGATED.search(gap):
-        return None
+        return _APART
     if _PRONOUN.search(gap):
-        return True
+        return _ASSIGNED
     if _OTHER_ASSIGNMENT.search(gap):
-        return None
+        return _APART
     if _LINKED.match(gap) or (is_word and _APPOSED.match(gap)):
-        return True
-    return gap[-1:] in QUOTES if _ADJACENT.match(gap) else None
+        return _ASSIGNED
+    if _NEXT_WORD.match(gap):
+        return _ASSIGNED if gap[-1:] in QUOTES else _ADJACENT
+    return _NEAR if is_word and len(gap) <= _SAME_CLAUSE and _CLAUSE_END.search(gap) is None else _APART
 
 
 def _before(context: Context, start: int, kind: int) -> Span | None:

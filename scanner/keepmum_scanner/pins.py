@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from keepmum_scanner.assigning_words import ARROWS, ATTACHED_IS, IS, NOW, QUOTES
+from keepmum_scanner.assigning_words import ARROWS, ATTACHED_IS, IS, NOW, QUOTES, TO_A_NUMBER
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.credential_words import CHOSEN, occurrences
 from keepmum_scanner.expressions import compiled
@@ -59,9 +59,11 @@ _UNITS = (
 _NUMBER = rf"\*?(?P<value>[0-9]{{4,8}}|[0-9]{{2,4}}(?:[ -][0-9]{{2,4}}){{1,3}})(?![\w%]|[-.:/,][0-9]|[ -]{_UNITS})"
 _ASSIGNED = compiled(
     rf"[^\W\d_]{{0,4}}[\"'`*_)]{{0,4}}(?P<gap>{_WORDS}{{0,8}}?)(?:[ \t]*\([^()\n]{{1,24}}\))?"
-    rf"(?:[ \t]*(?:[:=]|{ARROWS})[ \t]*|[ \t]+{IS}{NOW}:?[ \t]+|(?P<adjacent>[ \t]+)|"
+    rf"(?:[ \t]*(?:[:=]|{ARROWS})[ \t]*|[ \t]+(?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+|(?P<adjacent>[ \t]+)|"
     rf"[^\s:=,;.!?A-Za-z0-9]{{0,8}}[ \t]?{ATTACHED_IS}[ \t]?)[{QUOTES}(]{{0,3}}[ \t]?{_NUMBER}"
 )
+_SEPARATED = compiled(rf"[^\W\d_]{{0,4}}[{QUOTES})]{{0,3}}[ \t]*(?:[:=]|{ATTACHED_IS})[ \t]*[{QUOTES}(]{{0,3}}")
+_VERBAL = compiled(rf"[ \t](?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+[{QUOTES}(]{{0,3}}$")
 # Words between a name and a number that is no PIN.
 _DESCRIBING = compiled(
     r"\b(?:length|attempts?|retr(?:y|ies)|limit|timeout|digits?|minimum|maximum|min|max|version|port|count(?:er)?|size|age|since|until|in|"
@@ -87,7 +89,7 @@ def find(context: Context) -> Iterator[Candidate]:
             continue
         value = match["value"]
         digits = value.replace(" ", "").replace("-", "")
-        if kind == CHOSEN and (len(digits) < _FEWEST_DIGITS or match["adjacent"]):
+        if kind == CHOSEN and not _is_password(context.lower[end : match.start("value")], digits, value):
             continue
         if not _is_pin(digits, match["gap"], adjacent=bool(match["adjacent"])):
             continue
@@ -125,6 +127,13 @@ def _ends_of_codes(lower: str, limit: int) -> Iterator[int]:
     for word in [word for word in _FOREIGN if word in lower]:
         for start in occurrences(word, lower)[:limit]:
             yield start + len(word)
+
+
+def _is_password(gap: str, digits: str, value: str) -> bool:
+    """Whether a number of few digits can be a password: right after a separator; a longer one also after a verb."""
+    if len(digits) >= _FEWEST_DIGITS:
+        return _SEPARATED.search(gap) is not None or _VERBAL.search(gap) is not None
+    return digits == value and _SEPARATED.fullmatch(gap) is not None
 
 
 def _is_pin(digits: str, gap: str, *, adjacent: bool) -> bool:
