@@ -47,6 +47,9 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     do.add_argument("--text", help="the new text, with edit or merge")
     do.add_argument("--until", metavar="WHEN", help="with later: 2027-01-31, 12h, 7d; default: until it changes")
     do.set_defaults(run=_do)
+    accept = verbs.add_parser("accept", help="count memories in files of others as the team's, until a file changes")
+    accept.add_argument("ids", nargs="*", metavar="ID", help="a memory; default: all in files of this project")
+    accept.set_defaults(run=_accept)
     undo = verbs.add_parser("undo", help="undo a decision")
     undo.add_argument("decision", metavar="UNDO", help="what the decision printed")
     undo.set_defaults(run=_undo)
@@ -133,6 +136,16 @@ def _do(arguments: argparse.Namespace) -> int:
     waiting = f" (queued, {done.queued} in the queue)" if done.queued else ""
     for each in done.memories:
         console.out(f"{done.decision}{waiting}: {briefing.index_line(each)[2:]}")
+    console.err(f"`keepmum review undo {done.undo}` undoes it")
+    return 0
+
+
+def _accept(arguments: argparse.Namespace) -> int:
+    with console.Session() as memory:
+        done = memory.accept_files(arguments.ids)
+        memory.settle()
+    for each in done.memories:
+        console.out(f"accepted: {briefing.index_line(each)[2:]}")
     console.err(f"`keepmum review undo {done.undo}` undoes it")
     return 0
 

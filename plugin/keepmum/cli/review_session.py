@@ -23,9 +23,11 @@ from keepmum.service import Choice, MemoryService, ReviewItem
 __all__ = ["run"]
 
 _KEYS: dict[str, Decision] = {
+    "a": "accept",
     "v": "still-true", "c": "confirm", "w": "wrong", "e": "edit", "m": "merge", "p": "pin", "f": "forget", "s": "later",
 }  # fmt: skip
 _MEANINGS = {
+    "a": "accept: this file counts as the team's until it changes",
     "v": "still true",
     "c": "confirm: it is true, and yours",
     "w": "wrong: to the trash; who writes it again learns it",

@@ -32,7 +32,7 @@ __all__ = [
 Group: TypeAlias = Literal[
     "contradictions", "changed-code", "outside", "unconfirmed", "expiring", "duplicates", "unused"
 ]
-Decision: TypeAlias = Literal["still-true", "confirm", "wrong", "edit", "merge", "forget", "later", "pin"]
+Decision: TypeAlias = Literal["accept", "still-true", "confirm", "wrong", "edit", "merge", "forget", "later", "pin"]
 
 GROUPS: tuple[Group, ...] = get_args(Group)  # what matters most comes first
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
@@ -166,7 +166,7 @@ def _of_disuse(_: Entry, memory: Memory) -> str:
 
 _REASONS: Mapping[Group, Callable[[Entry, Memory], str]] = {
     "contradictions": _of_two,
-    "changed-code": lambda entry, _: f"{entry.detail}.",
+    "changed-code": lambda entry, _: f"{entry.detail[:1].upper()}{entry.detail[1:]}.",
     "outside": lambda *_: "It comes from outside, and nobody has confirmed it.",
     "unconfirmed": lambda _, memory: f"An agent noted this {memory.kind}, and nobody has confirmed it.",
     "expiring": _of_expiry,

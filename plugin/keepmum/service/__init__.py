@@ -95,7 +95,6 @@ class MemoryService:
     restore = _method_of(Writer, Writer.restore)
     undo = _method_of(Writer, Writer.undo)
     import_memory = _method_of(Writer, Writer.import_memory)
-    accept = _method_of(Writer, Writer.accept)
 
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)
@@ -143,6 +142,7 @@ class MemoryService:
     confirm = _method_of(Decider, Decider.confirm)
     pin = _method_of(Decider, Decider.pin)
     mark_wrong = _method_of(Decider, Decider.mark_wrong)
+    accept_files = _method_of(Decider, Decider.accept_files)
     edit = _method_of(Decider, Decider.edit)
     merge = _method_of(Decider, Decider.merge)
     undo_decision = _method_of(Decider, Decider.undo_decision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
@@ -140,23 +140,6 @@ class Writer:
         if not past:
             raise InvalidInput("id", f"{memory.id} has never been changed; remove it instead")
         return self._answer(self.context.retry(lambda: self._revert(lookup.find(self.context, memory.id), past[0])))
-
-    def accept(self, references: Sequence[str]) -> list[Memory]:
-        """Count memories in files of others as the team's from now on, until a file changes; returns them.
-
-        Raises: NotFound, Ambiguous, InvalidInput unless a person asks, or when a memory is in no file; StoreError.
-        """
-        context, files = self.context, self.context.store.features.files
-        memories = lookup.find_all(context, references)
-        if context.options.trust != "person":
-            raise InvalidInput("id", "can be accepted by a person only: `keepmum review` in a terminal")
-        for memory in memories:
-            if files is None or files.file_of(memory.id) is None:
-                raise InvalidInput("id", f"{memory.id} is in no file; confirm it instead")
-        if files is not None:
-            files.accept([memory.id for memory in memories])
-            context.refresh_briefings(None)
-        return [lookup.find(context, memory.id) for memory in memories]
 
     def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
         """Store an exported memory with its own id, times and access counts; one that is stored already stays.

@@ -152,8 +152,11 @@ class FileBacked(Protocol):
     def with_file_id(self, name: str) -> list[str]:
         """Ids of the memories whose files have this id."""
 
-    def accept(self, ids: Sequence[str]) -> None:
-        """Count these memories as the team's, as their files are now; those that this home wrote keep their trust."""
+    def accept(self, ids: Sequence[str], *, accepted: bool = True) -> None:
+        """Count these memories as the team's, as their files are now; those that this home wrote keep their trust.
+
+        With `accepted` false, those that were accepted are from outside again.
+        """
 
 
 class Composite(Protocol):

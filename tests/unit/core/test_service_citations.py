@@ -13,8 +13,8 @@ import pytest
 
 from keepmum.core import serialization
 from keepmum.core.citations.freshness import UNKNOWN, Freshness, Location
-from keepmum.core.memory import Citation, Memory
-from keepmum.service import MemoryService, opening
+from keepmum.core.memory import Citation, Memory, Trust
+from keepmum.service import Choice, MemoryService, opening
 
 LONG = 30.0  # seconds; nothing waits that long unless it is broken
 LOGIN = "def login(user):\n    check(user)\n    token = make(user)\n    log(token)\n    return token\n"
@@ -330,3 +330,35 @@ def test_the_cited_code_is_not_part_of_the_citation(project: Path, open_in: Open
     (cited,) = kept(open_in(project)).citations or ()
     assert "make(user)" not in repr(cited)
     assert isinstance(cited, Citation)
+
+
+# -- reviews
+
+
+def kept_again(service: MemoryService, memory: Memory) -> Memory:
+    """A memory with its citations resolved again."""
+    verdict(service, service.find(memory.id))
+    return service.find(memory.id)
+
+
+@pytest.mark.parametrize("trust", ["agent", "person"])
+def test_changed_code_is_reviewed_until_somebody_says_that_the_memory_is_still_true(
+    project: Path, open_in: Open, trust: Trust
+) -> None:
+    service = open_in(project)
+    service.context = replace(service.context, options=service.context.options._replace(trust=trust))
+    memory = kept(service)
+    service.compare()
+    assert service.review().items == ()
+    commit(project, "change", auth=LOGIN.replace("make(user)", "make(user, 2)"))
+    service.compare()
+    (item,) = service.review().items
+    assert (item.group, item.reason[:39]) == ("changed-code", "May be outdated: src/auth.py::login cha")
+    assert service.review_counts() == {"changed-code": 1}
+    done = service.decide(item.id, Choice("still-true"))
+    assert service.review().items == ()
+    (cited,) = kept_again(service, memory).citations or ()
+    assert cited.commit == git(project, "rev-parse", "HEAD")
+    service.undo_decision(done.undo)
+    service.compare()
+    assert [each.id for each in service.review().items[0].memories] == [memory.id]

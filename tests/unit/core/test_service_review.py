@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from keepmum.core.retention import DAY_MS
 from keepmum.core.review import GROUPS
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.service import Choice, MemoryService, ReviewItem
+from keepmum.service import Choice, MemoryService, ReviewItem, opening
 from unit.core.service_parts import Clock, OpenService
+from unit.markdown.markdown_parts import SEED, put
 
 OLD, NEW = "deploys go to the blue pool", "deploys go to the blue pool now"
 
@@ -371,6 +373,26 @@ def test_an_edit_that_changes_nothing_is_refused(person: MemoryService) -> None:
     memory = person.remember(OLD).memory
     with pytest.raises(InvalidInput, match="text: is the same"):
         person.edit(memory.id, OLD)
+
+
+# -- files of others
+
+
+def test_a_person_accepts_files_of_others(tmp_path: Path) -> None:
+    folder = tmp_path / "api"
+    put(folder, SEED)
+    environment = {"HOME": str(tmp_path), "KEEPMUM_HOME": str(tmp_path / "home")}
+    with opening.open_session(
+        environment, "cli", [str(folder)], trust="person", upkeep=False, stores=("markdown",)
+    ) as service:
+        item = _only(service)
+        assert (item.group, item.actions[0]) == ("outside", "accept")
+        done = service.decide(item.id, Choice("accept"))
+        assert [memory.trust for memory in done.memories] == ["team"]
+        assert _groups(service) == ["unused"]  # the file is from 2025
+        service.undo_decision(done.undo)
+        assert _groups(service) == ["outside"]
+        assert len(service.accept_files().memories) == 1
 
 
 # -- what an agent may decide

@@ -11,7 +11,7 @@ from typing import NamedTuple, Unpack
 
 from keepmum.core import ids, lifecycle, serialization, trust, validation
 from keepmum.core.errors import InvalidInput, StoreError
-from keepmum.core.memory import LIMITS, Action, Change, Memory, Status, WrongMark, trust_rank
+from keepmum.core.memory import LIMITS, Action, Change, JsonValue, Memory, Status, WrongMark, trust_rank
 from keepmum.core.review import Decision
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -24,6 +24,7 @@ __all__ = ["Choice", "Decided", "Decider"]
 
 _CHANGED = "was changed meanwhile; look at it again"
 _LATER = "later:"  # in an undo token, before the id of an item
+_ACCEPTED = "accepted:"  # before the ids of memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Decider:
             raise InvalidInput("text", "is missing")
         chosen, *others = _with_first(found, choice.memory)
         decisions: Mapping[Decision, Callable[[], Decided]] = {
+            "accept": lambda: self.accept_files([chosen.id]),
             "still-true": lambda: self.still_true(chosen.id),
             "confirm": lambda: self.confirm(chosen.id),
             "wrong": lambda: self.mark_wrong(chosen.id, choice.reason),
@@ -90,7 +92,11 @@ class Decider:
         """
 
         def renew(memory: Memory, now: int) -> Memory:
-            renewed = replace(memory, citations=None, expires_at=None)
+            here = memory.project == self.context.place.project
+            git = self._checked_out() if here else None
+            renewed = replace(
+                memory, citations=None if git else memory.citations, git=git or memory.git, expires_at=None
+            )
             return self._confirmed(renewed, now) if self._is_person else renewed
 
         decided = self._change("still-true", reference, renew, "confirmed" if self._is_person else "updated")
@@ -175,6 +181,25 @@ class Decider:
 
         return self.context.retry(attempt)
 
+    def accept_files(self, references: Sequence[str] = ()) -> Decided:
+        """Count memories in files of others as the team's, until a file changes; all of this place, or some.
+
+        Raises: InvalidInput for an agent, or when none is in a file; StoreError.
+        """
+        self._require_person("accept files of others")
+        context, files = self.context, self.context.store.features.files
+        found = [lookup.find(context, reference).id for reference in references] or [
+            outline.id for outline in context.store.outlines(lookup.filter_of(context, {"trusts": ("outside",)}))
+        ]
+        in_files = [memory for memory in found if files is not None and files.file_of(memory)]
+        if not in_files or files is None:
+            raise InvalidInput("id", "names no memory in a file of others; `keepmum review` lists what is from outside")
+        files.accept(in_files)
+        memories = context.show(context.store.get(in_files))
+        context.log.defer(*(context.log.entry("confirmed", memory, "its file was accepted") for memory in memories))
+        context.refresh_briefings(None)
+        return Decided("accept", memories, f"{_ACCEPTED}{','.join(in_files)}")
+
     def undo_decision(self, token: str) -> tuple[Memory, ...]:
         """Revert a decision; returns the memories as they are now. Nothing that happened since is lost.
 
@@ -183,6 +208,8 @@ class Decider:
         if token.startswith(_LATER):
             self._state().resume_item(token.removeprefix(_LATER))
             return ()
+        if token.startswith(_ACCEPTED):
+            return self._reject_files(token.removeprefix(_ACCEPTED).split(","))
         steps = [self._reverted(memory, before, after) for memory, before, after in _parsed(token)]
         self._commit(steps, [("restored", step.after, "") for step in steps])
         state = self.context.store.features.review_state
@@ -204,6 +231,20 @@ class Decider:
         self._state().postpone(item.id, now, until)
         self.context.log.defer(*(self.context.entry("postponed", memory) for memory in item.memories))
         return Decided("later", item.memories, f"{_LATER}{item.id}")
+
+    def _reject_files(self, memories: Sequence[str]) -> tuple[Memory, ...]:
+        """Undo `accept_files`."""
+        self._require_person("undo that")
+        context, files = self.context, self.context.store.features.files
+        if files is not None:
+            files.accept(memories, accepted=False)
+            context.refresh_briefings(None)
+        return context.show(context.store.get(memories))
+
+    def _checked_out(self) -> Mapping[str, JsonValue] | None:
+        """Branch and commit of the folder of this place; None outside git."""
+        root = self.context.place.root
+        return self.context.options.checked_out(root) if root else None
 
     @property
     def _is_person(self) -> bool:

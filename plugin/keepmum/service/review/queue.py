@@ -16,11 +16,13 @@ from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Wanted
 from keepmum.service.review.cache import CacheFile
+from keepmum.service.review.code import ChangedCode
 from keepmum.service.review.pairs import SimilarPairs
 
 __all__ = ["ReviewItem", "ReviewPage", "Reviewer"]
 
 _HOUR_MS = 3_600_000
+_CODE_SECONDS, _PAGE_SECONDS = 10.0, 0.1  # for looking at cited code, before and with a page
 _COMPARED_AT_ONCE = 200  # new memories that one page compares with the others: a tenth of a second
 
 
@@ -85,8 +87,8 @@ class Reviewer:
         context = self.context
         everywhere = lookup.filter_of(context, wanted).everywhere
         file = CacheFile(context, "counts", everywhere=everywhere)
-        pairs = CacheFile(context, "pairs", everywhere=everywhere).version
-        state = [context.store.changes(), pairs, context.clock() // _HOUR_MS, context.options.policy, repr(wanted)]
+        known = [CacheFile(context, "pairs", everywhere=everywhere).version, ChangedCode(context).version]
+        state = [context.store.changes(), known, context.clock() // _HOUR_MS, context.options.policy, repr(wanted)]
         saved: Mapping[str, Any] = file.read()
         if saved.get("state") != state:
             counts = Counter(entry.group for entry in self._queue(wanted, compare=0).entries)
@@ -107,7 +109,10 @@ class Reviewer:
         raise NotFound("no such item is in the review queue; it was decided, or its memories changed meanwhile")
 
     def compare(self, **wanted: Unpack[Wanted]) -> int:
-        """Compare all memories that were not compared yet; returns how many are left, as those without a vector."""
+        """Compare all memories that were not compared yet, and the code that they cite.
+
+        Returns how many memories were not compared, such as those without a vector.
+        """
         return self._queue(wanted, compare=None).unchecked
 
     def _queue(self, wanted: Wanted, *, compare: int | None, postponed: bool = False) -> _Queue:
@@ -116,9 +121,11 @@ class Reviewer:
         accepted = lookup.filter_of(context, wanted)
         outlines = context.store.outlines(accepted)
         pairs = SimilarPairs(context, outlines, everywhere=accepted.everywhere)
+        code = ChangedCode(context)
         if compare != 0:
             pairs.update(compare)
-        found = review.entries(outlines, pairs.pairs, {}, now, context.options.policy)
+            code.update(_CODE_SECONDS if compare is None else _PAGE_SECONDS)
+        found = review.entries(outlines, pairs.pairs, code.changed(outlines), now, context.options.policy)
         state = context.store.features.review_state
         hidden = frozenset[str]() if postponed or state is None else state.postponed(now)
         if hidden:
@@ -127,7 +134,7 @@ class Reviewer:
 
     def _items(self, entries: Sequence[Entry]) -> tuple[ReviewItem, ...]:
         """Entries with their memories as they may be shown; those of a memory that was purged since are left out."""
-        context = self.context
+        context, files = self.context, self.context.store.features.files
         ids = {memory.id for entry in entries for memory in entry.memories}
         by_id = {memory.id: context.masker.memory(memory) for memory in context.store.get(sorted(ids))}
         items = []
@@ -135,6 +142,8 @@ class Reviewer:
             memories = tuple(by_id[memory.id] for memory in entry.memories if memory.id in by_id)
             if len(memories) == len(entry.memories):
                 actions = review.ACTIONS[entry.group]
+                if entry.group == "outside" and files is not None and files.file_of(memories[0].id):
+                    actions = ("accept", *actions)
                 why = review.reason(entry, memories)
                 items.append(ReviewItem(review.item_id(entry), entry.group, memories, why, actions))
         return tuple(items)

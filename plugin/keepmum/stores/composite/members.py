@@ -65,11 +65,11 @@ class Members:
         """Ids of the memories whose files have this id."""
         return [memory for files in self._files() for memory in files.with_file_id(name)]
 
-    def accept(self, ids: Sequence[str]) -> None:
-        """Count these memories as the team's, as their files are now."""
+    def accept(self, ids: Sequence[str], *, accepted: bool = True) -> None:
+        """Count these memories as the team's, as their files are now, or no longer."""
         for files in self._files():
             if here := [one for one in ids if files.file_of(one)]:
-                files.accept(here)
+                files.accept(here, accepted=accepted)
 
     def _files(self) -> Iterator[FileBacked]:
         return filter(None, (store.features.files for store in self.all))

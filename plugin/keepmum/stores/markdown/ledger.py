@@ -66,9 +66,9 @@ class Ledger:
         deserved = self._trusts.get(name, "outside")
         return memory if deserved == memory.trust != "outside" else trust.unconfirmed(memory, deserved)
 
-    def knows(self, memory: Memory) -> bool:
-        """Whether this home wrote the memory, or a person accepted it, in exactly this form."""
-        return _name(memory) in self._trusts
+    def level_of(self, memory: Memory) -> Trust:
+        """The trust that a memory deserves in exactly this form."""
+        return self._trusts.get(_name(memory), "outside")
 
     def note(self, memories: Iterable[tuple[Memory, Trust]]) -> None:
         """Record memories, as a file has them, with the trust that they deserve; each once.

@@ -30,6 +30,7 @@ from keepmum.core.memory import (
     Order,
     Outline,
     Revision,
+    Trust,
 )
 from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
@@ -267,12 +268,14 @@ class MarkdownStore:
             self._table.close()
             self._lock.close()
 
-    def accept(self, ids: Sequence[str]) -> None:
+    def accept(self, ids: Sequence[str], *, accepted: bool = True) -> None:
         """Count these memories as the team's, as their files are now; those that this home wrote keep their trust."""
+        before: Trust = "outside" if accepted else "team"
+        after: Trust = "team" if accepted else "outside"
         with self._writing():
             paths = filter(None, map(self._table.path_of, ids))
             read = [mapping.parse_file(self._folder.read(path), self._project).memory for path in paths]
-            self._ledger.note((memory, "team") for memory in read if not self._ledger.knows(memory))
+            self._ledger.note((memory, after) for memory in read if self._ledger.level_of(memory) == before)
             self._table.set_fact("dirty", "1")
             self._update_index_locked()
 
