@@ -26,7 +26,8 @@ class ActivityLog:
         self._agent = agent
         self._clock = clock
         self._deferred: list[Activity] = []
-        self._used: list[tuple[int, Sequence[str]]] = []  # when, and the memories
+        self._used: dict[str, None] = {}  # ids of memories; several uses between two writes count once
+        self._last_use = 0
 
     def entry(self, action: Action, memory: Memory | None = None, detail: str = "", project: str = "") -> Activity:
         """An entry with the current time; about a purged memory it holds the id and the project only."""
@@ -54,13 +55,14 @@ class ActivityLog:
     def defer(self, *entries: Activity) -> None:
         """Keep entries for the next write."""
         self._deferred += entries
-        self._flush_if_many()
+        if len(self._deferred) >= _DEFERRED:
+            with contextlib.suppress(StoreError):
+                self.flush()
 
     def defer_use(self, memories: Sequence[str]) -> None:
-        """Note that the texts of these memories were read; the store learns it with a later write."""
-        if memories:
-            self._used.append((self._clock(), memories))
-            self._flush_if_many()
+        """Note that the texts of these memories were read, to be written with the deferred entries."""
+        self._used.update(dict.fromkeys(memories))
+        self._last_use = self._clock()
 
     def flush(self) -> None:
         """Write the deferred entries and uses, if the store is writable.
@@ -72,12 +74,6 @@ class ActivityLog:
         if self._deferred:
             self._store.log(self._deferred)
             self._deferred.clear()
-        while self._used:
-            at, memories = self._used[0]
-            self._store.reinforce(memories, at)
-            del self._used[0]
-
-    def _flush_if_many(self) -> None:
-        if len(self._deferred) + len(self._used) >= _DEFERRED:
-            with contextlib.suppress(StoreError):
-                self.flush()
+        if self._used:
+            self._store.reinforce(list(self._used), self._last_use)
+            self._used.clear()
