@@ -19,7 +19,8 @@ TARGET = os.path.join(ROOT, "docs", "main-job.svg")
 # Assembled here so that no file contains a key; the picture shows dots instead.
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 CODE = "def order():\n    return {}\n\n\ndef pools():\n    return [*order()]\n"
-COMMANDS = (  # each with the agent that runs it; git changes the code that the memory mentions
+# Each with the agent that runs it; git changes the code that the memory mentions.
+COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "codex",
         (
@@ -65,8 +66,12 @@ def record() -> list[tuple[str, str]]:
         }  # fmt: skip
         project = os.path.join(home, "shop")
         _write(os.path.join(project, "deploy.py"), CODE.format('["green", "blue"]'))
-        for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "Deploy one pool after another")):
-            subprocess.run(["git", *words], cwd=project, env=environ, check=True)  # noqa: S607 - the user's git
+        for arguments in (
+            ("init", "-q", "-b", "main"),
+            ("add", "."),
+            ("commit", "-qm", "Deploy one pool after another"),
+        ):
+            subprocess.run(["git", *arguments], cwd=project, env=environ, check=True)  # noqa: S607 - the user's git
         for agent, words in COMMANDS:
             if words[0] == "git":
                 _write(os.path.join(project, "deploy.py"), CODE.format('["green, blue"]'))

@@ -239,6 +239,8 @@ def test_scores_are_shown_only_to_explain() -> None:
 def test_an_answer_leaves_out_what_scores_less_than_half_beyond_the_third() -> None:
     found = [Match(a_memory("plain"), score, "") for score in (1.0, 0.4, 0.3, 0.6, 0.45, 0.2)]
     assert [match.score for match in briefing.leading(found)] == [1.0, 0.4, 0.3, 0.6]
+    weak = [replace(match, band="weak") for match in found]
+    assert briefing.leading(weak) == weak[:3]
     assert briefing.leading([]) == []
 
 
