@@ -155,8 +155,19 @@ def _recall(arguments: argparse.Namespace) -> int:
         memory.note_use(() if arguments.json else answer.used)
     if arguments.json:
         console.print_json(
-            [{**serialization.to_json(one.memory), "score": one.score, "found_by": one.why} for one in found]
+            [
+                {
+                    **serialization.to_json(one.memory),
+                    "score": one.score,
+                    "fit": round(one.fit, 3),
+                    "band": one.band,
+                    "found_by": one.why,
+                }
+                for one in found
+            ]
         )
+    if answer.is_weak and not arguments.json:
+        console.out("No memory matches this query; this is the nearest:")
     for entry in () if arguments.json else answer.entries:
         console.out(entry)
     if lexical_only and not empty:

@@ -103,9 +103,10 @@ def answering(judged: Sequence[Judged]) -> list[Judged]:
     return weak or [each for each in judged[:_MAX_WEAK] if each.evidence >= _WEAKEST][:1]
 
 
-def explanation(legs: Legs) -> str:
+def explanation(legs: Legs, fit: float) -> str:
     """The values in one line, for `explain`."""
-    parts = [f"lexical {legs.lexical:.2f} (rank {legs.lexical_rank})"] if legs.lexical_rank else []
+    parts = [f"fit {fit:.2f}"]
+    parts += [f"lexical {legs.lexical:.2f} (rank {legs.lexical_rank})"] if legs.lexical_rank else []
     parts += [f"vector {legs.cosine or 0.0:.2f} (rank {legs.vector_rank})"] if legs.vector_rank else []
     parts += [f"words {' '.join(legs.terms)}"] if legs.terms else []
     return ", ".join([*parts, f"prior {legs.prior:.2f}"])

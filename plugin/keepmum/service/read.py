@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ranking, relevance, serialization, similarity, validation
-from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, StoreError
+from keepmum.core import briefing, ids, ranking, relevance, serialization, similarity, validation
+from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import (
     LIMITS,
     LISTED,
@@ -72,6 +72,8 @@ class Reader:
         if not text:
             latest = context.store.browse(accepted, order=order, limit=limit, offset=offset)
             return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in latest])
+        if (named := self._with_id(text, accepted)) is not None:
+            return [Match(context.masker.memory(named), 1.0, "its id")]
         vector = context.embeddings.of_query(text)
         logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
         candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
@@ -280,6 +282,19 @@ class Reader:
         repeats = vectors.duplicates([each.candidate.id for each in ranked], similarity.SAME)
         return [each for each in ranked if each.candidate.id not in repeats]
 
+    def _with_id(self, text: str, accepted: Filter) -> Memory | None:
+        """The memory whose id, or its start, is the whole query, when a search here may return it."""
+        if not text.lower().startswith(ids.PREFIX) or ids.id_range(text) is None:
+            return None
+        try:
+            memory = lookup.find(self.context, text)
+        except (NotFound, Ambiguous, InvalidInput):
+            return None
+        is_here = accepted.everywhere or memory.scope == "global" or memory.project == accepted.project
+        is_theirs = memory.user == accepted.user and memory.scope != "session"
+        is_trusted = not accepted.trusts or memory.trust in accepted.trusts
+        return memory if is_here and is_theirs and is_trusted and memory.is_visible(accepted.now) else None
+
     def _judged(
         self, ranked: Sequence[ranking.Ranked], found: Mapping[str, Memory], query: str, accepted: Filter
     ) -> list[relevance.Judged]:
@@ -295,7 +310,8 @@ class Reader:
     def _match(self, judged: relevance.Judged, found: Mapping[str, Memory]) -> Match:
         """A judged memory as it may be shown."""
         memory, legs = self.context.masker.memory(found[judged.ranked.candidate.id]), judged.legs
-        return Match(memory, judged.ranked.score, relevance.explanation(legs), legs, band=judged.band, fit=judged.fit)
+        why = relevance.explanation(legs, judged.fit)
+        return Match(memory, judged.ranked.score, why, legs, band=judged.band, fit=judged.fit)
 
     def _briefed(self) -> list[Memory]:
         """The memories that a session should know from its start, as they may be shown."""

@@ -75,8 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         spaces = {name: list(load(_folder(options.data, name))) for name in names}
         print("| " + " | ".join(_COLUMNS) + " |\n|" + "---|" * len(_COLUMNS))  # noqa: T201 - a report
         for name in options.sets.split(","):
-            others = [question for other in spaces if other != name for question in _all(spaces[other])]
-            foreign = random.Random(name).sample(others, min(options.foreign, len(others)))
+            foreign = _foreign({other: found for other, found in spaces.items() if other != name}, options.foreign)
             with_near = name in options.near.split(",")
             print(_line(name, embedder, spaces[name], foreign, with_near=with_near), flush=True)  # noqa: T201
     return 0
@@ -140,8 +139,13 @@ def _without_answers(system: Keepmum, space: Space) -> Iterator[float]:
             system.memory.undo(answer)
 
 
-def _all(spaces: Sequence[Space]) -> list[Question]:
-    return [question for space in spaces for question in space.questions]
+def _foreign(others: Mapping[str, Sequence[Space]], count: int) -> list[Question]:
+    """About `count` questions, equally many of each set."""
+    chosen: list[Question] = []
+    for name, spaces in others.items():
+        questions = [question for space in spaces for question in space.questions]
+        chosen += random.Random(name).sample(questions, min(count // len(others), len(questions)))
+    return chosen
 
 
 def _folder(data: Path, name: str) -> Path:

@@ -120,7 +120,7 @@ def test_a_query_without_words_is_judged_by_its_vector() -> None:
 
 
 def test_the_explanation_names_words_scores_ranks_and_prior() -> None:
-    assert explanation(Legs(1.0, 1, 0.5, 2, 1.0, ("blue", "pool"))) == (
-        "lexical 1.00 (rank 1), vector 0.50 (rank 2), words blue pool, prior 1.00"
+    assert explanation(Legs(1.0, 1, 0.5, 2, 1.0, ("blue", "pool")), 0.9) == (
+        "fit 0.90, lexical 1.00 (rank 1), vector 0.50 (rank 2), words blue pool, prior 1.00"
     )
-    assert explanation(Legs(0.0, 0, 0.7, 1, 0.9)) == "vector 0.70 (rank 1), prior 0.90"
+    assert explanation(Legs(0.0, 0, 0.7, 1, 0.9), 0.5) == "fit 0.50, vector 0.70 (rank 1), prior 0.90"

@@ -64,7 +64,7 @@ def test_a_program_remembers_and_recalls_in_two_lines(library: Callable[..., Mem
     )
     (match,) = memory.recall("where do deploys go?", limit=3)
     assert (kept.action, match.memory, match.score > 0) == ("created", kept.memory, True)
-    assert match.why.startswith("lexical 1.00 (rank 1), vector ")
+    assert match.why.startswith("fit 0.96, lexical 1.00 (rank 1), vector ")
 
 
 def test_without_a_project_a_program_looks_at_all_of_them(library: Callable[..., MemoryService]) -> None:
@@ -115,7 +115,9 @@ def test_search_is_lexical_until_the_model_is_loaded(open_memory: OpenService) -
     service = open_memory(embedder=background)
     service.remember("the blue pool")
     service.warm()
-    assert [match.why for match in service.recall("pool")] == ["lexical 1.00 (rank 1), words pool, prior 1.00"]
+    assert [match.why for match in service.recall("pool")] == [
+        "fit 0.99, lexical 1.00 (rank 1), words pool, prior 1.00"
+    ]
     assert service.lexical_only == "the model for search by meaning is not ready yet"
     may_open.set()
     assert background.wait(PATIENCE) is not None

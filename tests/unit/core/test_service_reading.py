@@ -363,3 +363,41 @@ def test_every_lists_what_stays_while_others_are_removed_and_added(
             service.forget(sorted(removed))
     assert len(listed) == len(set(listed))
     assert set(listed) >= set(kept) - removed
+
+
+# -- what a query does not match
+
+
+def test_a_query_that_nothing_answers_returns_at_most_two_memories_which_are_weak(open_memory: OpenService) -> None:
+    service = open_memory()
+    for number in range(9):
+        service.remember(f"The tram of line {number} leaves from the harbour, past the old mill and the school")
+    query = "which painter saw the mill in winter"
+    found = service.recall(query)
+    assert 1 <= len(found) <= 2
+    assert {match.band for match in found} == {"weak"}
+    assert len(service.recall(query, weak=True)) == 9
+
+
+def test_a_listing_by_filters_leaves_nothing_out(open_memory: OpenService) -> None:
+    service = open_memory()
+    for number in range(9):
+        service.remember(f"Subject {number}", tags=["tram"])
+    assert [match.band for match in service.recall(tags=["tram"])] == ["match"] * 9
+
+
+def test_pages_of_matches_follow_each_other(open_memory: OpenService) -> None:
+    service = open_memory()
+    for number in range(30):
+        service.remember(f"The pool has {number} workers", title=f"Pool {number}")
+    pages = [match.memory.id for start in range(0, 30, 10) for match in service.recall("pool", limit=10, offset=start)]
+    assert len(set(pages)) == len(pages) == 30
+
+
+def test_an_id_as_query_finds_its_memory_in_this_project_only(open_memory: OpenService) -> None:
+    service = open_memory()
+    here = service.remember("The blue pool is first").memory
+    assert [match.memory.id for match in service.recall(here.id)] == [here.id]
+    assert [match.memory.id for match in service.recall(here.id[:16].upper())] == [here.id]
+    elsewhere = service.remember("Another project's note", project="elsewhere").memory
+    assert elsewhere.id not in [match.memory.id for match in service.recall(elsewhere.id)]
