@@ -401,7 +401,7 @@ class HackathonHandlers(DialectHandlers):
             return None
         return self._service.remember(
             check_value(row["value"]), key=check_key(row["key"]), kind=name, tags=tags,
-            why=context, scope=self._scope, tier="long",
+            why=context, scope=self._scope, tier="long", source_kind="file",
         )  # fmt: skip
 
 

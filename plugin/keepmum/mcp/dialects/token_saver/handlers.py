@@ -16,11 +16,12 @@ from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.core.memory import SCOPES, TRUSTED, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service
+from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service, outside_mark
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted, opening
+from keepmum.system.folders import is_inside
 from keepmum.workspace import allowlist
 from keepmum.workspace.project import UNPLACED
 from keepmum.workspace.resolve import resolve_folder
@@ -186,6 +187,8 @@ class TokenSaverHandlers(JsonHandlers):
     def _import(self, arguments: dict[str, Any]) -> JsonValue:
         path = os.path.join(self._service.place.root or os.getcwd(), os.path.expanduser(arguments["file"]))
         rows, dry = transfer.read(path), arguments.get("dryRun", False)
+        # Only Keepmum writes there; any other file can be anybody's.
+        is_own = is_inside(os.path.realpath(path), os.path.realpath(os.path.join(self._home, "exports")))
         counts: dict[str, int] = {"imported": 0, "updated": 0, "skipped": 0, "failed": 0}
         errors: list[JsonValue] = []
         not_kept: Counter[str] = Counter()
@@ -195,6 +198,7 @@ class TokenSaverHandlers(JsonHandlers):
         for number, row in enumerate(rows, 1):
             try:
                 parsed = transfer.parse(row)
+                parsed = parsed if is_own else parsed._replace(is_outside=True)
                 outcome = self._import_one(parsed, arguments, dry=dry)
                 counts[outcome] = counts.get(outcome, 0) + 1
                 if outcome != "skipped":
@@ -219,6 +223,7 @@ class TokenSaverHandlers(JsonHandlers):
         tags: list[str] | None = None,
         importance: int | None = None,
         verbosity: int | None = None,
+        source_kind: str | None = None,
     ) -> dict[str, JsonValue]:
         """Write a value under a key, with_metadata: what is not said has its default, not what was there before."""
         if not key.strip():
@@ -238,6 +243,7 @@ class TokenSaverHandlers(JsonHandlers):
             data=entry.data_of(value, verbosity or detail),
             ttl_seconds=lifetime or None,
             endless=not lifetime,
+            source_kind=source_kind,
         )
         status = "queued" if kept.queued else kept.action or "unchanged"
         answer: dict[str, JsonValue] = {"status": status, "memory": self._row(kept.memory)}
@@ -308,7 +314,7 @@ class TokenSaverHandlers(JsonHandlers):
         rows: list[JsonValue] = [
             self._row(memory)
             if with_metadata
-            else {"key": memory.key, "value": entry.value(memory), "scope": memory.scope}
+            else {"key": memory.key, "value": entry.value(memory), "scope": memory.scope, **outside_mark(memory)}
             for memory in memories
             if memory.key
         ]
@@ -347,8 +353,11 @@ class TokenSaverHandlers(JsonHandlers):
             return "skipped"
         if not dry:
             stored = self._store(
-                key=key, value=row.value, scope=scope, ttl=row.ttl, tags=row.tags, importance=worth, verbosity=detail
-            )
+                key=key, value=row.value, scope=scope, ttl=row.ttl, tags=row.tags, importance=worth, verbosity=detail,
+                source_kind="file" if row.is_outside else None,
+            )  # fmt: skip
+            if "notice" in stored:  # what the user's agents wrote under this key stays
+                row.not_kept.append("key")
             if stored["status"] == "queued":
                 return "queued"
         return "updated" if present else "imported"

@@ -16,7 +16,7 @@ from keepmum.system.private_files import replace_file
 __all__ = ["Folders", "Row", "newest", "parse", "read", "write"]
 
 _VERSION = 1
-_KEPT = frozenset({"key", "value", "scope", "importance", "verbosity", "tags", "ttl"})
+_KEPT = frozenset({"key", "value", "scope", "importance", "verbosity", "tags", "ttl", "trust"})
 # Not stored with an imported memory. Of other fields only the number is reported: a name may be a secret.
 _DROPPED = frozenset(
     {"id", "created_at", "updated_at", "accessed_at", "access_count", "created_by", "updated_by", "project_path",
@@ -106,6 +106,7 @@ class Row(NamedTuple):
     ttl: float | None
     updated_at: str
     not_kept: list[str]  # names of fields that have no place here
+    is_outside: bool = False  # whether the export marks it as text from outside
 
 
 def parse(row: Mapping[str, Any]) -> Row:
@@ -135,6 +136,7 @@ def parse(row: Mapping[str, Any]) -> Row:
         ttl=_seconds(found.get("ttl")),
         updated_at=str(found.get("updated_at") or found.get("created_at") or ""),
         not_kept=[name if name in _DROPPED else "other fields" for name in given],
+        is_outside=found.get("trust") == "outside",
     )
 
 
