@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepmum.core import ids
@@ -161,8 +161,12 @@ class IndexSync:
                     memory, row = self._with_unique_id(memory, row, parsed)
                     parsed[memory.id] = (memory, path)
                 rows.append(row)
-        changes, without_key = self._changes({name: memory for name, (memory, _) in parsed.items()})
-        self._commit([*self._replaced(rows, parsed), *changes])
+        replaced = self._replaced(rows, parsed)
+        changes, without_key = self._changes(
+            {name: memory for name, (memory, _) in parsed.items()},
+            {change.before.id for change in replaced if change.before is not None},
+        )
+        self._commit([*replaced, *changes])
         problem = (
             "has the key of another file that is newer or trusted more, and is stored without it; "
             "give it a key of its own"
@@ -212,8 +216,11 @@ class IndexSync:
         """Whether a memory is no longer in the file at `path`."""
         return self.folder.state(path, 0) is None or self._memory_in(path) != memory
 
-    def _changes(self, parsed: Mapping[str, Memory]) -> tuple[list[Change], set[str]]:
-        """The changes that bring these memories into the index, and the ids of those that lose their key to another."""
+    def _changes(self, parsed: Mapping[str, Memory], removed: Collection[str]) -> tuple[list[Change], set[str]]:
+        """The changes that bring these memories into the index, and the ids of those that lose their key to another.
+
+        Those that are `removed` in the same transaction hold no key.
+        """
         stored = {memory.id: memory for memory in self._index.get(list(parsed))}
         holders: dict[tuple[str, str], Memory] = {}
         without_key: set[str] = set()
@@ -225,6 +232,8 @@ class IndexSync:
             holder = holders.get(slot)
             if holder is None and (holder := self._index.by_key(*slot)) is not None:
                 stored.setdefault(holder.id, holder)
+            if holder is not None and holder.id in removed:
+                holder = None
             if holder is None or holder.id == memory.id or _releases_key(after.get(holder.id), slot):
                 holders[slot] = memory
                 continue

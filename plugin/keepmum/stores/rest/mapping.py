@@ -43,7 +43,7 @@ _TRAILER_FIELDS = (
     "expires_at",
     "tier",
 )
-_OF_THIS_MACHINE = ("trust", "source_kind", "confirmed_at", "confirmed_by", "pinned", "citations")
+_OF_THIS_MACHINE = ("origin", "trust", "source_kind", "confirmed_at", "confirmed_by", "pinned", "citations")
 _TRAILER_START = "\n\n```yaml keepmum\n"
 _TRAILER = re.compile(r"\n\n```yaml keepmum\n((?:[a-z_]+: [^\n]*\n)*)```\s*\Z")
 _EMPTY = Memory(id="", text="", title="", created_at=0, updated_at=0)
@@ -134,6 +134,7 @@ def matches(memory: Memory, wanted: Filter) -> bool:
         memory.is_visible(wanted.now)
         and (not wanted.kinds or memory.kind in wanted.kinds)
         and wanted.tier in {None, memory.tier}
+        and (not wanted.trusts or memory.trust in wanted.trusts)
         and (wanted.keys is None or keys.matches(memory.key, wanted.keys))
         and (wanted.since is None or memory.updated_at >= wanted.since)
         and (wanted.until is None or memory.updated_at < wanted.until)
@@ -157,7 +158,7 @@ def _complete_memory(
     except InvalidInput:
         return None
     scope: Scope = "shared" if memory.scope == "shared" else "project"
-    memory = trust.unconfirmed(replace(memory, scope=scope, session=None, user=None), level)
+    memory = trust.unconfirmed(replace(memory, scope=scope, session=None, user=None, origin=_SERVER), level)
     if known is None:
         return memory
     merged = replace(memory, accessed_at=known.accessed_at, access_count=known.access_count, session=known.session)
