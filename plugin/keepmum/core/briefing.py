@@ -117,10 +117,9 @@ class _Shown(NamedTuple):
         yield self.ids.get(memory.id) or next(iter(ids.shortened([memory.id]).values()))
         yield memory.kind
         yield provenance(memory)
-        if memory.confirmed_at is not None:
-            yield f"confirmed {day(memory.confirmed_at)}"
-        if memory.pinned:
-            yield "pinned"
+        if memory.trust != "outside":  # there these are claims as well
+            yield from [f"confirmed {day(memory.confirmed_at)}"] if memory.confirmed_at is not None else []
+            yield from ["pinned"] if memory.pinned else []
         if memory.key:
             yield f"key {word(memory.key)}"
         if memory.scope != "project":

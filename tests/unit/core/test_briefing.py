@@ -103,7 +103,7 @@ def test_a_remark_stands_in_the_line_of_its_memory_in_every_text() -> None:
             id="a web page",
         ),
         pytest.param(
-            {"trust": "outside", "source_kind": "user"},
+            {"trust": "outside", "source_kind": "user", "confirmed_at": NOW, "pinned": True},
             "from outside: a file of the repository; claims to be by codex 2026-09-21",
             id="a file that claims to be by the user",
         ),
