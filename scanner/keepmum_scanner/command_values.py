@@ -21,47 +21,49 @@ if TYPE_CHECKING:
 _VALUE = r"[\"']?(?P<value>[^\s\"'`<>|;]{4,128})"
 _STRING = r"[\"'](?P<value>[^\n\"']{4,128})[\"']"
 _ARGUMENT = r"\s{0,8}[\"'$]?[^\n,()]{1,120},"
-# What follows each anchor, in lower case.
+# Common part of anchors, which most texts lack; the anchor, and what follows it, in lower case.
 _PLACES = (
     # Java's keytool and jarsigner; "-storepass:env" names a variable.
-    ("storepass", rf"[ =]{_VALUE}"),
-    ("-keypass", rf"[ =]{_VALUE}"),
-    (" -u", rf"(?:ser)?[ =]{{0,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
-    (" --user", rf"[ =]{{1,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
-    ("<<<", rf"[ \t]?{_VALUE}"),
+    ("pass", "storepass", rf"[ =]{_VALUE}"),
+    ("pass", "-keypass", rf"[ =]{_VALUE}"),
+    ("pass", "requirepass ", _VALUE),
+    ("pass", " password 0 ", _VALUE),
+    ("pass", "wpa_passphrase ", rf"\S{{1,64}} {_VALUE}"),
     (
+        "pass",
         "htpasswd",
         r"(?: -[a-z0-9]{1,8}){0,4} -[a-z]{0,6}b[a-z]{0,6}(?: -[a-z0-9]{1,8}){0,4} \S{1,120} \S{1,64} " + _VALUE,
     ),
-    ("nmcli ", rf"[^\n]{{0,120}}? (?:password|wifi-sec\.psk) {_VALUE}"),
-    ("mysql ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
-    ("mysqldump ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
-    ("zip -p ", _VALUE),
-    ("requirepass ", _VALUE),
-    ("masterauth ", _VALUE),
-    ("identified by ", _STRING),
-    ("convertto-securestring ", rf"(?:-[a-z]{{1,16}} ){{0,4}}{_VALUE}"),
-    (" secret 0 ", _VALUE),
-    (" password 0 ", _VALUE),
-    ("wpa_passphrase ", rf"\S{{1,64}} {_VALUE}"),
+    (" -", " -u", rf"(?:ser)?[ =]{{0,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
+    (" -", " --user", rf"[ =]{{1,2}}[\"']?[\w.@\\-]{{1,64}}:{_VALUE}"),
+    (" -", "zip -p ", _VALUE),
+    ("<<<", "<<<", rf"[ \t]?{_VALUE}"),
+    ("nmcli ", "nmcli ", rf"[^\n]{{0,120}}? (?:password|wifi-sec\.psk) {_VALUE}"),
+    ("mysql", "mysql ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
+    ("mysql", "mysqldump ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
+    ("auth", "masterauth ", _VALUE),
+    ("identified by ", "identified by ", _STRING),
+    ("convertto-", "convertto-securestring ", rf"(?:-[a-z]{{1,16}} ){{0,4}}{_VALUE}"),
+    ("secret", " secret 0 ", _VALUE),
     # Communities of SNMP are passwords.
-    ("snmp-server community ", _VALUE),
-    ("rocommunity ", _VALUE),
-    ("rwcommunity ", _VALUE),
-    ("snmpwalk ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
-    ("snmpget ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
+    ("community ", "snmp-server community ", _VALUE),
+    ("community ", "rocommunity ", _VALUE),
+    ("community ", "rwcommunity ", _VALUE),
+    ("snmp", "snmpwalk ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
+    ("snmp", "snmpget ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
     # Calls that take a user and a password.
-    ("new pdo(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("dbi->connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("drivermanager.getconnection(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("mysqli(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("mysqli_connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("networkcredential(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("credentials(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("basicauth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    (".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("pdo(", "new pdo(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("connect", "dbi->connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("connect", "drivermanager.getconnection(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("mysql", "mysqli(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("mysql", "mysqli_connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("credential", "networkcredential(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("credential", "credentials(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("auth", "basicauth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("auth", "basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("login(", ".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
 )
+_PARTS = tuple(dict.fromkeys(part for part, _, _ in _PLACES))
 _COMMUNITY = ("community ", " -c ")  # before a community, which may be a single word
 _HERE_STRING = "<<<"
 _READS_PASSWORD = ("cryptsetup", "passwd", "sudo -s", " login", "kinit", "gpg", "ssh-add", "openssl")
@@ -77,7 +79,8 @@ _WORD = compiled(r"[A-Za-z][\w-]{4,31}")
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for the passwords at every such place."""
     lower, limit = context.lower, context.case_limit
-    for anchor, expression in [one for one in _PLACES if one[0] in lower]:
+    parts = [part for part in _PARTS if part in lower]
+    for _, anchor, expression in [one for one in _PLACES if one[0] in parts and one[1] in lower] if parts else ():
         for start in occurrences(anchor, lower)[:limit]:
             if anchor == _HERE_STRING and not _reads_password(lower, start):
                 continue

@@ -37,11 +37,7 @@ _WORDS = {
     "salasana": CHOSEN,
     "clave": CHOSEN,
     "mdp": CHOSEN,
-    "palavra-passe": CHOSEN,
     "adgangskode": CHOSEN,
-    "losenord": CHOSEN,
-    "haslo": CHOSEN,
-    "sifre": CHOSEN,
     "pwd": CHOSEN,
     "secret": ISSUED,
     "token": ISSUED,
@@ -70,7 +66,9 @@ _WORDS = {
 # Searched for only in texts that contain their common part.
 _BY_PART = {
     "auth": {"authorization": ISSUED},
-    "pass": dict.fromkeys(("password", "passwd", "passphrase", "passcode", "passwort", "passord"), CHOSEN),
+    "pass": dict.fromkeys(
+        ("password", "passwd", "passphrase", "passcode", "passwort", "passord", "palavra-passe"), CHOSEN
+    ),
 }
 # Searched for only in texts with letters beyond ASCII.
 _FOREIGN = {
@@ -256,8 +254,6 @@ _CONDITIONS = {
     "private": _is_word,
     "clave": _is_word,
     "mdp": _is_word,
-    "sifre": _is_word,
-    "haslo": _is_word,
     "jeton": _is_word,
     **dict.fromkeys(("chiave", "chave", "sleutel", "klucz", "nyckel", "anahtar", "clé"), _is_foreign_key),
     "parola": _is_word,

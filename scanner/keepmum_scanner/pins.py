@@ -6,8 +6,6 @@ tries first ("1234", "0000"), measures, dates and years in other sentences pass.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from keepmum_scanner.assigning_words import ARROWS, ATTACHED_IS, IS, NOW, QUOTES, TO_A_NUMBER
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.credential_words import CHOSEN, occurrences
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 
 # "PIN", "SIM pin", "PIN-Code", "PUK".
 _PIN = compiled(
-    r"(?<![a-z])(?:pin-?(?:code|kod|kode|nummer)|pins?(?![a-z])(?:[ _-]?(?:code|kod|kodu|number|nummer|код)\b)?|"
-    r"puk(?![a-z])(?:[ -]?code)?)|[^\W\d_]pin(?=[ _-]?code)"
+    r"(?:(?<![a-z])(?:pin-?(?:code|kod|kode|nummer)|pins?(?![a-z])(?:[ _-]?(?:code|kod|kodu|number|nummer|код)\b)?|"
+    r"puk(?![a-z])(?:[ -]?code)?)|pin(?=[ _-]?code))"
 )
 # What has a code: "the code of the garage door", "alarm code".
 _LOCKED = (
@@ -33,24 +31,38 @@ _LOCKED = (
 )
 _CODE = compiled(rf"{_LOCKED}(?: (?:lock|door|gate|room|pin))?[ _-]?$")
 _CODE_OF = compiled(rf"s?(?: number)? (?:for|of|to|on|at) (?:the |our |my )?(?:[\w'-]{{1,20}} ){{0,2}}?{_LOCKED}")
-# Names of such codes in other languages, in lower case; those of the second list contain letters beyond ASCII.
-_FOREIGN = (
-    "zugangscode|alarmcode|entsperrcode|sperrcode|geheimzahl|torcode|sicherheitscode|schlosscode|digicode|"
-    "code secret|code de la porte|code de l'alarme|code du portail|code du coffre|codice di accesso|codice d'accesso|"
-    "codice della porta|codice dell'allarme|codice allarme|codice di sblocco|codice del cancello|codice segreto|"
-    "codice porta|codigo de acceso|codigo de acesso|toegangscode|deurcode|ontgrendelcode|kod do|kod alarmu|"
-    "kod odblokowania|portkod|larmkod|alarm kodu"
-).split("|")
-_BEYOND_ASCII = (
-    "türcode|code d'accès|code d'entrée|code de déverrouillage|"
-    "código de acceso|código de la puerta|código de la alarma|código de desbloqueo|código del port|código de seguridad|"
-    "código de acesso|código da porta|código do alarme|código do port|código de desbloqueio|"
-    "kod dostępu|dörrkod|kap\u0131 kodu|giriş kodu|"
-    "пин-код|пин код|пин|код от|код доступа|код домофона|код сигнализации|код разблокировки|"
-    "暗証番号|解錠番号|解锁码|解鎖碼|门禁码|門禁碼|開錠コード|解除コード|핀번호|핀 번호|핀코드"
-).split("|")
+# What stands before or after words for "code" in the names of such codes in other languages, in lower case.
+_PARTS = ("cod", "kod", "cód", "код", "zahl")
+_BEFORE = tuple(
+    "zugangs|alarm|entsperr|sperr|tor|tür|sicherheits|schloss|digi|toegangs|deur|ontgrendel|port|larm|dörr|geheim|"
+    "kap\u0131 |alarm |giriş |kilit |пин-|пин ".split("|")
+)
+_AFTER_CODE = tuple(
+    "code secret|code de la porte|code de l'alarme|code du portail|code du coffre|code d'accès|code d'entrée|"
+    "code de déverrouillage|codice di accesso|codice d'accesso|codice della porta|codice dell'allarme|codice allarme|"
+    "codice di sblocco|codice del cancello|codice segreto|codice porta|codigo de acceso|codigo de acesso|"
+    "código de acceso|código de la puerta|código de la alarma|código de desbloqueo|código del port|"
+    "código de seguridad|código de acesso|código da porta|código do alarme|código do port|código de desbloqueio|"
+    "kod do|kod alarmu|kod odblokowania|kod dostępu|"
+    "код от|код доступа|код домофона|код сигнализации|код разблокировки".split("|")
+)
+_TAIL = compiled(r"[^\W\d_]{3,9}")
+_NAMES = (
+    "пин",
+    "暗証番号",
+    "解錠番号",
+    "解锁码",
+    "解鎖碼",
+    "门禁码",
+    "門禁碼",
+    "開錠コード",
+    "解除コード",
+    "핀번호",
+    "핀 번호",
+    "핀코드",
+)
 _LONGEST_LOCKED = 32  # characters before "code"
-_AFTER = 90  # characters after a name, within its line
+_AFTER = 128  # characters after a name, within its line
 _WORDS = r"(?:[ \t]+[^\s:=,;.!?]{1,24})"
 _UNITS = (
     r"(?:digits?|bits?|stellig|chiffres|cifre|dígitos|cyfr|times|ms|seconds?|sec|minutes?|min|hours?|days?|attempts|tries|"
@@ -62,6 +74,7 @@ _ASSIGNED = compiled(
     rf"(?:[ \t]*(?:[:=]|{ARROWS})[ \t]*|[ \t]+(?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+|(?P<adjacent>[ \t]+)|"
     rf"[^\s:=,;.!?A-Za-z0-9]{{0,8}}[ \t]?{ATTACHED_IS}[ \t]?)[{QUOTES}(]{{0,3}}[ \t]?{_NUMBER}"
 )
+_FOUR = compiled(r"[0-9]{2}[ -]?[0-9]{2}")  # in every value; saves the search after most names
 _SEPARATED = compiled(rf"[^\W\d_]{{0,4}}[{QUOTES})]{{0,3}}[ \t]*(?:[:=]|{ATTACHED_IS})[ \t]*[{QUOTES}(]{{0,3}}")
 _VERBAL = compiled(rf"[ \t](?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+[{QUOTES}(]{{0,3}}$")
 # Words between a name and a number that is no PIN.
@@ -84,7 +97,9 @@ def find(context: Context) -> Iterator[Candidate]:
         return
     done = -1
     for end, kind in sorted(_names(context))[: context.case_limit]:
-        match = _ASSIGNED.match(context.lower, end, end + _AFTER + 40)
+        if _FOUR.search(text, end, end + _AFTER) is None:
+            continue
+        match = _ASSIGNED.match(context.lower, end, end + _AFTER)
         if match is None or match.start("value") <= done:
             continue
         value = match["value"]
@@ -102,13 +117,14 @@ def find(context: Context) -> Iterator[Candidate]:
 def _names(context: Context) -> Iterator[tuple[int, int]]:
     """The end of each name, and whether it is one of passwords (CHOSEN) or of PINs."""
     lower, limit = context.lower, context.case_limit
-    if "pin" in lower or "puk" in lower:
-        for match in islice(_PIN.finditer(lower), limit):
-            yield match.end(), _NAMES_PIN
-    if "co" in lower or "ko" in lower or "zahl" in lower:
-        for end in _ends_of_codes(lower, limit):
-            yield end, _NAMES_PIN
-    for word in () if lower.isascii() else _BEYOND_ASCII:
+    for word in ("pin", "puk"):
+        for start in occurrences(word, lower)[:limit] if word in lower else ():
+            match = _PIN.match(lower, start)
+            if match:
+                yield match.end(), _NAMES_PIN
+    for end in _ends_of_codes(lower, limit):
+        yield end, _NAMES_PIN
+    for word in () if lower.isascii() else _NAMES:
         for start in occurrences(word, lower)[:limit] if word in lower else ():
             yield start + len(word), _NAMES_PIN
     for end, _, kind, _ in context.credential_words[:limit]:
@@ -117,16 +133,25 @@ def _names(context: Context) -> Iterator[tuple[int, int]]:
 
 
 def _ends_of_codes(lower: str, limit: int) -> Iterator[int]:
-    """Where the names of codes end that contain only ASCII letters."""
-    for word in ("code", "combination"):
-        for start in occurrences(word, lower)[:limit] if word in lower else ():
-            end = start + len(word)
-            of = _CODE_OF.match(lower, end)
-            if of or _CODE.search(lower, max(0, start - _LONGEST_LOCKED), start):
-                yield of.end() if of else end
-    for word in [word for word in _FOREIGN if word in lower]:
-        for start in occurrences(word, lower)[:limit]:
-            yield start + len(word)
+    """Where the names of codes end, such as "alarm code" and "the code for the door"."""
+    for part in [part for part in _PARTS if part in lower]:
+        for start in occurrences(part, lower)[:limit]:
+            if lower.startswith(_AFTER_CODE, start):
+                name = max((name for name in _AFTER_CODE if lower.startswith(name, start)), key=len)
+                yield start + len(name)
+                continue
+            tail = _TAIL.match(lower, start)
+            end = tail.end() if tail else start + len(part)
+            if lower.endswith(_BEFORE, 0, start):
+                yield end
+            elif lower.startswith("code", start):
+                of = _CODE_OF.match(lower, start + 4)
+                if of or _CODE.search(lower, max(0, start - _LONGEST_LOCKED), start):
+                    yield of.end() if of else start + 4
+    if "combination" in lower:
+        for start in occurrences("combination", lower)[:limit]:
+            if _CODE.search(lower, max(0, start - _LONGEST_LOCKED), start):
+                yield start + len("combination")
 
 
 def _is_password(gap: str, digits: str, value: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
+from keepmum_scanner.credential_words import occurrences
 from keepmum_scanner.expressions import compiled
 
 TYPE_CHECKING = False
@@ -14,16 +15,31 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_PARTS = ("cod", "cód", "kod", "код", "码", "碼", "コード", "코드")  # one is in every name
-_NAME = compiled(
-    r"(?:recovery|back-?up|2fa|mfa|two[- ]factor|emergency|rescue|scratch|restore|notfall-?|ersatz-?|"
-    r"wiederherstellungs-?|herstel-?|reserv|återställnings)[ _-]?(?:cod|kod)(?:es?|er|s)?|"
-    r"codes? de (?:secours|récupération|sauvegarde)|c[oó]digos? de (?:respaldo|recuperaci[oó]n|emergencia)|"
-    r"codici di (?:backup|recupero|emergenza)|códigos? de (?:backup|recuperação|reserva)|"
-    r"kody (?:zapasowe|odzyskiwania|awaryjne)|(?:резервн|запасн)\w{2,3} код\w{0,3}|код\w{0,3} восстановления|"
-    r"(?:yedek|kurtarma) kod\w{0,6}|恢复码|备用码|恢复代码|備用碼|復原碼|救援码|"
-    r"(?:リカバリー?|バックアップ|回復|復旧)コード|(?:복구|백업) ?코드"
+_PARTS = ("cod", "kod", "cód")  # of words for "code"
+_BEYOND_ASCII = ("код", "码", "碼", "コード", "코드")
+# What stands before such a word, or how the whole name begins.
+_BEFORE = tuple(
+    "recovery|back-up|backup|2fa|mfa|two-factor|two factor|emergency|rescue|scratch|restore|notfall|ersatz|"
+    "wiederherstellungs|herstel|reserv|återställnings|резервные|резервный|резервных|запасные|запасных|"
+    "yedek|kurtarma|恢复|恢复代|备用|備用|復原|救援|リカバリ|リカバリー|バックアップ|回復|復旧|복구|백업".split("|")
 )
+_NAMES = tuple(
+    f"{word}{joint}{kind}"
+    for word, joint, kinds in (
+        ("code", " de ", ("secours", "récup", "sauvegarde")),
+        ("codes", " de ", ("secours", "récup", "sauvegarde")),
+        ("código", " de ", ("respaldo", "recuper", "emergencia", "backup", "reserva")),
+        ("códigos", " de ", ("respaldo", "recuper", "emergencia", "backup", "reserva")),
+        ("codigos", " de ", ("respaldo", "recuper", "emergencia", "backup", "reserva")),
+        ("codici", " di ", ("backup", "recupero", "emergenza")),
+        ("kody", " ", ("zapasowe", "odzyskiwania", "awaryjne")),
+        ("код", " ", ("восстановления",)),
+        ("коды", " ", ("восстановления",)),
+    )
+    for kind in kinds
+)
+_JOINTS = (" ", "-", "_")
+_TAIL = compiled(r"(?:cod|kod|cód|код)[^\W\d_]{0,9}|[^\W\d_]{1,3}")
 _LINES, _BLANK_LINES = 24, 2  # below a name
 _LONGEST_LINE = 240
 _INTRODUCTION = 60  # characters after a name, before the first code on the same line
@@ -42,22 +58,29 @@ _FEWEST = 2  # codes
 
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for the codes of every list."""
-    lower = context.lower
-    if not any(map(lower.__contains__, _PARTS)):
-        return
-    done = names = 0
-    for match in _NAME.finditer(lower):
-        names += 1
-        if names > context.case_limit or context.checks_left <= 0:
+    done = 0
+    for end in _names(context.lower, context.case_limit):
+        if context.checks_left <= 0:
             return
-        if match.end() < done:
+        if end < done:
             continue
-        codes = _codes(context.text, match.end())
+        codes = _codes(context.text, end)
         context.checks_left -= 1
         if len(codes) >= _FEWEST:
             done = codes[-1][1]
-            for start, end in codes:
-                yield ("secret.recovery-code", start, end, EXPLICIT)
+            for start, stop in codes:
+                yield ("secret.recovery-code", start, stop, EXPLICIT)
+
+
+def _names(lower: str, limit: int) -> Iterator[int]:
+    """Where the names of such lists end, in order."""
+    parts = _PARTS if lower.isascii() else (*_PARTS, *_BEYOND_ASCII)
+    starts = [start for part in parts if part in lower for start in occurrences(part, lower)[:limit]]
+    for start in sorted(starts)[:limit]:
+        joint = start - (lower[start - 1 : start] in _JOINTS)
+        if lower.endswith(_BEFORE, 0, joint) or lower.startswith(_NAMES, start):
+            tail = _TAIL.match(lower, start)
+            yield tail.end() if tail else start
 
 
 def _codes(text: str, start: int) -> list[Span]:
