@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.store_parts import FIELDS, PASSES, found, put, texts
+from contract.store_parts import FIELDS, PASSES, found, put, required, texts
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.memory import LIMITS
 from keepmum.stores import Store
@@ -165,3 +165,13 @@ def test_a_listing_filters_by_key_pattern_and_tier(store: Store) -> None:
     assert texts(store.browse(wanted(keys="*deploy*", **later))) == ["1", "2", "3"]
     assert texts(store.browse(wanted(keys="deploy.?ool", **later))) == []
     assert texts(store.browse(wanted(tier="long", **later))) == ["1"]
+
+
+def test_memories_that_share_most_words_are_near_without_vectors(store: Store) -> None:
+    if store.features.remote is not None or store.features.versions is None:
+        pytest.skip("a server gives its memories ids of its own, or the store cannot look up versions")
+    written = [f"the nightly report is written at {hour} by the scheduler" for hour in ("two", "four")]
+    old, new = map(a_memory, written)
+    put(store, old, new, a_memory("a zebra runs"))
+    near = required(store.features.versions).near([old], wanted(), 0.9)
+    assert [(one.id, one.memory.id, one.cosine) for one in near] == [(old.id, new.id, None)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,23 +12,19 @@ from typing import Literal, NamedTuple
 
 from keepmum.core import ranking
 from keepmum.core.memory import Memory
-from keepmum.core.statement import FILLERS, MEANINGFUL, OPPOSITES, Word, words
+from keepmum.core.statement import FILLERS, MEANINGFUL, OPPOSITES, REQUESTS, Word, words
 
-__all__ = ["DEFAULT", "NEAR", "REPORTED", "SAME", "Advice", "Content", "Similar", "Thresholds", "compare", "content_of",
-           "is_change"]  # fmt: skip
-
-
-class Thresholds(NamedTuple):
-    """The cosines from which two memories are taken for similar; they depend on the model."""
-
-    reported: float = 0.80  # the two are reported as similar
-    near: float = 0.85  # they say nearly the same
-    same: float = 0.97  # a search shows only one of them, whatever their words
+__all__ = ["NEAR", "REPORTED", "SAME", "Advice", "Content", "Relation", "Similar", "compare",
+           "content_of", "is_change", "lookup_terms", "relation"]  # fmt: skip
 
 
-DEFAULT = Thresholds()
-REPORTED, NEAR, SAME = DEFAULT
+# Thresholds for the cosine, on the scale of `keepmum.core.calibration`.
+REPORTED = 0.80  # the two are reported as similar
+NEAR = 0.85  # they say nearly the same
+SAME = 0.97  # a search shows only one of them, whatever their words
 Advice = Literal["skip", "supersede", "merge", "keep both"]
+# The newest version stands for the others; of siblings, which may be about different things, each is shown.
+Relation = Literal["version", "sibling"]
 
 _OVERLAP = 0.4  # of the content words of the longer text; with fewer in common, the texts have different subjects
 _SHARED = 0.75  # of the content words of the shorter text beyond what was replaced
@@ -36,6 +33,12 @@ _MAX_APART = 8  # words that differ in all when the number of negations does
 _MAX_BEFORE_NEGATION = 2  # new content words in front of a negation that was inserted
 _MAX_ALIGNED = 800  # words between the common start and end of two texts; aligning more takes too long
 
+_NEAR_OVERLAP = 0.6  # of two texts that are compared by words only
+_MIN_SHARED = 4  # content words that two versions have in common
+_LOOKED_UP = 4_000  # characters of a memory by whose words its versions are looked up
+_LOOKUP_TERMS = 9
+_MIN_GROUPED = 3  # words; fewer are looked up one by one
+_NEVER_LOOKED_UP = frozenset("never none nothing without cannot".split())
 _PART = re.compile(r"[-_]")
 _BETWEEN_EQUALS = frozenset({"and", "or", "nor", "with", "plus", "und", "oder", "et", "ou", "y", "o"})
 
@@ -53,10 +56,14 @@ class Content:
         """Number of negations."""
         return sum(word.kind == "negation" for word in self.words)
 
+    def shared(self, other: Content) -> int:
+        """Number of content words that both have."""
+        return (self.meanings & other.meanings).total()
+
     def overlap(self, other: Content) -> float:
         """The share of content words, of the text that has more, that the other one has as well; 0 to 1."""
         more = max(self.meanings.total(), other.meanings.total())
-        return (self.meanings & other.meanings).total() / more if more else 1.0
+        return self.shared(other) / more if more else 1.0
 
     def equals(self, other: Content) -> bool:
         """Whether both say the same in the same words, in any order."""
@@ -78,7 +85,7 @@ class Similar:
     contradicts: bool  # whether one of the two changes what the other says
 
 
-def compare(new: Memory, old: Memory, cosine: float, thresholds: Thresholds = DEFAULT) -> Similar:
+def compare(new: Memory, old: Memory, cosine: float) -> Similar:
     """The comparison of `new` with `old`, with advice: skip it, let it supersede, merge the two, or keep both.
 
     `skip` means that `old` says exactly the same; a difference is never skipped.
@@ -90,7 +97,7 @@ def compare(new: Memory, old: Memory, cosine: float, thresholds: Thresholds = DE
         advice = "supersede"
     elif ours.equals(theirs):
         advice = "skip"
-    elif cosine < thresholds.near:
+    elif cosine < NEAR:
         advice = "keep both"
     elif theirs.meanings < ours.meanings and ours.negations == theirs.negations:
         advice = "supersede"
@@ -114,6 +121,70 @@ def _content(title: str, text: str) -> Content:
     )
 
 
+def relation(one: Memory, other: Memory, cosine: float | None) -> Relation | None:
+    """How two memories belong together in the result of a search; None when they do not. By words without a `cosine`.
+
+    Memories of different places, or under different keys, are about different things.
+    """
+    if _place(one) != _place(other) or (one.key and other.key and one.key != other.key):
+        return None
+    ours, theirs = content_of(one), content_of(other)
+    if ours.equals(theirs):
+        return "version"
+    is_same = cosine is not None and cosine >= SAME
+    is_near = is_same or (cosine is not None and cosine >= NEAR) or ours.overlap(theirs) >= _NEAR_OVERLAP
+    if is_near and is_change(ours, theirs):
+        return "version" if _are_about_the_same(ours, theirs) else "sibling"
+    return "version" if is_same else None
+
+
+def _are_about_the_same(ours: Content, theirs: Content) -> bool:
+    """Whether a change is surely about the same thing: what differs is not what the statement is about.
+
+    "Alice prefers tabs" and "Bob prefers tabs" may both hold, and so may many notes of three words.
+    """
+    added = ours.meanings - theirs.meanings
+    return ours.shared(theirs) >= _MIN_SHARED and not any(
+        word.form in added and _is_subject(ours.words, place) for place, word in enumerate(ours.words)
+    )
+
+
+def _is_subject(text: Sequence[Word], place: int) -> bool:
+    """Whether a word is at the start of a sentence that goes on, other than after a verb as in "use tabs"."""
+    ends = [number for number, word in enumerate(text) if word.kind == "end"]
+    start = max((end for end in ends if end < place), default=-1) + 1
+    end = min((end for end in ends if end > place), default=len(text))
+    before = [word.form for word in text[start:place] if word.kind in MEANINGFUL]
+    after = [word.form for word in text[place + 1 : end] if word.kind in MEANINGFUL]
+    is_label = text[place].kind != "number" or len(before) == 1  # "host 7 runs nginx", not "3 hosts run nginx"
+    return is_label and len(before) <= 1 and len(after) > 1 and REQUESTS.isdisjoint(before)
+
+
+def _place(memory: Memory) -> tuple[str | None, ...]:
+    """What two versions of a memory have in common; a session's own notes are about that session."""
+    session = memory.session if memory.scope == "session" else None
+    return memory.status, memory.user, memory.project, session
+
+
+def lookup_terms(memory: Memory) -> list[list[str]]:
+    """Groups of words of a memory: a text with one thing changed still holds all words of at least one group.
+
+    Each group is of another part of the text, so that a change touches as few as possible. Numbers change most often
+    and are in none, unless there is nothing else.
+    """
+    every = ranking.terms(f"{memory.title}\n{memory.text[:_LOOKED_UP]}", limit=None)
+    plain = [term for term in every if term.isalpha() and term not in _NEVER_LOOKED_UP]
+    found = plain if len(plain) > 1 else every
+    rare = sorted(found, key=len)[-_LOOKUP_TERMS:]  # a long word is usually a rare one
+    chosen = [term for term in found if term in rare]
+    if len(chosen) < _MIN_GROUPED:
+        return [[term] for term in chosen]
+    if len(chosen) == _MIN_GROUPED:
+        return [list(pair) for pair in itertools.combinations(chosen, 2)]
+    size = max(2, len(chosen) // _MIN_GROUPED)
+    return [chosen[start : start + size] for start in range(0, len(chosen) - size + 1, size)]
+
+
 def is_change(new: Content, old: Content) -> bool:
     """Whether one text changes what the other says: a number, a negation, or one thing for another.
 
@@ -131,7 +202,7 @@ def is_change(new: Content, old: Content) -> bool:
     replaced = [(ours, theirs) for ours, theirs in slots if ours and theirs]
     in_slots = sum(min(len(ours), len(theirs)) for ours, theirs in replaced)
     fewer = min(new.meanings.total(), old.meanings.total())
-    shared = (new.meanings & old.meanings).total()
+    shared = new.shared(old)
     return (
         (shared >= _SHARED * (fewer - in_slots) and (_are_numbers(replaced) or _is_one_thing(replaced, shared)))
         or (shared >= _SHARED * fewer and (_negations_differ(new, old, runs) or any(map(_are_opposite, runs))))
@@ -252,7 +323,7 @@ def _is_exchange(ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
     if [two if form == one else one if form == two else form for _, form in old] != [form for _, form in new]:
         return False
     between, before = (
-        [word.form for word in words[found[first][0] + 1 : found[second][0]]]
+        [word for word in words[found[first][0] + 1 : found[second][0]] if word.form not in _BETWEEN_EQUALS]
         for words, found in ((ours, new), (theirs, old))
     )
-    return between == before and not _BETWEEN_EQUALS.issuperset(between)
+    return between == before and any(word.kind != "number" for word in between)

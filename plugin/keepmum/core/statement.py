@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from keepmum.core import ranking
 
-__all__ = ["FILLERS", "MEANINGFUL", "OPPOSITES", "Word", "words"]
+__all__ = ["FILLERS", "MEANINGFUL", "OPPOSITES", "REQUESTS", "Word", "words"]
 
 # A word may hold the signs of identifiers, paths, versions and times; CJK text has no spaces, so each sign is a word.
 _WORD = re.compile(
@@ -152,5 +152,13 @@ FILLERS = frozenset(
         _canonical,
         "always longer anymore any ever currently now yet still true case really actually strictly need allowed allow "
         "permitted permit use used using supposed mehr plus".split(),
+    )
+)
+# Verbs with which a request begins: what follows one is its object, not its subject.
+REQUESTS = frozenset(
+    map(
+        _canonical,
+        "use keep need check start run send get make build deploy store put write read call prefer avoid set add ask "
+        "wait retry return pin release open close choose install import test log cache never always".split(),
     )
 )

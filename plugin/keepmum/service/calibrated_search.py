@@ -40,8 +40,3 @@ class CalibratedSearch:
         """As `VectorSearch.neighbours`."""
         found = self._vectors.neighbours(ids, among, self._own(cosine), most)
         return {one: [(other, self._common(own)) for other, own in others] for one, others in found.items()}
-
-    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        """As `VectorSearch.duplicates`."""
-        found = self._vectors.duplicates(ids, self._own(cosine))
-        return {later: (earlier, self._common(own)) for later, (earlier, own) in found.items()}

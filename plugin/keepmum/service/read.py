@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ids, ranking, relevance, serialization, similarity, validation
+from keepmum.core import briefing, ids, ranking, relevance, serialization, validation
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import (
     LIMITS,
@@ -29,6 +29,7 @@ from keepmum.service.citations import IN_AN_ANSWER
 from keepmum.service.context import ServiceContext
 from keepmum.service.freshness import CodeReader
 from keepmum.service.lookup import Found, Wanted
+from keepmum.service.versions import Shown, Versions, newest_first
 from keepmum.stores.base import EVERY_ENTRY, QueryVector, known_folders, local
 from keepmum_hooks import tool_names
 
@@ -60,9 +61,10 @@ class Reader:
         """The memories that match best, best first; without a query those that pass the filters, latest first.
 
         Memories that hardly answer the query are left out, and when none answers it, only two weak matches are
-        returned at most; with `weak` all are returned. Of duplicates only the best is returned. With `tokens`, the list
-        ends before the texts cost more than that together, but has at least one. Being found does not reinforce a
-        memory (see `note_use`). A `quiet` search is not logged: it is a person's in a dashboard.
+        returned at most; with `weak` all are returned. Of several versions of a memory the newest is returned, with the
+        one before it as `previous`. With `tokens`, the list ends before the texts cost more than that together, but has
+        at least one. Being found does not reinforce a memory (see `note_use`). A `quiet` search is not logged: it is a
+        person's in a dashboard.
 
         Raises: InvalidInput, StoreError.
         """
@@ -77,13 +79,8 @@ class Reader:
         vector = context.embeddings.of_query(text)
         logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
         candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
-        most = max(relevance.WINDOW, offset + limit)
-        ranked = self._without_duplicates(ranking.rank(candidates, accepted, _SPARE + most))
-        found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked[:most]])}
-        judged = self._judged([each for each in ranked if each.candidate.id in found], found, text, accepted)
-        if not weak:
-            judged = relevance.answering(judged)
-        matches = _within(tokens, [self._match(each, found) for each in judged[offset : offset + limit]])
+        matches = self._matches(candidates, accepted, text, offset + limit, weak=weak)
+        matches = _within(tokens, matches[offset:])
         if not quiet:
             detail = f"{logged} ({len(matches)} found)"
             context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
@@ -274,13 +271,25 @@ class Reader:
             return vectors.search(words, vector, accepted, limit)
         return [Candidate.lexical_only(*pair) for pair in self.context.store.search(words, accepted, limit)]
 
-    def _without_duplicates(self, ranked: list[ranking.Ranked]) -> list[ranking.Ranked]:
-        """Ranked candidates without those that repeat a better one."""
-        vectors = self.context.embeddings.search
-        if vectors is None or all(each.candidate.cosine is None for each in ranked):
-            return ranked
-        repeats = vectors.duplicates([each.candidate.id for each in ranked], similarity.SAME)
-        return [each for each in ranked if each.candidate.id not in repeats]
+    def _matches(
+        self, candidates: Sequence[Candidate], accepted: Filter, query: str, count: int, *, weak: bool
+    ) -> list[Match]:
+        """The first `count` results as they may be shown; memories that were purged since are left out."""
+        context = self.context
+        versions = Versions(context.store, accepted, [each.id for each in candidates], context.embeddings.calibration)
+        most = max(relevance.WINDOW, count)
+        shown: list[Match] = []
+        for limit in (_SPARE + most, None):
+            ranked = ranking.rank(candidates, accepted, limit)
+            found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked])}
+            judged = self._judged([each for each in ranked if each.candidate.id in found], found, query, accepted)
+            if not weak:
+                judged = relevance.answering(judged)
+            memories = [found[each.ranked.candidate.id] for each in judged]
+            shown = [self._match(judged[one.place], one) for one in newest_first(memories, versions, query, count)]
+            if len(shown) >= count or limit is None or not len(memories) == len(ranked) == limit:
+                break
+        return shown
 
     def _with_id(self, text: str, accepted: Filter) -> Memory | None:
         """The memory whose id, or its start, is the whole query, when a search here may return it."""
@@ -307,11 +316,18 @@ class Reader:
         ]
         return relevance.judge(ranked, texts, ranking.terms(query), self.context.sizes.of(accepted))
 
-    def _match(self, judged: relevance.Judged, found: Mapping[str, Memory]) -> Match:
-        """A judged memory as it may be shown."""
-        memory, legs = self.context.masker.memory(found[judged.ranked.candidate.id]), judged.legs
-        why = relevance.explanation(legs, judged.fit)
-        return Match(memory, judged.ranked.score, why, legs, band=judged.band, fit=judged.fit)
+    def _match(self, judged: relevance.Judged, shown: Shown) -> Match:
+        """A memory as it may be shown, by the judgement on the best of its versions."""
+        mask, legs = self.context.masker.memory, judged.legs
+        return Match(
+            mask(shown.memory),
+            judged.ranked.score,
+            relevance.explanation(legs, judged.fit),
+            legs,
+            shown.previous and mask(shown.previous),
+            band=judged.band,
+            fit=judged.fit,
+        )
 
     def _briefed(self) -> list[Memory]:
         """The memories that a session should know from its start, as they may be shown."""

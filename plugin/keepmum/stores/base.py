@@ -44,6 +44,7 @@ __all__ = [
     "LocalState",
     "LocalStore",
     "Maintenance",
+    "Near",
     "QueryVector",
     "Receipt",
     "Redact",
@@ -52,6 +53,7 @@ __all__ = [
     "StaleWrite",
     "Store",
     "VectorSearch",
+    "VersionSearch",
     "caveat",
     "cut",
     "holds_scope",
@@ -112,9 +114,6 @@ class VectorSearch(Protocol):
     def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, nearest first, with the cosine between the two texts alone."""
 
-    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        """Memories at least `cosine` similar to an earlier one of `ids`: id to (earlier id, cosine)."""
-
     def neighbours(
         self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
     ) -> dict[str, list[tuple[str, float]]]:
@@ -141,6 +140,29 @@ class VectorSearch(Protocol):
 
     def update_index(self, model: str) -> None:
         """Bring the vector index up to date, however long that takes."""
+
+
+class Near(NamedTuple):
+    """A memory that may be a version of another one."""
+
+    id: str  # of the other one
+    memory: Memory
+    cosine: float | None  # between the two; None when they were compared by their words only
+
+
+class VersionSearch(Protocol):
+    """Search for memories that may say the same as others, or what the others said once.
+
+    Raises: StoreError (StoreReadOnly, StoreBusy).
+    """
+
+    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+        """The memories that pass the filter and are at least `cosine` similar to one of `memories`.
+
+        Where there are no vectors, those that share most words with it. Each memory is near to itself, which is left
+        out. Where comparing with all memories takes too long, or only a server has them all, memories with an id in
+        `among` are certainly compared.
+        """
 
 
 class FileBacked(Protocol):
@@ -287,6 +309,7 @@ class Features(NamedTuple):
     """The optional features of a store; None for one that it does not have."""
 
     vector_search: VectorSearch | None = None
+    versions: VersionSearch | None = None
     files: FileBacked | None = None
     composite: Composite | None = None
     folder: FollowsFolder | None = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from keepmum.embedding import Embedder
     from keepmum.embedding.base import Vectors
 
-__all__ = ["BM25", "Dense", "Keepmum", "ReadOnce", "Split", "System"]
+__all__ = ["BM25", "Dense", "Keepmum", "ReadOnce", "Split", "System", "filling"]
 
 _WORD = re.compile(r"\w+")
 
@@ -76,7 +76,7 @@ class Keepmum:
     def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
         """Take memories in through the one door, scanner and all."""
         refused = 0
-        with _filling(self._embedder):
+        with filling(self._embedder):
             for memory in memories:
                 given: dict[str, Any] = {
                     **self._where(),
@@ -209,7 +209,7 @@ class Dense:
     def index(self, memories: Sequence[Mapping[str, Any]]) -> int:
         """Embed all."""
         self.ids = [memory["id"] for memory in memories]
-        with _filling(self._embedder):
+        with filling(self._embedder):
             self._vectors = self._embedder.embed([_said(memory) for memory in memories])
         return 0
 
@@ -223,7 +223,8 @@ class Dense:
 
 
 @contextlib.contextmanager
-def _filling(embedder: ReadOnce | None) -> Iterator[None]:
+def filling(embedder: ReadOnce | None) -> Iterator[None]:
+    """While memories are stored: what the embedder has read before it does not read again."""
     if embedder is not None:
         embedder.filling = True
     yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contract.stores import a_memory
-from keepmum.core.similarity import Thresholds, compare
+from keepmum.core.similarity import compare
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,6 @@ from keepmum.core.similarity import Thresholds, compare
 )  # fmt: skip
 def test_advice(new: str, old: str, cosine: float, advice: str) -> None:
     assert compare(a_memory(new), a_memory(old), cosine).advice == advice
-
-
-def test_the_thresholds_of_another_model_can_be_given() -> None:
-    new, old = a_memory("use the blue pool first"), a_memory("use blue pool")
-    assert compare(new, old, 0.9, Thresholds(near=0.95)).advice == "keep both"
 
 
 CHANGES = [

@@ -30,7 +30,7 @@ from keepmum.core.memory import (
     Revision,
     Scope,
 )
-from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, Receipt, Redact, Store, caveat, cut, local
+from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, Near, Receipt, Redact, Store, caveat, cut, local
 from keepmum.stores.composite import writing
 from keepmum.stores.composite.fusion import fused_score, has_own_scores
 from keepmum.stores.composite.members import Members, age, newest
@@ -71,6 +71,7 @@ class CompositeStore:
         features = [store.features for store in members.parts.values()]
         return Features(
             vector_search=CompositeVectorSearch(members) if any(each.vector_search for each in features) else None,
+            versions=self if any(each.versions for each in features) else None,
             files=members if members.others or any(each.files for each in features) else None,
             composite=members,
             folder=self if self._markdown else None,
@@ -225,6 +226,16 @@ class CompositeStore:
         for pair in _best_first(found):
             best.setdefault(pair[0].id, pair)
         return list(best.values())[:limit]
+
+    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+        """The memories of all stores that are similar to one of `memories`; of two copies the newer one."""
+        found: list[Near] = []
+        for store in self._searched(wanted):
+            if (versions := store.features.versions) is not None:
+                here = versions.near(memories, wanted, cosine, among)
+                outdated = self._members.outdated(store, (one.memory for one in here))
+                found += [one for one in here if one.memory.id not in outdated and one.memory.id != one.id]
+        return found
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""

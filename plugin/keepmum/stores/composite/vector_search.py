@@ -46,9 +46,6 @@ class CompositeVectorSearch:
             found |= {pair[0].id: pair for pair in self._members.current_pairs(store, own)}
         return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
 
-    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        return {each: first for vectors in self._searches for each, first in vectors.duplicates(ids, cosine).items()}
-
     def neighbours(
         self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
     ) -> dict[str, list[tuple[str, float]]]:

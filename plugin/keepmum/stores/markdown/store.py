@@ -32,7 +32,7 @@ from keepmum.core.memory import (
     Revision,
     Trust,
 )
-from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact, StaleWrite
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Near, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
@@ -106,6 +106,7 @@ class MarkdownStore:
             self._update_index(check_all=True)
         self.features = Features(
             vector_search=self._index.features.vector_search,
+            versions=self,
             files=self,
             maintenance=self,
             erasure=self,
@@ -196,6 +197,12 @@ class MarkdownStore:
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that contain any of `words`, best first by BM25."""
         return self._read(lambda: self._index.search(words, wanted, limit), lambda pairs: [pair[0] for pair in pairs])
+
+    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+        """The memories in the files that are similar to one of `memories`, as the index knows them."""
+        return self._read(
+            lambda: self._index.near(memories, wanted, cosine, among), lambda found: [one.memory for one in found]
+        )
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories that pass the filter, in `order`."""

@@ -27,7 +27,7 @@ from keepmum.core.memory import (
     Outline,
     Revision,
 )
-from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, LocalStore, Receipt, Redact, Store
+from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, LocalStore, Near, Receipt, Redact, Store
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
@@ -58,6 +58,7 @@ class RestStore:
     ) -> None:
         self.features = Features(
             remote=self,
+            versions=self,
             aging=self,
             maintenance=self,
             erasure=self,
@@ -189,6 +190,16 @@ class RestStore:
             return []
         source = self._reader if can_ask_server(wanted) else self._mirror
         return source.search(words, wanted, limit)
+
+    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+        """Of the memories `among`, those similar to one of `memories` by what this machine knows of them.
+
+        Others may be outdated here, and asking the server for each would take too long.
+        """
+        self._cache.flush()  # what the last answers of the server showed
+        versions = self._mirror.features.versions
+        found = versions.near(memories, mirror_filter(wanted), cosine, among) if versions is not None else []
+        return [one for one in found if one.memory.id in among]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         """Memories of the mirror, after it was updated from the server."""

@@ -31,6 +31,8 @@ _MATCHING = (
     f"SELECT rowid AS number, -bm25(words, {_WEIGHTS}) AS relevance FROM words"
     " WHERE words MATCH ? AND rowid >= ? ORDER BY relevance DESC, number LIMIT ?"
 )
+_STATEMENT = "{title text identifiers}"  # the columns of what a memory says
+_SHARING = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
 class LexicalSearch:
@@ -69,6 +71,24 @@ class LexicalSearch:
         elif first or len(ranked) >= checked:
             return filtered(self._query, fields, self._ranked_and_filtered(expression, wanted, limit), wanted)
         return found[:limit]
+
+    def sharing(self, wanted: Sequence[Sequence[Sequence[str]]], limit: int) -> list[list[int]]:
+        """For each of `wanted`, up to `limit` row numbers of memories that hold all words of one of its groups.
+
+        The latest rows come first.
+        """
+        queries = [
+            " OR ".join(f"({' AND '.join(map(_quoted, group))})" for group in groups) for groups in wanted if groups
+        ]
+        if not queries:
+            return [[] for _ in wanted]
+        parts = [f"SELECT {number} AS place, rowid FROM ({_SHARING})" for number in range(len(queries))]
+        parameters = [value for query in queries for value in (f"{_STATEMENT} : ({query})", limit)]
+        found: list[list[int]] = [[] for _ in queries]
+        for place, row in self._query(" UNION ALL ".join(parts), parameters):
+            found[place].append(row)
+        given = iter(found)
+        return [next(given) if groups else [] for groups in wanted]
 
     def _ranked(self, expression: str, first: int, limit: int) -> list[tuple[int, float]]:
         return [(row[0], row[1]) for row in self._query(_MATCHING, (expression, first, limit))]

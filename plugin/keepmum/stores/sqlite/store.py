@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from keepmum.core import similarity
 from keepmum.core.errors import InvalidInput, StoreBusy
 from keepmum.core.memory import (
     Activity,
@@ -24,11 +25,11 @@ from keepmum.core.memory import (
     Revision,
 )
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Near, Receipt, Redact
 from keepmum.stores.sqlite import edits, files, rows, schema
 from keepmum.stores.sqlite.database import Database
 from keepmum.stores.sqlite.errors import is_damage
-from keepmum.stores.sqlite.lexical import LexicalSearch
+from keepmum.stores.sqlite.lexical import LexicalSearch, filtered
 from keepmum.stores.sqlite.review_state import SqliteReviewState
 from keepmum.stores.sqlite.vector_search import SqliteVectorSearch
 
@@ -41,6 +42,7 @@ _ORDERS: dict[Order, str] = {
     "accessed": "m.accessed_at DESC, m.id DESC",
     "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
 }
+_SHARING = 30  # memories that share words with one, the latest first
 _COUNTS = {
     "memories": "SELECT 'all', count(*) FROM memories",
     "indexed": "SELECT 'all', count(*) FROM words_docsize",
@@ -91,6 +93,7 @@ class SqliteStore:
             erasure=self,
             local_state=self,
             citations=self,
+            versions=self,
             review_state=(
                 SqliteReviewState(self._query, self._database.writing) if version >= schema.WITH_REVIEW else None
             ),
@@ -213,6 +216,32 @@ class SqliteStore:
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Memories that hold any of `words`, best first by BM25."""
         return [(rows.from_row(row), fit) for row, fit in self._lexical.best(_FIELDS, words, wanted, limit)]
+
+    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+        """The memories that are similar to one of `memories`: by vectors if each has one, else by shared words."""
+        numbers = self._numbers([memory.id for memory in memories])
+        ids = {number: memory for memory, number in numbers.items()}
+        pairs: list[tuple[str, int, float | None]] = []
+        by_vectors = self._vectors.near_pairs(list(ids), cosine, list(self._numbers(among).values())) if ids else None
+        if by_vectors is not None:
+            pairs = [(ids[one], other, found) for one, other, found in by_vectors]
+        left = [memory for memory in memories if by_vectors is None or memory.id not in numbers]
+        shared = self._lexical.sharing([similarity.lookup_terms(memory) for memory in left], _SHARING)
+        pairs += [
+            (memory.id, other, None)
+            for memory, others in zip(left, shared, strict=True)
+            for other in others
+            if other != numbers.get(memory.id)
+        ]
+        passed = filtered(self._query, _FIELDS, [(other, 0.0) for other in {pair[1] for pair in pairs}], wanted)
+        known = {row[0]: rows.from_row(row) for row, _ in passed}
+        return [Near(one, known[other], found) for one, other, found in pairs if other in known]
+
+    def _numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """The row numbers of the memories with these ids."""
+        found = self._query("SELECT m.id, m.seq FROM json_each(?) CROSS JOIN memories m ON m.id = value",
+                            (json.dumps(list(ids)),))  # fmt: skip
+        return {row[0]: row[1] for row in found}
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         condition, parameters = rows.where(wanted)

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from keepmum.core.memory import SCOPES, Candidate, Embedding, Filter, Memory, space_of
@@ -43,6 +43,7 @@ _PENDING = """FROM (
     UNION ALL SELECT memory FROM vectors WHERE vector IS NOT NULL AND model > ?
 ) JOIN memories m ON m.seq = memory"""
 _TIMEOUT = 0.1  # seconds that a search waits for the index while another thread updates it
+_CONTEXT = 0.05  # by which the sessions of two memories may lower their cosine
 _BYTES = 2  # per dimension
 _VERSION = "SELECT value FROM counters WHERE name IN ('change', 'identity') ORDER BY name"
 
@@ -116,31 +117,6 @@ class SqliteVectorSearch:
         best = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         return [(rows.from_row(found[number]), cosines[number]) for number in best]
 
-    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        import numpy as np
-
-        from keepmum.stores import vectors
-
-        marks = ", ".join("?" * len(ids))
-        found = self._query(
-            f"SELECT m.id, v.vector FROM memories m JOIN vectors v ON v.memory = m.seq"
-            f" WHERE m.id IN ({marks}) AND v.vector IS NOT NULL",
-            tuple(ids),
-        )
-        stored = {row["id"]: row["vector"] for row in found}
-        known = [memory for memory in ids if memory in stored]
-        if len(known) < 2:
-            return {}
-        matrix = vectors.unpack([stored[memory] for memory in known], len(stored[known[0]]) // _BYTES)
-        cosines = np.tril(matrix @ matrix.T, -1)  # of each memory with the earlier ones
-        if cosines.max() < cosine:
-            return {}
-        nearest = cosines.argmax(axis=1)
-        return {
-            known[later]: (known[int(nearest[later])], float(cosines[later, nearest[later]]))
-            for later in np.flatnonzero(cosines.max(axis=1) >= cosine)
-        }
-
     def neighbours(
         self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
     ) -> dict[str, list[tuple[str, float]]]:
@@ -157,6 +133,24 @@ class SqliteVectorSearch:
             return {}
         matrix = vectors.unpack([row["vector"] for row in found], len(found[0]["vector"]) // _BYTES)
         return vectors.neighbours(names, matrix, frozenset(ids), cosine, most)
+
+    def near_pairs(
+        self, numbers: Sequence[int], cosine: float, among: Sequence[int]
+    ) -> list[tuple[int, int, float]] | None:
+        """Pairs of one of the rows `numbers` and a similar one; None when some memories have no vectors to compare.
+
+        By the model of the last search. The vectors of the index hold a share of the neighbours in the session, so the
+        pairs that it finds with a lower cosine are compared by their own vectors.
+        """
+        index = self._indexes.get(self._last_model)
+        if index is None or index.problem or self._state(self._last_model).has_pending:
+            return None
+        found = index.pairs(numbers, cosine - _CONTEXT, among)
+        if not found:
+            return []
+        own = self._own_vectors({number for one, other, _ in found for number in (one, other)})
+        exact = ((one, other, float(own[one] @ own[other])) for one, other, _ in found if {one, other} <= own.keys())
+        return [pair for pair in exact if pair[2] >= cosine]
 
     def other_model(self, model: str) -> str | None:
         return self._state(model).other
@@ -298,13 +292,18 @@ class SqliteVectorSearch:
         """The cosines between a text and the own texts of memories."""
         from keepmum.stores import vectors
 
+        text = vectors.unpack_one(embedding.vector)
+        return {number: float(own @ text) for number, own in self._own_vectors(numbers).items()}
+
+    def _own_vectors(self, numbers: Collection[int]) -> dict[int, Vector]:
+        """The vectors of the own texts of memories."""
+        from keepmum.stores import vectors
+
         marks = ", ".join("?" * len(numbers))
         found = self._query(
             f"SELECT memory, vector FROM vectors WHERE memory IN ({marks}) AND vector IS NOT NULL", tuple(numbers)
         )
-        matrix = vectors.unpack([row["vector"] for row in found], len(embedding.vector) // _BYTES)
-        cosines = (matrix @ vectors.unpack_one(embedding.vector)).tolist()
-        return dict(zip((row["memory"] for row in found), cosines, strict=True))
+        return {row["memory"]: vectors.unpack_one(row["vector"]) for row in found}
 
 
 def _groups(wanted: Filter) -> list[int] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from keepmum.stores.vectors.arrays import nearest, products, signs
+from keepmum.stores.vectors.arrays import MAX_EXACT, nearest, products, signs, similar_pairs
 from keepmum.system import private_files
 
 if TYPE_CHECKING:
@@ -168,6 +168,33 @@ class Matrix:
         asked = asked[mapped.positions[asked] != _ABSENT]
         cosines = products(mapped.vectors[mapped.positions[asked]], vector)
         return dict(zip(asked.tolist(), _checked(cosines), strict=True))
+
+    def pairs(self, numbers: Sequence[int], cosine: float, among: Sequence[int]) -> list[tuple[int, int, float]]:
+        """Pairs of one of `numbers` and another memory that are at least `cosine` similar, with their cosine.
+
+        In a large matrix only memories in `among` are compared.
+
+        Raises: Damaged.
+        """
+        mapped = self._mapped
+        ours = self._positions(numbers)
+        all_rows = len(mapped.vectors) <= MAX_EXACT
+        theirs = None if all_rows else self._positions(among)
+        rows = mapped.vectors if theirs is None else mapped.vectors[theirs]
+        found = []
+        for one, other, similarity in similar_pairs(mapped.vectors[ours], rows, cosine):
+            number = int(mapped.numbers[other if theirs is None else theirs[other]])
+            if number not in {_CLEARED, int(mapped.numbers[ours[one]])}:
+                found.append((int(mapped.numbers[ours[one]]), number, similarity))
+        return found
+
+    def _positions(self, numbers: Sequence[int]) -> Numbers:
+        """The positions of those of these memories that are in the matrix."""
+        known = self._mapped.positions
+        asked = np.array([number for number in numbers if number < len(known)], dtype=np.int64)
+        positions = known[asked].astype(np.int64)
+        found: Numbers = positions[positions != _ABSENT]
+        return found
 
     # -- reading the files
 
