@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from keepmum.cli import console
-from keepmum.core import briefing, serialization
+from keepmum.core import briefing, serialization, trust
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
 from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, Match
@@ -194,8 +194,8 @@ def _load(arguments: argparse.Namespace) -> int:
     for item, text in () if arguments.json else zip(loaded, shown, strict=True):
         console.out(text)
         for revision in past.get(item.id, ()):
-            before = serialization.parse(revision.before)
-            change = f"{revision.action} by {word(revision.agent)}"
+            before = serialization.parse({"trust": trust.first(revision.before), **revision.before})
+            change = f"{briefing.provenance(before)}; {revision.action} by {word(revision.agent)}"
             console.out(f"  before {briefing.day(revision.at)} ({change}): {folded(before.text)}")
     return _print_missing(missing)
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from keepmum.core.memory import Trust
 
-__all__ = ["trust_of_terminal"]
+__all__ = ["AGENT_MARKERS", "trust_of_terminal"]
 
 # Set by agents in the commands that they run. Those of editors, which people also have in their terminals, are not
 # among them.
 # Source: runs of Claude Code 2.1.329, Copilot CLI 1.0.102, Gemini CLI 0.61.0 and OpenCode 1.18.33 in November 2026;
 # https://github.com/aws/aws-cdk-cli/blob/main/packages/aws-cdk/lib/cli/util/detect-agent.ts and
 # https://github.com/vercel/vercel/blob/main/packages/detect-agent/src/index.ts, read 2026-11-22.
-_MARKERS = (
+AGENT_MARKERS = (
     "AGENT", "AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
     "CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT_SESSION_ID",
     "COPILOT_CLI", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID",
@@ -26,5 +26,5 @@ _MARKERS = (
 
 def trust_of_terminal(environ: Mapping[str, str]) -> Trust:
     """The trust of what this process writes: a person's at a terminal, on input and output, that no agent opened."""
-    by_agent = any(environ.get(name) for name in _MARKERS)
+    by_agent = any(environ.get(name) for name in AGENT_MARKERS)
     return "person" if not by_agent and os.isatty(0) and os.isatty(1) else "agent"

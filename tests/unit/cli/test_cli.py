@@ -35,6 +35,14 @@ def test_remembered_text_is_in_the_next_briefing(keepmum: Command) -> None:
     assert "blue pool" in briefing.read_text(encoding="utf-8")
 
 
+def test_the_history_shows_who_said_each_revision(keepmum: Command) -> None:
+    keepmum("remember", "The pool is green", "--key", "pool", "--source-kind", "web", "--source", "example.org")
+    keepmum("remember", "Deploys use blue", "--key", "pool", "--source-kind", "user")
+    answer = keepmum("load", "pool", "--history").out
+    assert "said by the user, according to cli" in answer.splitlines()[0]
+    assert "from outside: web page example.org; claims to be by cli" in answer.splitlines()[-1]
+
+
 def test_text_needs_no_quotes(keepmum: Command) -> None:
     keepmum("remember", "the", "blue", "pool")
     assert "the blue pool" in keepmum("recall").out

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from keepmum.core.errors import StoreError
 
-__all__ = ["MAX_BYTES", "FileState", "Folder", "UnreadableFile", "read_regular"]
+__all__ = ["MAX_BYTES", "FileState", "Folder", "UnreadableFile", "read_regular", "shown_path"]
 
 MAX_BYTES = 512 * 1024  # of a file: more than a memory at all of its limits
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -24,6 +24,15 @@ _TICK = 100_000_000  # nanoseconds within which two changes may have the same ti
 _COARSE_TICK = 2_000_000_000  # on file systems with times in whole seconds
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _RELATIVE = os.open in os.supports_dir_fd and os.unlink in os.supports_dir_fd
+
+
+_PLAIN_NAME = re.compile(r"[\w.-]{1,24}", re.ASCII)
+
+
+def shown_path(path: str) -> str:
+    """`day/name` as a notice may show it to a model: others choose the names, and a long one can hold a sentence."""
+    day, _, name = path.partition("/")
+    return path if _PLAIN_NAME.fullmatch(name) else f"{day}/(a file with a long name; `keepmum doctor` shows it)"
 
 
 class UnreadableFile(ValueError):

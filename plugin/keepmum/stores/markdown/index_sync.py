@@ -13,7 +13,7 @@ from keepmum.core.memory import Change, Memory, trust_rank
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.markdown import mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
-from keepmum.stores.markdown.folder import FileState, Folder, UnreadableFile
+from keepmum.stores.markdown.folder import FileState, Folder, UnreadableFile, shown_path
 from keepmum.stores.markdown.front_matter import NotMemoryFile
 from keepmum.stores.markdown.ledger import Ledger
 from keepmum.stores.markdown.yaml_subset import InvalidYaml
@@ -209,7 +209,7 @@ class IndexSync:
         digits = hashlib.blake2b(f"{memory.id} {row.path}".encode(), digest_size=10).hexdigest()
         uuid = ids.to_uuid(memory.id).replace("-", "")[:12] + "7" + digits[:3] + "8" + digits[3:18]
         memory_id = ids.from_uuid(uuid)
-        problem = f"has the id of {other}, and is stored under another; give it an id of its own"
+        problem = f"has the id of {shown_path(other)}, and is stored under another; give it an id of its own"
         return replace(memory, id=memory_id), row._replace(memory=memory_id, problem=problem, conflicting=1)
 
     def _has_moved(self, path: str, memory: str) -> bool:

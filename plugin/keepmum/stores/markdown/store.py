@@ -35,7 +35,7 @@ from keepmum.core.memory import (
 from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Near, Receipt, Redact, StaleWrite
 from keepmum.stores.markdown import front_matter, mapping
 from keepmum.stores.markdown.file_table import FileTable, Row
-from keepmum.stores.markdown.folder import Folder, UnreadableFile
+from keepmum.stores.markdown.folder import Folder, UnreadableFile, shown_path
 from keepmum.stores.markdown.index_sync import IndexSync, digest_of
 from keepmum.stores.markdown.ledger import Ledger, ledger_path
 from keepmum.stores.markdown.registry import Registry
@@ -127,7 +127,7 @@ class MarkdownStore:
     def notice(self) -> str:
         """The files that could not be read completely, and why."""
         rows = self._table.problems
-        problems = [f"{row.path} {row.problem}" for row in rows[:_MAX_NAMED]]
+        problems = [f"{shown_path(row.path)} {row.problem}" for row in rows[:_MAX_NAMED]]
         more = f"; and {len(rows) - _MAX_NAMED} more, which `keepmum doctor` lists" if len(rows) > _MAX_NAMED else ""
         unread = f"in {self._folder.path}: {'; '.join(problems)}{more}" if rows else self._index.notice
         return "; ".join(filter(None, [self._ledger_notice, unread]))
