@@ -23,7 +23,7 @@ __all__ = [
     "Decision",
     "Entry",
     "Group",
-    "Pair",
+    "Near",
     "entries",
     "item_id",
     "reason",
@@ -51,10 +51,9 @@ _GRACE_DAYS = 30  # a younger memory that was never loaded is not reported
 _STALE_DAYS = 180
 
 
-class Pair(NamedTuple):
-    """Two memories that say nearly the same, or contradict each other."""
+class Near(NamedTuple):
+    """An older memory that says nearly the same, or contradicts."""
 
-    newer: str
     older: str
     cosine: float
     contradicts: bool
@@ -77,27 +76,34 @@ class Entry(NamedTuple):
 
 
 def entries(
-    outlines: Iterable[Outline], pairs: Sequence[Pair], changed: Mapping[str, str], now: int, policy: str
+    outlines: Iterable[Outline],
+    similar: Mapping[str, Sequence[Near]],
+    changed: Mapping[str, str],
+    now: int,
+    policy: str,
 ) -> list[Entry]:
     """The items of a queue, unordered; each memory is the first of one item at most.
 
     Args:
         outlines: all active memories.
-        pairs: similar memories.
+        similar: by the id of a memory, the older ones that it is to be compared with, what matters most first.
         changed: by memory id, what changed in the code that it cites.
         now: the time.
         policy: how memories fade.
     """
     by_id = {outline.id: outline for outline in outlines}
-    found: dict[str, Entry] = {}
-    for entry in (*_replacements(by_id), *_of_pairs(by_id, pairs)):
-        found.setdefault(entry.memories[0].id, entry)
+    found = []
     for outline in by_id.values():
-        known = found.get(outline.id)
-        group = "changed-code" if outline.id in changed else _group_of(outline, now, policy)
-        if group is not None and (known is None or GROUPS.index(group) < GROUPS.index(known.group)):
-            found[outline.id] = Entry(group, (outline,), None, changed.get(outline.id, ""))
-    return list(found.values())
+        group: Group | None = "changed-code" if outline.id in changed else _group_of(outline, now, policy)
+        near = next((each for each in similar.get(outline.id, ()) if each[0] in by_id), None)
+        replaced = by_id.get(outline.supersedes or "")
+        if replaced is not None:
+            found.append(Entry("contradictions", (outline, replaced)))
+        elif near is not None and (near[2] or group in {None, "unused"}):
+            found.append(Entry("contradictions" if near[2] else "duplicates", (outline, by_id[near[0]]), near[1]))
+        elif group is not None:
+            found.append(Entry(group, (outline,), None, changed.get(outline.id, "")))
+    return found
 
 
 def item_id(entry: Entry) -> str:
@@ -109,22 +115,6 @@ def item_id(entry: Entry) -> str:
 def reason(entry: Entry, memories: Sequence[Memory]) -> str:
     """Why an item is in the queue, in one sentence."""
     return _REASONS[entry.group](entry, memories[0])
-
-
-def _replacements(by_id: Mapping[str, Outline]) -> Iterable[Entry]:
-    """Memories that were to replace another one that is still active."""
-    for outline in by_id.values():
-        other = by_id.get(outline.supersedes or "")
-        if other is not None:
-            yield Entry("contradictions", (outline, other))
-
-
-def _of_pairs(by_id: Mapping[str, Outline], pairs: Sequence[Pair]) -> Iterable[Entry]:
-    """The pairs whose memories are active: for each newer memory contradictions first, then the most similar."""
-    for pair in sorted(pairs, key=lambda pair: (not pair.contradicts, -pair.cosine, pair.older)):
-        newer, older = by_id.get(pair.newer), by_id.get(pair.older)
-        if newer is not None and older is not None:
-            yield Entry("contradictions" if pair.contradicts else "duplicates", (newer, older), pair.cosine)
 
 
 def _group_of(outline: Outline, now: int, policy: str) -> Group | None:

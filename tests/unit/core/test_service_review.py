@@ -163,7 +163,7 @@ def test_a_damaged_cache_is_ignored(agent: MemoryService, keepmum_home: Any) -> 
     agent.remember(NEW)
     agent.compare()
     for file in (keepmum_home / "cache" / "review").iterdir():
-        file.write_text('{"format": 1, "seen": 3}', encoding="utf-8")
+        file.write_text('{"format": 2, "seen": 3}', encoding="utf-8")
     assert _groups(agent) == ["duplicates"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from keepmum.core import similarity
 from keepmum.core.memory import JsonValue, Memory, Outline
-from keepmum.core.review import Pair
+from keepmum.core.review import Near
 from keepmum.service.calibrated_search import CalibratedSearch
 from keepmum.service.context import ServiceContext
 from keepmum.service.review.cache import CacheFile
@@ -21,7 +21,7 @@ __all__ = ["SimilarPairs"]
 _NEAREST = 3  # similar memories that are kept for each
 _COMPARED = 10_000  # memories, the latest first, that are compared with each other
 _BATCH = 1_000  # memories whose texts are compared before the result is saved
-_FORMAT = 1  # of the file
+_FORMAT = 2  # of the file
 
 
 class SimilarPairs:
@@ -36,16 +36,12 @@ class SimilarPairs:
         vectors = context.store.features.vector_search
         self._model = (vectors and vectors.other_model("")) or ""
         self._file = CacheFile(context, "pairs", everywhere=everywhere)
-        self._seen, self._pairs = self._read()
+        self._seen, self._near = self._read()
 
     @property
-    def pairs(self) -> list[Pair]:
-        """The pairs that are known, the newer memory first in each."""
-        place = self._place
-        return [
-            pair if place[pair.newer] < place[pair.older] else pair._replace(newer=pair.older, older=pair.newer)
-            for pair in self._pairs
-        ]
+    def near(self) -> Mapping[str, Sequence[Near]]:
+        """For each memory the older ones that are similar: contradictions first, then what is most similar."""
+        return self._near
 
     @property
     def unchecked(self) -> int:
@@ -64,41 +60,44 @@ class SimilarPairs:
             self._write()
 
     def _compare(self, vectors: VectorSearch | CalibratedSearch, new: Sequence[str]) -> None:
-        near = vectors.neighbours(new, list(self._place), similarity.NEAR, _NEAREST)
         found: dict[tuple[str, str], float] = {}
+        near = vectors.neighbours(new, list(self._place), similarity.NEAR, _NEAREST)
         for memory, others in near.items():
             for other, cosine in others:
                 newer, older = sorted((memory, other), key=self._place.__getitem__)
-                found[newer, older] = cosine
+                if not (newer in self._seen and older in self._seen):
+                    found[newer, older] = cosine
         texts = {memory.id: memory for memory in self._context.store.get(sorted({one for ids in found for one in ids}))}
-        self._pairs += [
-            Pair(newer, older, cosine, similarity.compare(texts[newer], texts[older], cosine).contradicts)
-            for (newer, older), cosine in found.items()
-            if newer in texts
-            and older in texts
-            and not (newer in self._seen and older in self._seen)
-            and _are_together(texts[newer], texts[older])
-        ]
+        for (newer, older), cosine in found.items():
+            if newer in texts and older in texts and _are_together(texts[newer], texts[older]):
+                contradicts = similarity.compare(texts[newer], texts[older], cosine).contradicts
+                known = [*self._near.get(newer, ()), Near(older, cosine, contradicts)]
+                self._near[newer] = sorted(known, key=lambda each: (not each[2], -each[1], each[0]))
         self._seen |= {memory: self._revisions[memory] for memory in near}
 
-    def _read(self) -> tuple[dict[str, int], list[Pair]]:
-        """What was compared before, as far as the memories are unchanged: revisions by id, and pairs."""
+    def _read(self) -> tuple[dict[str, int], dict[str, list[Near]]]:
+        """What was compared before, as far as the memories are unchanged: revisions by id, and similar ones."""
         saved: Mapping[str, Any] = self._file.read()  # Any: what the file says is checked here
         try:
             if (saved["format"], saved["model"], saved["near"]) != (_FORMAT, self._model, similarity.NEAR):
-                return {}, []
+                return {}, {}
             revisions: Mapping[str, int] = saved["seen"]
             seen = {
                 memory: revision for memory, revision in self._revisions.items() if revisions.get(memory) == revision
             }
-            pairs = [Pair(*pair) for pair in saved["pairs"]]
-        except (KeyError, TypeError, AttributeError):  # there is none, or it is damaged
-            return {}, []
-        return seen, [pair for pair in pairs if pair.newer in seen and pair.older in seen]
+            similar: Mapping[str, list[Near]] = saved["similar"]
+            return seen, {
+                newer: known
+                for newer, near in similar.items()
+                if newer in seen and (known := [each for each in near if each[0] in seen])
+            }
+        except (KeyError, TypeError, AttributeError, IndexError):  # there is none, or it is damaged
+            return {}, {}
 
     def _write(self) -> None:
         saved: dict[str, JsonValue] = {
-            "format": _FORMAT, "model": self._model, "near": similarity.NEAR, "seen": self._seen, "pairs": self._pairs,
+            "format": _FORMAT, "model": self._model, "near": similarity.NEAR, "seen": self._seen,
+            "similar": self._near,
         }  # fmt: skip
         self._file.write(saved)
 

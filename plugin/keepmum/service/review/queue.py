@@ -125,7 +125,7 @@ class Reviewer:
         if compare != 0:
             pairs.update(compare)
             code.update(_CODE_SECONDS if compare is None else _PAGE_SECONDS)
-        found = review.entries(outlines, pairs.pairs, code.changed(outlines), now, context.options.policy)
+        found = review.entries(outlines, pairs.near, code.changed(outlines), now, context.options.policy)
         state = context.store.features.review_state
         hidden = frozenset[str]() if postponed or state is None else state.postponed(now)
         if hidden:
