@@ -116,7 +116,11 @@ class TokenSaverHandlers(JsonHandlers):
             found = [match.memory for match in self._service.recall(query, limit=most, weak=True, **wanted)]
         elif condition.words:
             matches = self._service.recall(condition.words, limit=_SEARCHED, weak=True, **wanted)
-            found = [match.memory for match in matches if condition.matches(_searchable_text(match.memory))]
+            found = [  # what an older version said finds the newest
+                match.memory
+                for match in matches
+                if any(condition.matches(_searchable_text(one)) for one in (match.memory, match.previous) if one)
+            ]
         else:
             found = [memory for memory in self._browse(wanted) if condition.matches(_searchable_text(memory))]
         return [entry.row(memory, cut=True) for memory in found if _passes(memory, **levels)][:limit]
