@@ -5,9 +5,9 @@ threshold would accept every pair with one model and none with another. Two poin
 cosine of unrelated texts, which is measured, and that of equal texts, which is 1. Both are mapped onto the same points
 of the scale, with a straight line between them.
 
-Measured with multilingual-e5-small (mean .784): of the answerable questions of three sets, 81 to 92 % pass the
-threshold as matches, and 52 to 60 % when the standard deviation decides the slope; .6 % of what a fixed threshold calls
-near duplicates is left.
+Measured with multilingual-e5-small (mean .784, standard deviation .031): on the scale, 81 and 92 % of the questions of
+two sets get a match (96 and 99 % with MiniLM), but 60 and 52 % when the standard deviation decides the slope. Of all
+pairs of 514 texts, .008 % are near duplicates (MiniLM: .011 %), and 56 % when a fixed threshold decides.
 """
 
 from __future__ import annotations
