@@ -361,7 +361,8 @@ def _full(memory: Memory, shown: _Shown, previous: Memory | None = None) -> str:
     if previous is not None:
         lines.append(_before(previous, memory))
     elif memory.supersedes:
-        lines.append(f"Supersedes: {_linked(memory.supersedes)}")
+        claim = "Claims to supersede" if memory.trust == "outside" else "Supersedes"
+        lines.append(f"{claim}: {_linked(memory.supersedes)}")
     if memory.superseded_by:
         lines.append(f"Superseded by: {_linked(memory.superseded_by)}")
     return "\n".join(lines)

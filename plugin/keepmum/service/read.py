@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ids, ranking, relevance, serialization, validation
+from keepmum.core import briefing, ids, ranking, relevance, serialization, trust, validation
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, ScannerFailed, StoreError
 from keepmum.core.memory import (
     LIMITS,
@@ -168,12 +168,14 @@ class Reader:
         context = self.context
         with contextlib.suppress(StoreError, InvalidInput):
             revisions = context.store.history(memory.id) if memory.revision > 1 else []
-            earlier = (serialization.parse(context.masker.revision(past).before) for past in revisions)
+            told = (context.masker.revision(past).before for past in revisions)
+            earlier = (serialization.parse({"trust": trust.first(before), **before}) for before in told)
             said_else = (past for past in earlier if (past.text, past.why) != (memory.text, memory.why))
             if (previous := next(said_else, None)) is not None:
                 return previous
-            if memory.supersedes:
-                return next(iter(map(context.masker.memory, context.store.get([memory.supersedes]))), None)
+            if memory.supersedes:  # which may be a claim: what is trusted more was kept
+                old = next(iter(context.store.get([memory.supersedes])), None)
+                return context.masker.memory(old) if old is not None and old.superseded_by == memory.id else None
         return None
 
     def activity(

@@ -247,3 +247,10 @@ def test_a_key_from_outside_hides_no_other_memory_with_that_key(open_memory: Ope
     own = service.remember("The pool is blue", key="pool", scope="global").memory
     service.remember("The pool is green", key="pool", source_kind="web")
     assert service.find("pool") == own
+
+
+def test_what_was_kept_is_not_shown_as_replaced(pair: tuple[MemoryService, MemoryService]) -> None:
+    one, two = pair
+    one.remember("The pool is blue", key="pool")
+    apart = two.remember("The pool is green", key="pool").memory
+    assert two.replaced([apart]) == {}
