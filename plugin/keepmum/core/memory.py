@@ -272,6 +272,7 @@ class Outline(NamedTuple):
     confirmed_at: int | None
     pinned: bool
     supersedes: str | None
+    digest: str  # of the text
 
 
 class Facets(NamedTuple):

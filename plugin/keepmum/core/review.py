@@ -108,7 +108,11 @@ def entries(
 
 def item_id(entry: Entry) -> str:
     """The id of an item: the same as long as its memories do not change."""
-    parts = [entry.group, entry.detail, *(f"{memory.id}@{memory.revision}" for memory in entry.memories)]
+    parts = [
+        entry.group,
+        entry.detail,
+        *(f"{memory.id}@{memory.revision}@{memory.digest}" for memory in entry.memories),
+    ]
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()
 
 

@@ -286,8 +286,9 @@ class Writer:
 
     def _revert(self, memory: Memory, past: Revision) -> Remembered:
         before = serialization.parse({"trust": trust.first(past.before), **past.before})
-        if trust.is_higher(memory, before) and trust_rank(self.context.options.trust) < trust_rank(memory.trust):
-            raise InvalidInput("id", f"{memory.id} was last changed by {_WHO[memory.trust]}, who alone can undo that")
+        higher = max(memory.trust, before.trust, key=trust_rank)  # what a person took back, an agent does not restore
+        if trust_rank(self.context.options.trust) < trust_rank(higher):
+            raise InvalidInput("id", f"{memory.id} was last changed by {_WHO[higher]}, who alone can undo that")
         after = replace(
             before,
             updated_at=self.context.clock(),

@@ -73,19 +73,19 @@ class Decider:
             raise InvalidInput("text", "is missing")
         chosen, *others = _with_first(found, choice.memory)
         decisions: Mapping[Decision, Callable[[], Decided]] = {
-            "accept": lambda: self.accept_files([chosen.id]),
-            "still-true": lambda: self.still_true(chosen.id),
-            "confirm": lambda: self.confirm(chosen.id),
-            "wrong": lambda: self.mark_wrong(chosen.id, choice.reason),
+            "accept": lambda: self._accept(chosen),
+            "still-true": lambda: self.still_true(chosen.id, revision=chosen.revision),
+            "confirm": lambda: self.confirm(chosen.id, revision=chosen.revision),
+            "wrong": lambda: self.mark_wrong(chosen.id, choice.reason, revision=chosen.revision),
             "edit": lambda: self.edit(chosen.id, choice.text or "", revision=chosen.revision),
-            "merge": lambda: self.merge(chosen.id, others[0].id, choice.text),
-            "forget": lambda: self._trash(chosen.id),
+            "merge": lambda: self._merge(chosen, others[0], choice.text),
+            "forget": lambda: self._trash(chosen.id, chosen.revision),
             "later": lambda: self._later(found, choice.until),
-            "pin": lambda: self.pin(chosen.id),
+            "pin": lambda: self.pin(chosen.id, revision=chosen.revision),
         }
         return decisions[choice.decision]()
 
-    def still_true(self, reference: str) -> Decided:
+    def still_true(self, reference: str, *, revision: int | None = None) -> Decided:
         """State that a memory is still true: it no longer expires, and cites the code as it is now.
 
         By a person it is also confirmed; by an agent it counts as used.
@@ -99,20 +99,22 @@ class Decider:
             )
             return self._confirmed(renewed, now) if self._is_person else renewed
 
-        decided = self._change("still-true", reference, renew, "confirmed" if self._is_person else "updated")
+        decided = self._change(
+            "still-true", reference, renew, "confirmed" if self._is_person else "updated", revision=revision
+        )
         if not self._is_person:
             self.context.store.reinforce([memory.id for memory in decided.memories], self.context.clock())
         return decided
 
-    def confirm(self, reference: str) -> Decided:
+    def confirm(self, reference: str, *, revision: int | None = None) -> Decided:
         """State as a person that a memory is true; it is trusted from then on as if the person had written it.
 
         Raises: InvalidInput for an agent.
         """
         self._require_person("confirm a memory")
-        return self._change("confirm", reference, self._confirmed, "confirmed")
+        return self._change("confirm", reference, self._confirmed, "confirmed", revision=revision)
 
-    def pin(self, reference: str, *, pinned: bool = True) -> Decided:
+    def pin(self, reference: str, *, pinned: bool = True, revision: int | None = None) -> Decided:
         """Pin a memory, so that it never fades and comes first in briefings, or unpin it.
 
         Raises: InvalidInput for an agent.
@@ -123,9 +125,10 @@ class Decider:
             reference,
             lambda memory, _: replace(memory, pinned=pinned),
             "pinned" if pinned else "unpinned",
+            revision=revision,
         )
 
-    def mark_wrong(self, reference: str, reason: str = "") -> Decided:
+    def mark_wrong(self, reference: str, reason: str = "", *, revision: int | None = None) -> Decided:
         """State as a person that a memory is wrong. It goes to the trash, and who writes the same again learns it.
 
         Raises: InvalidInput for an agent, SecretFound, StoreError when the store keeps no such marks.
@@ -138,7 +141,7 @@ class Decider:
         mark = WrongMark(memory.id, context.clock(), self._name, why)
         state.mark_wrong(memory, mark, context.embeddings.of_stored(memory))
         try:
-            return self._change("wrong", memory.id, self._with_status("trashed"), "wrong", why)
+            return self._change("wrong", memory.id, self._with_status("trashed"), "wrong", why, revision)
         except BaseException:
             state.unmark_wrong([memory.id])
             raise
@@ -219,9 +222,27 @@ class Decider:
 
     # -- parts of decisions
 
-    def _trash(self, reference: str) -> Decided:
+    def _accept(self, shown: Memory) -> Decided:
+        """Accept a file, as it was shown.
+
+        Raises: InvalidInput when it says something else by now.
+        """
+        done = self.accept_files([shown.id])
+        if not all(trust.says_the_same(memory, shown) for memory in done.memories):
+            self.undo_decision(done.undo)
+            raise InvalidInput("id", f"{shown.id} {_CHANGED}")
+        return done
+
+    def _merge(self, kept: Memory, other: Memory, text: str | None) -> Decided:
+        """Merge two memories, as they were shown."""
+        for shown in (kept, other):
+            if self._active(shown.id).revision != shown.revision:
+                raise InvalidInput("id", f"{shown.id} {_CHANGED}")
+        return self.merge(kept.id, other.id, text)
+
+    def _trash(self, memory: str, revision: int) -> Decided:
         """Move a memory to the trash, which keeps it for 30 days."""
-        return self._change("forget", reference, self._with_status("trashed"), "trashed")
+        return self._change("forget", memory, self._with_status("trashed"), "trashed", revision=revision)
 
     def _later(self, item: ReviewItem, until: int | None = None) -> Decided:
         """Hide an item until a time, or until one of its memories changes."""
@@ -267,19 +288,22 @@ class Decider:
 
         return changed
 
-    def _change(
+    def _change(  # noqa: PLR0913, PLR0917 - one place that commits every decision
         self,
         decision: Decision,
         reference: str,
         change: Callable[[Memory, int], Memory],
         action: Action,
         detail: str = "",
+        revision: int | None = None,
     ) -> Decided:
-        """Change one memory, again if another process changed it meanwhile."""
+        """Change one memory, again if another process changed it meanwhile; with `revision`, only that one."""
         memory = self._active(reference)
 
         def attempt() -> Decided:
             present = self._active(memory.id)
+            if revision not in {None, present.revision}:
+                raise InvalidInput("id", f"{present.id} {_CHANGED}")
             step = _Step(present, _next(change(present, self.context.clock())))
             return self._decided(decision, [step], self._commit([step], [(action, step.after, detail)]))
 
@@ -307,9 +331,12 @@ class Decider:
         past = [each for each in context.store.history(present.id) if each.revision == before]
         if present.revision != after or not past:
             raise InvalidInput("undo", f"{present.id} {_CHANGED}")
-        self._require_trust(present)
         earlier = {"trust": trust.first(past[0].before), **past[0].before}
         restored = replace(serialization.parse(earlier), revision=after + 1)
+        for memory in (present, restored):
+            self._require_trust(memory)
+        if not self._is_person:  # what a person took back stays so
+            restored = replace(restored, pinned=present.pinned and restored.pinned)
         context.refuse_secrets(serialization.texts(restored))
         return _Step(present, restored)
 
