@@ -3,8 +3,8 @@
     python tests/bench/retrieval/saving.py DATA/<set>/<split> [--model FOLDER]
 
 Each session of the set is kept as it was said, one memory an exchange. A session then starts with `resume`, and asks
-each question of the set with one `recall` of five memories, whose first three texts count. Tokens are estimated as the
-product does it: four bytes each.
+each question of the set with one `recall` of five memories, and a `load` of those of the first three that it only
+lists. Tokens are estimated as the product does it: four bytes each.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def _compared(memory: MemoryService, space: Space) -> str:
     for question in space.questions:
         found = memory.recall(question.text, limit=_LISTED)
         loaded = [match.memory for match in found[:_LOADED]]
-        costs.append(estimate_tokens(briefing.matches(found, {}, ServiceOptions().recall_tokens).framed))
+        answer = briefing.matches(found, {}, ServiceOptions().recall_tokens)
+        listed = [each for each, entry in zip(loaded, answer.entries, strict=False) if "`load` for" in entry]
+        costs.append(estimate_tokens(answer.framed) + sum(estimate_tokens(each.text) for each in listed))
         names = {kept[each.id] for each in loaded}
         answered += bool(question.grades.keys() & {space.parents.get(name, name) for name in names})
     median = statistics.median(costs)
