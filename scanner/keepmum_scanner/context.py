@@ -91,6 +91,7 @@ class Context:
         self.credential_words = find_credential_words(text, self.lower)
         self.blocks = _blocks(text)
         self._spaced = ""
+        self.is_rough = False  # the decoded text of a dump
         self.bulk_start: int | None = None  # from here on tokens get a rough check only
         self._ends = [word[0] for word in self.credential_words]
         self._bisect: Callable[[list[int], int], int] = _bisect_right

@@ -30,6 +30,7 @@ _IN_CHAT = ("pass is ", "pass for ", "pw is ", "pw for ", "pwd is ")
 _SAME_CLAUSE = 60  # characters between a name and a word in the same clause
 _CLAUSE_END = compiled(r"[.;!?)|]\s|[=<>{}]| --")
 _APART, _NEAR, _ADJACENT, _ASSIGNED = range(4)  # how a word is linked to the name before it
+_CLOSELY, _FEW = 24, 8  # characters to a candidate that was found before, and how many of these are compared
 _SHORTEST = 6  # characters of a password
 _TRIED = 4  # words after a name
 # A word that may be a password; after a delimiter or a letter beyond ASCII.
@@ -73,9 +74,12 @@ _SPACED = compiled(
 )
 
 
-def find(context: Context) -> Iterator[Candidate]:
-    """Candidates for composed passwords that are assigned to a name."""
+def find(context: Context, found: list[Candidate]) -> Iterator[Candidate]:
+    """Candidates for composed passwords that are assigned to a name, unless one of `found` follows it closely."""
+    starts = sorted(start for _, start, _, _ in found)
     for end, start, kind, short in [*context.credential_words[: context.case_limit], *_in_chat(context)]:
+        if any(end <= one <= end + _CLOSELY for one in starts[:_FEW]):
+            continue
         if context.checks_left <= 0:
             return
         if kind == CUE or (kind != CHOSEN and not names_only_credentials(context.lower, start, end)):

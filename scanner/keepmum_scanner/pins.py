@@ -74,6 +74,7 @@ _ASSIGNED = compiled(
     rf"(?:[ \t]*(?:[:=]|{ARROWS})[ \t]*|[ \t]+(?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+|(?P<adjacent>[ \t]+)|"
     rf"[^\s:=,;.!?A-Za-z0-9]{{0,8}}[ \t]?{ATTACHED_IS}[ \t]?)[{QUOTES}(]{{0,3}}[ \t]?{_NUMBER}"
 )
+_DIGIT = compiled("[0-9]")
 _FOUR = compiled(r"[0-9]{2}[ -]?[0-9]{2}")  # in every value; saves the search after most names
 _SEPARATED = compiled(rf"[^\W\d_]{{0,4}}[{QUOTES})]{{0,3}}[ \t]*(?:[:=]|{ATTACHED_IS})[ \t]*[{QUOTES}(]{{0,3}}")
 _VERBAL = compiled(rf"[ \t](?:{IS}{NOW}|{TO_A_NUMBER}):?[ \t]+[{QUOTES}(]{{0,3}}$")
@@ -93,7 +94,7 @@ _FEWEST_DIGITS = 6  # of a password of digits only, unless a word for a PIN name
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for PINs behind a word for one."""
     text = context.text
-    if not any(map(text.__contains__, "0123456789")):
+    if _DIGIT.search(text) is None:
         return
     done = -1
     for end, kind in sorted(_names(context))[: context.case_limit]:

@@ -108,6 +108,10 @@ def _outside(found: list[Token], blocks: list[Block]) -> list[Token]:
     return [token for token in found if token.start >= ends[bisect_right(starts, token.start)]]
 
 
+# Detectors of values by their place. The decoded text of a dump goes without: its tokens are found already.
+_BY_PLACE = (command_values, pins, recovery_codes, seed_phrases)
+
+
 def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
     """Candidates that the text identifies: by a structure, a provider's prefix, or a name that is assigned a value."""
     text = context.text
@@ -119,12 +123,11 @@ def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
         *phrases.find(context),
         *sentences.find(context),
         *login_prompts.find(context),
-        *named_values.find(context),
-        *command_values.find(context),
-        *pins.find(context),
-        *recovery_codes.find(context),
-        *seed_phrases.find(context),
     ]
+    if not context.is_rough:
+        candidates += named_values.find(context, candidates)
+        for detector in _BY_PLACE:
+            candidates += detector.find(context)
     if "stringData:" in text or "kind: Secret" in text:
         from keepmum_scanner import kubernetes_secrets
 
@@ -174,6 +177,7 @@ def _decoded_candidates(found: list[Token], outer: Context) -> Iterator[Candidat
     context = Context(text)
     context.checks_left = min(context.checks_left, outer.checks_left)
     if outer.bulk_start is not None:
+        context.is_rough = True
         context.case_limit = DUMP_SIZE  # fewer cases of a text with a bulk are checked, encoded or not
     candidates = _explicit(context, [Token(text, 0)])
     outer.checks_left = context.checks_left

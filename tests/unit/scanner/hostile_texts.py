@@ -315,6 +315,8 @@ PIECES: dict[str, Maker] = {
     "questions and answers": lambda c: f"what is the password?\n{pick(c, LOWER, 4)}: {pick(c, LOWER, 5)}\n",
     "passwords in spaces": lambda c: "password: " + " ".join(c.choices(SEED_WORDS, k=6)) + " ",
     "accounts and words": lambda c: f"login {pick(c, LOWER, 4)} / {pick(c, LOWER, 6)} ",
+    "session cookies": lambda _: "ookie: a; sid=",
+    "starts of cookies": lambda _: "ookie: sess",
     # phrases of wallets
     "seed words": lambda c: c.choice(SEED_WORDS) + " ",
     "seed words in runs": lambda c: " ".join(c.choices(SEED_WORDS, k=30)) + " of ",
