@@ -36,6 +36,7 @@ _MEANINGS = {
     "1": "the first is meant",
     "2": "the second is meant",
     "p": "pin: it never fades",
+    "l": "the whole text, if it is long",
     "f": "forget: to the trash for 30 days",
     "s": "later: when it has changed",
     "n": "next, without a decision",
@@ -48,6 +49,7 @@ _SHORT = {
 }  # fmt: skip
 _PAGE = 50
 _MIN_WIDTH = 20  # columns
+_SHOWN = 20  # lines of a text, before it is asked for
 
 
 def run(memory: MemoryService, groups: Sequence[Group]) -> int:
@@ -114,7 +116,9 @@ class _Session:
             elif key == "u":
                 self._revert()
             elif key == "?":
-                self._help([*keys, *extra, "n", "u", "q", "?"])
+                self._help([*keys, *extra, "l", "n", "u", "q", "?"])
+            elif key == "l":
+                _say(quoted(meant.text), "> ")
             elif key in keys and self._decide(item, _KEYS[key], meant):
                 return
 
@@ -162,8 +166,11 @@ class _Session:
         for number, memory in enumerate(item.memories, start=1):
             label = f"{number}. " if len(item.memories) > 1 else ""
             _say(f"{label}{briefing.index_line(memory)[2:]}")
-            for line in quoted(memory.text).splitlines():
-                _say(line, "> ")
+            lines = _fitted(quoted(memory.text), "> ")
+            for line in lines[:_SHOWN]:
+                console.out(line)
+            if len(lines) > _SHOWN:
+                _say(f"({len(lines) - _SHOWN:,} more lines: [l] shows the whole text)")
             if memory.why:
                 _say(labelled("Why", memory.why))
 
@@ -175,10 +182,18 @@ class _Session:
 
 def _say(text: str, indent: str = "  ") -> None:
     """Print a text in lines that fit the terminal."""
+    for line in _fitted(text, indent):
+        console.out(line)
+
+
+def _fitted(text: str, indent: str) -> list[str]:
+    """The lines of a text, wrapped to the width of the terminal."""
     width = max(_MIN_WIDTH, shutil.get_terminal_size().columns - 1)
-    for line in text.split("\n"):
-        for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
-            console.out(part)
+    return [
+        part
+        for line in text.split("\n")
+        for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    ]
 
 
 def _line(question: str) -> str:
