@@ -95,7 +95,9 @@ def entries(
     found = []
     for outline in by_id.values():
         group: Group | None = "changed-code" if outline.id in changed else _group_of(outline, now, policy)
-        near = next((each for each in similar.get(outline.id, ()) if each[0] in by_id), None)
+        # Text from outside is first confirmed or removed: it must not be one key away from replacing another memory.
+        known = similar.get(outline.id, ()) if outline.trust != "outside" else ()
+        near = next((each for each in known if each[0] in by_id), None)
         replaced = by_id.get(outline.supersedes or "")
         if replaced is not None:
             found.append(Entry("contradictions", (outline, replaced)))

@@ -126,6 +126,13 @@ def test_a_contradiction_comes_before_everything_else(agent: MemoryService, cloc
     assert _groups(agent) == ["contradictions", "outside"]
 
 
+def test_text_from_outside_is_not_offered_to_replace_what_it_resembles(agent: MemoryService, clock: Clock) -> None:
+    agent.remember(OLD)
+    clock.advance(seconds=1)
+    _stored(agent, NEW, trust="outside")
+    assert _groups(agent) == ["outside"]
+
+
 def test_a_memory_that_was_to_replace_one_that_is_trusted_more_is_a_contradiction(agent: MemoryService) -> None:
     higher = _stored(agent, "lunch is at noon", trust="person")
     lower = _stored(agent, "a zebra runs", supersedes=higher.id)

@@ -15,7 +15,7 @@ import pytest
 
 from contract.stores import NOW, a_memory, wanted
 from keepmum.core.errors import StoreBusy, StoreError
-from keepmum.core.memory import Change, Filter
+from keepmum.core.memory import Change, Filter, WrongMark
 from keepmum.stores.sqlite import SqliteStore, database, edits, files
 
 PAGE = 4096
@@ -419,3 +419,17 @@ def test_no_wal_or_shared_memory_file_is_deleted(filled: Path, monkeypatch: pyte
         assert store.count(EVERYTHING) > 0
     assert deleted  # a repair removes its own leftovers
     assert not {str(filled) + suffix for suffix in ("", "-wal", "-shm")} & set(deleted)
+
+
+def test_the_decisions_of_reviews_are_recovered(filled: Path) -> None:
+    with opened(filled) as store:
+        state, memory = store.features.review_state, store.browse(wanted())[0]
+        assert state is not None
+        state.mark_wrong(memory, WrongMark(memory.id, NOW, "ada", "it moved"), None)
+        state.postpone("item", NOW, None)
+    overwrite(filled, 0, 100)
+    with opened(filled) as store:
+        state = store.features.review_state
+        assert state is not None
+        assert [mark.reason for mark, _ in state.wrong_like([memory.space], memory.text, None, 0.9)] == ["it moved"]
+        assert state.postponed(NOW) == {"item"}
