@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hostile_repository import PLACES, HostileRepository, harmful_settings
+from keepmum.workspace.git.history import open_history
 from keepmum.workspace.git.repository import changed_files, find_repository, git_context, remote_of
 from keepmum_scanner.git_process import find_program
 
@@ -92,6 +93,23 @@ def test_project_identity_runs_nothing(repository: HostileRepository) -> None:
     assert found is not None
     remote_of(found, os.environ)
     git_context(str(repository.root))
+    assert repository.sprung() == ""
+
+
+def test_the_history_is_read_and_nothing_runs(repository: HostileRepository) -> None:
+    (repository.root / "code.py").write_text("def rare():\n    pass\n")
+    found = find_repository(str(repository.root))
+    assert found is not None
+    with open_history(found, os.environ) as history:
+        assert history is not None
+        commit = history.commit("HEAD") or history.commit(git_context(str(repository.root)).commit or "")
+        assert commit is not None
+        assert history.base(commit) == commit
+        tree = history.tree(commit)
+        assert history.contents([tree["note.md"]]) == {tree["note.md"]: b"one\n"}
+        assert history.defining(["rare"]) == {"rare": ["code.py"]}
+        assert history.defining(["rare"], commit) == {"rare": []}
+        assert history.renamed(commit) == {}
     assert repository.sprung() == ""
 
 
