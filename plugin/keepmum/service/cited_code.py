@@ -26,6 +26,7 @@ _MISSING, _UNDEFINED, _UNREAD = "missing", "undefined", "unread"  # the state of
 _QUICK = 64 << 10  # bytes of a file whose definitions are found within 5 ms
 _OUTLINES = 16  # files whose outline is kept; each takes three times its size
 _REMEMBERED = 20_000  # digests and verdicts that are kept
+_LARGEST_CANDIDATE = 256 << 10  # bytes
 _CANDIDATES = 40  # files that may hold code that has moved
 
 
@@ -219,7 +220,8 @@ class CitedCode:
     def _readable(self, paths: Iterable[str]) -> Iterator[tuple[str, Outline]]:
         for path in paths:
             try:
-                found = self._outline(path)
+                stamp = self._files.stamp(path)
+                found = self._outline(path, stamp) if stamp and stamp.size <= _LARGEST_CANDIDATE else None
             except Unreadable:
                 continue
             if found is not None:

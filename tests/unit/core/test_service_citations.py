@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import dialect_calls
 from keepmum.core import serialization
 from keepmum.core.citations.freshness import UNKNOWN, Freshness, Location
 from keepmum.core.memory import Citation, Memory, Trust
@@ -319,6 +321,26 @@ def test_the_review_lists_memories_whose_code_changed(project: Path, open_in: Op
     assert [(memory.id, each.verdict) for memory, each in found.found] == [(changed.id, "changed")]
     assert found.is_complete
     assert fine.id not in {memory.id for memory, _ in found.found}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "store", "search"),
+    [
+        ("keepmum", {"text": NOTE}, ("recall", {"query": "tokens"})),
+        ("shared", {"text": NOTE}, ("memory_search", {"query": "tokens"})),
+        ("hackathon", {"key": "tokens", "value": NOTE}, ("search", {"query": "tokens"})),
+    ],
+)
+def test_the_texts_of_each_dialect_have_the_remark(
+    project: Path, monkeypatch: pytest.MonkeyPatch, dialect: str, store: Any, search: Any
+) -> None:
+    monkeypatch.chdir(project)
+    with dialect_calls.opened(dialect) as caller:
+        names = [tool for tool in ("remember", "memory_store") if tool in caller._tools]
+        caller.text(names[0], **store)
+        commit(project, "change", auth=LOGIN.replace("make", "make_other"))
+        caller.service.outdated(LONG)  # so that the verdict is known
+        assert "changed since" in caller.text(search[0], **search[1])
 
 
 def test_a_memory_of_another_project_is_unknown(project: Path, open_in: Open) -> None:

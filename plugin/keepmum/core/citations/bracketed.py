@@ -31,20 +31,22 @@ class Language:
 _COMMENTS = r"(?P<comment>//[^\n]*|/\*.*?\*/)"
 _DOUBLE = r'"(?:[^"\\\n]|\\.)*+"'
 _SINGLE = r"'(?:[^'\\\n]|\\.)*+'"
-_TEMPLATE = r"`(?:[^`\\]|\\.)*+`"
+_PLAIN_TEMPLATE = r"`(?:[^`\\]|\\.)*+`"
+_INSERTED = rf"\$\{{(?:[^`{{}}]|{_PLAIN_TEMPLATE}|\{{[^`{{}}]*+\}})*+\}}"
+_TEMPLATE = rf"`(?:[^`\\$]|\\.|\$(?!\{{)|{_INSERTED})*+`|{_PLAIN_TEMPLATE}"
 _REGEX = r"(?:(?<=[=(,:\[!&|?{};\n])[ \t]*|(?<=return)[ \t]+)/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/"
 
-_DECORATED = r"^[ \t]*(?:@\w[\w.]*(?:\([^()\n]*\))?[ \t]+)*"
+_DECORATED = r"^[ \t]*+(?:@\w[\w.]*+(?:\([^()\n]*+\))?[ \t]++)*+"
 _SCRIPT = re.compile(
     _DECORATED + r"(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:"
-    r"(?:async[ \t]+)?function[ \t]*\*?[ \t]*(?P<block>[\w$]+)"
+    r"(?:async[ \t]+)?function[ \t]*+\*?[ \t]*+(?P<block>[\w$]+)"
     r"|(?:abstract[ \t]+)?class[ \t]+(?P<class_block>[\w$]+)"
     r"|(?:const[ \t]+)?(?:enum|interface|namespace|module)[ \t]+(?P<other_block>[\w$]+)"
     r"|type[ \t]+(?P<type_value>[\w$]+)[^=;\n]*="
     r"|(?:const|let|var)[ \t]+(?P<value>[\w$]+)[ \t]*[:=]"
     r"|(?:(?:public|private|protected|static|readonly|override|accessor)[ \t]+)*(?P<field_value>\#?[\w$]+)[ \t]*[?!]?"
     r"(?::[^=;\n]+)?=(?![=>])"
-    r"|(?:(?:public|private|protected|static|abstract|override|async|get|set)[ \t]+)*\*?[ \t]*"
+    r"|(?:(?:public|private|protected|static|abstract|override|async|get|set)[ \t]+)*\*?[ \t]*+"
     r"(?P<method>\#?[\w$]+)[ \t]*\??(?:<[^\n(]*>)?\("
     r")",
     re.MULTILINE,
@@ -57,12 +59,12 @@ _GO = re.compile(
     re.MULTILINE,
 )
 _RUST = re.compile(
-    r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:"
+    r"^[ \t]*+(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:"
     r'(?:(?:default|const|async|unsafe|extern(?:[ \t]+"+)?)[ \t]+)*fn[ \t]+(?P<block>\w+)'
     r"|(?:unsafe[ \t]+)?(?:struct|enum|union|trait|mod)[ \t]+(?P<other_block>\w+)"
     r"|macro_rules![ \t]*(?P<macro_block>\w+)"
     r"|(?:const|static(?:[ \t]+mut)?|type)[ \t]+(?P<value>\w+)"
-    r"|(?:unsafe[ \t]+)?impl\b[ \t]*(?:<[^{;]*?>[ \t]+)?(?:[^{;]*?\bfor[ \t]+)?&?(?:\w+::)*(?P<scope>\w+)"
+    r"|(?:unsafe[ \t]+)?impl\b[ \t]*(?:<[^{;]{0,500}?>[ \t]+)?(?:[^{;]{0,500}?\bfor[ \t]+)?&?(?:\w+::)*(?P<scope>\w+)"
     r")",
     re.MULTILINE,
 )
@@ -89,17 +91,19 @@ LANGUAGES: Mapping[str, Language] = {
     "java": Language(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|' + _DOUBLE + "|" + _SINGLE, _JAVA, ends_at_line=False),
 }
 _KEYWORDS = frozenset(
-    "assert await case catch delete do else for if import in new of return super switch this throw typeof using var"
+    "assert await case catch delete do else for if import in new return super switch this throw typeof using var"
     " while with yield".split()
 )
 _BRACKET = re.compile(r"[(){}\[\]]")
-_ATTRIBUTE = re.compile(r"^[ \t]*(?:@[\w.]+|#!?(?=\[))", re.MULTILINE)
-_STRUCTURE = re.compile(r"[({\[;]")
+_ATTRIBUTE = re.compile(r"^[ \t]*+(?:@[\w.]+|#!?(?=\[))", re.MULTILINE)
+_STRUCTURE = re.compile(r"[(){}\[\];]")
 _STEP = re.compile(r"[(){}\[\];\n]")
 _BODY_FOLLOWS = re.compile(r"[ \t]*[{|&>,)=\[]")  # the braces before were part of a type
 _HAS_BODY = re.compile(r"\s*(?:throws\b|default\b|:|;|\{)")
-_CONTINUES = re.compile(r"\s*(?:[.?:|&+*/%<>=,)\]-]|$)")
-_UNFINISHED = re.compile(r"(?:[=(,|&+*/%?:<.-]|=>)[ \t]*$")
+_CONTINUES = re.compile(r"\s{0,200}(?:[{.?:|&+*/%<>=,)\]-]|\Z)")
+_UNFINISHED = tuple("=(,|&+*/%?:<>.-")  # what a line ends with whose statement goes on
+_LONGEST_HEAD = 2_000  # characters before a body
+_DEEPEST = 20  # levels of definitions; a hostile file has thousands, with names as long
 
 
 def parse(text: str, language: Language) -> Parsed:
@@ -134,6 +138,7 @@ class _Open:
 
     prefix: str  # of the names in it
     end: int
+    outside: int  # depth of brackets where it starts
     depth: int  # of brackets, directly inside it; -1 for one that has no body
     holds_members: bool
 
@@ -169,7 +174,9 @@ class _Parser:
                 attached, next_attribute = end, next_attribute + 1
             while stack and stack[-1].end <= position:
                 stack.pop()
-            name, kind = head[group], group.rpartition("_")[2]
+            name, kind, outside = head[group], group.rpartition("_")[2], self._depth(head.start(group))
+            if (stack and outside <= stack[-1].outside) or len(stack) >= _DEEPEST:
+                continue  # in the head of another definition
             extent = self._extent(head, group, kind, stack)
             if extent is None:
                 continue
@@ -181,7 +188,7 @@ class _Parser:
             symbol = prefix + (f"{owner}." if owner else "") + ("" if kind == "group" else name)
             depth = self._depth(body + 1) if body >= 0 else -1
             holds = kind in {"scope", "group"} or group in {"class_block", "other_block"} or self._holds_members(head)
-            stack.append(_Open(symbol.rstrip("."), end, depth, holds))
+            stack.append(_Open(symbol.rstrip("."), end, outside, depth, holds))
             if kind in {"block", "method", "value"}:
                 at, first, last = (lines.at(each) for each in (head.start(group), begins, max(end - 1, 0)))
                 done.append(Definition(symbol, at, begins, end, first, last, is_value=kind == "value"))
@@ -212,16 +219,19 @@ class _Parser:
         closing = self._partner.get(head.end() - 1)
         if closing is None or not (_HAS_BODY.match(self._text, closing + 1) or self._ends_line(closing + 1)):
             return None
-        return self._block(closing + 1)
+        if not self._language.ends_at_line:
+            return self._block(closing + 1)
+        end = self._statement(closing + 1)  # an interface may have methods without body and semicolon
+        return end, self._text.find("{", closing + 1, end)
 
     def _ends_line(self, position: int) -> bool:
         return self._language.ends_at_line and self._text[position : position + 1] in {"\n", ""}
 
     def _block(self, position: int) -> tuple[int, int] | None:
         """The end of a body in braces, or of the declaration without one, and the body's bracket or -1."""
-        while (match := _STRUCTURE.search(self._text, position)) is not None:
-            if match[0] == ";":
-                return match.end(), -1
+        while (match := _STRUCTURE.search(self._text, position, position + _LONGEST_HEAD)) is not None:
+            if match[0] in ";)}]":
+                return (match.end() if match[0] == ";" else match.start()), -1
             closing = self._partner.get(match.start())
             if closing is None:
                 return None
@@ -246,9 +256,10 @@ class _Parser:
 
     def _ends_at(self, line_end: int) -> bool:
         """Whether a statement ends with this line."""
-        return self._language.ends_at_line and not (
-            _UNFINISHED.search(self._text, max(0, line_end - 200), line_end) or _CONTINUES.match(self._text, line_end)
-        )
+        if not self._language.ends_at_line:
+            return False
+        line = self._text[max(0, line_end - 200) : line_end].rstrip(" \t")
+        return not line.endswith(_UNFINISHED) and not _CONTINUES.match(self._text, line_end)
 
     def _attribute_end(self, position: int) -> int:
         opening = self._text[position : position + 1]

@@ -10,13 +10,14 @@ __all__ = ["Mention", "mentions"]
 
 _LONGEST_TEXT = 20_000  # characters that are read
 _MOST = 64  # mentions, the first ones
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\b[\w.-]+@[\w.-]+\.\w+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://\S+|\b[\w.-]{1,64}@[\w.-]{1,100}\.\w+", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]*"
 _QUALIFIED = rf"{_NAME}(?:(?:\.|::|\#){_NAME})*"
-_SEGMENT = r"[\w@+$\[\]-][\w.@+$\[\]-]*"
+_SEGMENT = r"[\w@+$\[\]-][\w.@+$\[\]-]{0,100}"
 _PATH = re.compile(
     r"(?<![\w/\\.@:$~-])"
-    rf"(?P<path>(?:\.{{1,2}}/)*(?:{_SEGMENT}/)+{_SEGMENT}|[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{{0,7}})"
+    rf"(?P<path>(?:\.{{1,2}}/)*(?:{_SEGMENT}/){{1,20}}{_SEGMENT}"
+    r"|[\w@+-][\w.@+-]{0,100}\.[A-Za-z][A-Za-z0-9]{0,7}(?!\w|\.\w))"
     r"(?:(?:\#L|:|\(|,?[ ]\(?(?:at[ ])?lines?[ ])(?P<line>\d{1,6})(?:[-\u2013:,]L?\d+)?\)?"
     rf"|(?:::|:|\#)(?P<symbol>{_QUALIFIED}))?"
 )
@@ -25,7 +26,7 @@ _KEYWORD = r"(?:(?:async|def|class|func|fn|function|interface|struct|enum|type|c
 _SYMBOL = re.compile(rf"{_KEYWORD}({_QUALIFIED})(?P<call>\(.*\)?)?[!;:]?")
 _SNAKE, _CAMEL, _PASCAL = (
     r"_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+",
-    r"[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]+)+",
+    r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+",
     r"(?:[A-Z][a-z0-9]+){2,}",
 )
 _CODE_LIKE = re.compile(

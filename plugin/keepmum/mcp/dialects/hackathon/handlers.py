@@ -158,7 +158,8 @@ class HackathonHandlers(DialectHandlers):
         loaded = {memory.id: memory for memory in self._service.load([memory.id for memory, _ in best])}
         shown = [(loaded[memory.id], score) for memory, score in best]
         count = f"{len(shown)} memor{'y' if len(shown) == 1 else 'ies'}"
-        return f'Found {count} matching "{self._quoted(query)}":\n\n{views.numbered(shown, self._service.now())}'
+        listed = views.numbered(shown, self._service.now(), self._service.remarks(list(loaded.values())))
+        return f'Found {count} matching "{self._quoted(query)}":\n\n{listed}'
 
     def _delete(self, arguments: dict[str, Any]) -> str:
         key = arguments["key"]
@@ -319,9 +320,10 @@ class HackathonHandlers(DialectHandlers):
         return rendering.activity(events, reasons)
 
     def _snapshot(self) -> rendering.Snapshot:
-        memories = list(self._memories({}))
+        memories = [memory for memory in self._memories({}) if memory.trust in TRUSTED]
         return rendering.Snapshot(
-            memories=[memory for memory in memories if memory.trust in TRUSTED],
+            memories=memories,
+            remarks=self._service.remarks(memories),
             pending=self._handoffs().pending(),
             events=self._service.trusted(self._events(10)),
         )

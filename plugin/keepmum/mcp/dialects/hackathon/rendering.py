@@ -29,6 +29,11 @@ class Snapshot:
     memories: Sequence[Memory]
     pending: Sequence[Handoff]
     events: Sequence[Activity]
+    remarks: Mapping[str, str]  # on the code that memories cite, by memory id
+
+    def entry(self, memory: Memory) -> str:
+        """A memory as a list item, with the remark on its code."""
+        return views.entry(memory, self.remarks.get(memory.id, ""))
 
     def of(self, name: str) -> list[Memory]:
         """The memories of a type."""
@@ -58,9 +63,9 @@ def context(snapshot: Snapshot) -> str:
     lines.append(f"Agents: {', '.join(names)}")
     used = sorted(snapshot.memories, key=lambda memory: -memory.access_count)[:3]
     lines += _section("Waiting handoffs (take one over with `pickup`)", map(_pending_item, snapshot.pending))
-    lines += _section("Decisions", map(views.entry, snapshot.of("decision")))
-    lines += _section("User preferences", map(views.entry, snapshot.of("preference")))
-    lines += _section("Recent tasks", map(views.entry, snapshot.of("task")[:5]))
+    lines += _section("Decisions", map(snapshot.entry, snapshot.of("decision")))
+    lines += _section("User preferences", map(snapshot.entry, snapshot.of("preference")))
+    lines += _section("Recent tasks", map(snapshot.entry, snapshot.of("task")[:5]))
     lines += _section("Code snippets", map(_short, snapshot.of("snippet")[:3]))
     lines += _section("Most referenced", (_short(memory) for memory in used if memory.access_count))
     lines += _section("Last activity", map(_event, snapshot.events[:5]))
@@ -78,9 +83,9 @@ def session(snapshot: Snapshot, focus: str | None) -> str:
         if word in "\n".join((memory.key or "", memory.text, *memory.tags)).casefold()
     ]
     lines = _section("Waiting handoffs (take one over with `pickup`)", map(_pending_item, snapshot.pending))
-    lines += _section("Key decisions", map(views.entry, about))
-    lines += _section("User preferences", map(views.entry, snapshot.of("preference")))
-    lines += _section("Active tasks", map(views.entry, snapshot.of("task")[:10]))
+    lines += _section("Key decisions", map(snapshot.entry, about))
+    lines += _section("User preferences", map(snapshot.entry, snapshot.of("preference")))
+    lines += _section("Active tasks", map(snapshot.entry, snapshot.of("task")[:10]))
     lines += _section("Recent activity", map(_event, snapshot.events[:10]))
     return briefing.block(lines, _INTRO)
 
@@ -138,7 +143,7 @@ def takeover(handoff: Handoff, needed: Sequence[Memory], snapshot: Snapshot) -> 
     if handoff.stuck_reason:
         lines.append(f"## Why it was handed off\n{quoted(handoff.stuck_reason)}")
     lines.append(f"## What to do next\n{quoted(handoff.next_steps)}")
-    lines += _section("Relevant context", map(views.entry, needed))
+    lines += _section("Relevant context", map(snapshot.entry, needed))
     lines += _section("Key decisions", map(_short, snapshot.of("decision")))
     lines += _section("User preferences", map(_short, snapshot.of("preference")))
     heading = f"Handoff #{handoff.number} is yours; mark it done with `complete-handoff`."

@@ -81,22 +81,23 @@ def minute(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def numbered(matches: Sequence[tuple[Memory, float]], now: int) -> str:
-    """A numbered list: type and key; value; tags, author, age and relevance from 0 to 1."""
+def numbered(matches: Sequence[tuple[Memory, float]], now: int, remarks: Mapping[str, str]) -> str:
+    """A numbered list: type and key; value; tags, author, age, relevance from 0 to 1, and the remark on its code."""
     blocks = []
     for number, (memory, relevance) in enumerate(matches, 1):
         facts = [_tags(memory)] if memory.tags else []
         facts += [f"Stored by: {title_of(memory.updated_by)}", ago(memory.updated_at, now)]
         facts.append(f"Relevance: {relevance:.2f}")
         facts += ["From outside"] if memory.trust == "outside" else []
+        facts += [inline(remarks[memory.id])] if memory.id in remarks else []
         heading = f"{number}. [{type_of(memory)}] {word(memory.key or memory.id)}"
         blocks.append(f"{heading}\n   {cut(memory.text)}\n   {' | '.join(facts)}")
     return "\n\n".join(blocks)
 
 
-def entry(memory: Memory) -> str:
+def entry(memory: Memory, remark: str = "") -> str:
     """A memory as a list item, in full, with reason, author and date; later lines of the text start with `> `."""
-    by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
+    by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}{f'; {inline(remark)}' if remark else ''}"
     lines = [f"- **{name_of(memory)}**: {folded(memory.text)} ({by})"]
     if memory.why:
         lines.append(labelled("  Rationale", memory.why))

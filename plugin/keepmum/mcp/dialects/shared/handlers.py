@@ -8,6 +8,7 @@ from typing import Any
 
 from keepmum.core import briefing, ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
+from keepmum.core.framing import inline
 from keepmum.core.memory import Match, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.mcp.dialects.handlers import DialectHandlers, iso, open_service
@@ -81,21 +82,24 @@ class SharedHandlers(DialectHandlers):
             weak=True,
             **_where(project),
         )
-        return "\n".join(self._hit(number, match) for number, match in enumerate(found, 1)) or "No memories found."
+        marks = self._marks([match.memory for match in found])
+        return "\n".join(self._hit(*each, marks) for each in enumerate(found, 1)) or "No memories found."
 
     def _load_all(self, arguments: dict[str, Any]) -> str:
         found = self._loaded(arguments["ids"])
         if not found:
             return "No memories found for the given IDs."
-        return "\n\n".join(self._full(number, memory) for number, memory in enumerate(found, 1))
+        marks = self._marks(found)
+        return "\n\n".join(self._full(*each, marks) for each in enumerate(found, 1))
 
     def _recent(self, arguments: dict[str, Any]) -> str:
         oldest = self._service.now() - _count(arguments.get("days"), _DAYS, most=36_500) * DAY_MS
         limit = _count(arguments.get("limit"), _LIMIT)
         found = self._service.recall(None, order="created", limit=limit, **_where(arguments.get("project")))
         recent = [match.memory for match in found if match.memory.created_at >= oldest]
+        marks = self._marks(recent)
         lines = [
-            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}{_mark(memory)}\n"
+            f"[{number}] [{self._name(memory)}] {_uuid(memory)} {iso(memory.created_at)}{marks[memory.id]}\n"
             f"{_title(memory)}"
             for number, memory in enumerate(recent, 1)
         ]
@@ -127,15 +131,27 @@ class SharedHandlers(DialectHandlers):
 
     # -- forms
 
-    def _hit(self, number: int, match: Match) -> str:
+    def _marks(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """What the first line of a memory ends with, by its id; nothing where it has the original's form."""
+        remarks = self._service.remarks(memories)
+        facts = {
+            memory.id: [
+                *(["from outside"] if memory.trust == "outside" else []),
+                *filter(None, [inline(remarks.get(memory.id, ""))]),
+            ]
+            for memory in memories
+        }
+        return {memory: f" ({'; '.join(each)})" if each else "" for memory, each in facts.items()}
+
+    def _hit(self, number: int, match: Match, marks: Mapping[str, str]) -> str:
         memory = match.memory
-        first = f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}{_mark(memory)}"
+        first = f"[{number}] (score: {match.score:.3f}) [{self._name(memory)}] {_uuid(memory)}{marks[memory.id]}"
         return f"{first}\n{_title(memory)}"
 
-    def _full(self, number: int, memory: Memory) -> str:
+    def _full(self, number: int, memory: Memory, marks: Mapping[str, str]) -> str:
         tags = _one_line(", ".join(memory.tags))
         return (
-            f"[{number}] [{_one_line(memory.agent)}/{self._name(memory)}]{_mark(memory)}\nID: {_uuid(memory)}\n"
+            f"[{number}] [{_one_line(memory.agent)}/{self._name(memory)}]{marks[memory.id]}\nID: {_uuid(memory)}\n"
             f"Title: {_title(memory)}\n{memory.text}\nTags: {tags} | Created: {iso(memory.created_at)}"
         )
 
@@ -179,11 +195,6 @@ def _count(value: float | None, default: int, most: int = _MOST) -> int:
 
 def _title(memory: Memory) -> str:
     return _one_line(memory.title) or "(untitled)"
-
-
-def _mark(memory: Memory) -> str:
-    """What the first line of a memory from outside ends with; those of this user have the original's form."""
-    return " (from outside)" if memory.trust == "outside" else ""
 
 
 def _one_line(text: str) -> str:
