@@ -95,8 +95,10 @@ class Citations:
         return self._look(self._own(memories, project), code, head, time.monotonic() + IN_AN_ANSWER), head
 
     def _own(self, memories: Iterable[Memory], project: str | None) -> list[Memory]:
-        """The memories of this project that cite something, or may do so."""
-        return [each for each in memories if project and each.project == project and self._citations(each) != ()]
+        """The memories of this project, and of all projects, that cite something, or may do so."""
+        return [
+            each for each in memories if project and each.project in {project, None} and self._citations(each) != ()
+        ]
 
     def _citations(self, memory: Memory) -> Sequence[Citation] | None:
         return self._resolved.get((memory.id, memory.revision), memory.citations)
@@ -154,15 +156,16 @@ class Citations:
     def _resolve(self, memories: Sequence[Memory], code: CitedCode) -> int:
         """Resolve and store what memories mention; returns the number of those that are stored."""
         found = [
-            (memory, tuple(filter(self._is_plain, citations)))
+            (memory, None if citations is None else tuple(filter(self._is_plain, citations)))
             for memory, citations in code.resolve(memories, self._jobs.closing.is_set)
         ]
         if len(self._resolved) > _KEPT:
             self._resolved.clear()
-        self._resolved |= {(memory.id, memory.revision): citations for memory, citations in found}
-        if not found or not self._store.capabilities.writable:
+        self._resolved |= {(memory.id, memory.revision): citations or () for memory, citations in found}
+        kept = [(memory, citations) for memory, citations in found if citations is not None]
+        if not kept or not self._store.capabilities.writable:
             return 0
-        return sum(store.cite(found) for store in _citation_stores(self._store))
+        return sum(store.cite(kept) for store in _citation_stores(self._store))
 
     def _is_plain(self, citation: Citation) -> bool:
         """Whether a citation holds no secret; a path may have parts that the memory does not mention."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, TypeAlias
 
@@ -26,6 +27,7 @@ _MISSING, _UNDEFINED, _UNREAD = "missing", "undefined", "unread"  # the state of
 _QUICK = 64 << 10  # bytes of a file whose definitions are found within 5 ms
 _OUTLINES = 16  # files whose outline is kept; each takes three times its size
 _REMEMBERED = 20_000  # digests and verdicts that are kept
+_NAME = re.compile(r"[\w$#.]{1,200}")
 _LARGEST_CANDIDATE = 256 << 10  # bytes
 _CANDIDATES = 40  # files that may hold code that has moved
 
@@ -62,6 +64,8 @@ class CitedCode:
 
         That starts git; with `quick`, it also reads the large files that changed.
         """
+        if citation.symbol is not None and not _NAME.fullmatch(citation.symbol):
+            return UNKNOWN  # of a forged import: a remark would repeat it
         try:
             state = self._state(citation, quick=quick)
         except Unreadable:
@@ -96,15 +100,19 @@ class CitedCode:
 
     def resolve(
         self, memories: Iterable[Memory], stopped: Callable[[], bool]
-    ) -> Iterator[tuple[Memory, Sequence[Citation]]]:
-        """The citations of each memory, in the state of the code when it was written."""
+    ) -> Iterator[tuple[Memory, tuple[Citation, ...] | None]]:
+        """The citations of each memory, in the state of the code when it was written.
+
+        None for a memory of all projects that was not written in this repository.
+        """
         with self._history() as history:
             for memory in memories:
                 if history is None or stopped():
                     return
                 written_at = memory.git.get("commit") if memory.git else None
                 commit = history.commit(written_at) if isinstance(written_at, str) else None
-                yield memory, () if commit is None else self._cited(memory, commit, history)
+                nothing = None if memory.project is None else ()
+                yield memory, nothing if commit is None else self._cited(memory, commit, history)
 
     # -- resolving
 
@@ -179,7 +187,7 @@ class CitedCode:
         """
         citation = question.citation
         base = history.base(commit)
-        if base is None:
+        if base is None or citation.path not in history.tree(commit):
             return UNKNOWN
         if base != commit:
             blob = history.tree(base).get(citation.path)

@@ -149,7 +149,8 @@ class Writer:
         Raises: InvalidInput, SecretFound, StoreError.
         """
         context, parsed = self.context, serialization.parse(values)
-        incoming = replace(trust.unconfirmed(parsed, "outside"), origin="import")
+        # Citations are compared with the working tree before anything is said about them.
+        incoming = replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
         context.refuse_secrets(serialization.texts(parsed))
         present = context.store.get([incoming.id])
         if present:

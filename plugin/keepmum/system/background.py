@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from keepmum.core.errors import report_unexpected
+
 __all__ = ["BackgroundTask", "JobQueue"]
 
 _Result = TypeVar("_Result")
@@ -81,7 +83,7 @@ class JobQueue:
         self.closing = threading.Event()  # a long job ends early when it is set
 
     def add(self, job: Callable[[], None]) -> threading.Event:
-        """Run `job`, which must not raise, after those before it; the event is set when it has ended."""
+        """Run `job` after those before it; the event is set when it has ended."""
         done = threading.Event()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -99,6 +101,10 @@ class JobQueue:
     def _run(self) -> None:
         while (entry := self._jobs.get()) is not None:
             job, done = entry
-            if not self.closing.is_set():
-                job()
-            done.set()
+            try:
+                if not self.closing.is_set():
+                    job()
+            except Exception as error:  # noqa: BLE001 - an error in one job must not stop those after it
+                report_unexpected("background", error)
+            finally:
+                done.set()
