@@ -48,6 +48,7 @@ _NAME = compiled(
     r"助记|助記|ニーモニック|シード|復元|니모닉|복구|시드|kurtarma|odzysk|ledger|trezor|metamask"
 )
 _NAME_BEFORE, _NAME_AFTER = 160, 60  # characters
+_NAME_WORDS = 4  # of a run that may be its name
 
 
 def find(context: Context) -> Iterator[Candidate]:
@@ -113,8 +114,9 @@ def _phrases(context: Context, words: list[bytes], numbers: dict[bytes, int]) ->
         if len(run) < _FEWEST or not _is_varied(run):
             continue
         places = places or _places(context.lower, words)
-        if checks <= 0 or _is_named(context.lower, places[first][0], places[end - 1][1]):
-            yield ("seed-phrase", places[first][0], places[end - 1][1], _CONFIDENCE)
+        begin = _named_start(context.lower, places[first:end])
+        if checks <= 0 or begin is not None:
+            yield ("seed-phrase", places[first][0] if begin is None else begin, places[end - 1][1], _CONFIDENCE)
             continue
         for start, length in _checked(run if len(run) <= _LIST_WORDS else []):
             yield ("seed-phrase", places[first + start][0], places[first + start + length - 1][1], _CONFIDENCE)
@@ -149,12 +151,17 @@ def _has_checksum(phrase: list[int]) -> bool:
     return bool(digest[0] >> (8 - size) == number & ((1 << size) - 1))
 
 
-def _is_named(lower: str, start: int, end: int) -> bool:
-    """Whether the text right before or after [start, end) names a recovery phrase."""
-    return (
-        _NAME.search(lower, max(0, start - _NAME_BEFORE), start) is not None
-        or _NAME.search(lower, end, end + _NAME_AFTER) is not None
-    )
+def _named_start(lower: str, places: list[tuple[int, int]]) -> int | None:
+    """Where the phrase at `places` begins when the text before, within its first words or after it names it one.
+
+    The words of a name are on the list too: "seed phrase", "wallet".
+    """
+    start, end = places[0][0], places[-1][1]
+    within = places[min(_NAME_WORDS, len(places) - _FEWEST)][0]
+    names = list(_NAME.finditer(lower, max(0, start - _NAME_BEFORE), within))
+    if names:
+        return next(place for place, _ in places if place >= names[-1].end() or place == within)
+    return start if _NAME.search(lower, end, end + _NAME_AFTER) else None
 
 
 def _places(lower: str, words: list[bytes]) -> list[tuple[int, int]]:
