@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.core.memory import Change, Memory
+from keepmum.core.memory import LISTED, Change, Memory
 from keepmum.stores.markdown import MarkdownStore
 from keepmum.stores.markdown.ledger import Ledger, ledger_path
 from unit.markdown.markdown_parts import SEED, a_memory, file_of, keep, opened, put
@@ -48,6 +48,11 @@ def test_a_file_that_this_home_did_not_write_is_from_outside(folder: Path, text:
     put(folder, text)
     (memory,) = every(store)
     assert (memory.trust, memory.pinned, memory.confirmed_at, memory.confirmed_by) == ("outside", False, None, None)
+
+
+def test_a_file_of_others_cannot_name_a_server_as_its_channel(folder: Path, store: MarkdownStore) -> None:
+    put(folder, SEED.replace("tags:", f"origin: {LISTED}\ntags:", 1))
+    assert [memory.origin for memory in every(store)] == ["mcp"]
 
 
 @pytest.mark.parametrize("level", ["person", "agent", "team", "outside"])

@@ -399,6 +399,32 @@ def test_secret_in_a_file_name_is_refused(tools: Caller, project: Path) -> None:
     assert list(project.iterdir()) == []
 
 
+# -- trust
+
+
+def test_a_file_of_others_is_imported_as_text_from_outside(
+    tools: Caller, write: Callable[..., Any], tmp_path: Path
+) -> None:
+    write("project.type", "here", scope="global")
+    path = tmp_path / "theirs.json"
+    rows = [{"key": "project.type", "value": "theirs", "scope": scope} for scope in ("project", "global")]
+    path.write_text(json.dumps({"memories": rows}))
+    counts = tools.json("import_memories", file=str(path), mode="replace")
+    assert (counts["not_kept"], counts["failed"]) == ({"key": 1}, 0)
+    assert tools.json("read_memory", key="project.type")["value"] == "here"
+    found = tools.json("read_memory", key="project.type", scope="project")
+    assert (found["value"], found["metadata"]["trust"]) == ("theirs", "outside")
+
+
+def test_an_own_export_keeps_what_is_from_outside_apart(tools: Caller, write: Callable[..., Any]) -> None:
+    write("project.own", "ours")
+    tools.service.remember("theirs", key="project.theirs", source_kind="web")
+    path = tools.json("export_memories", includeMetadata=False)["path"]
+    tools.json("import_memories", file=path, keyPrefix="again.")
+    marks = [tools.json("read_memory", key=f"again.project.{name}")["metadata"] for name in ("own", "theirs")]
+    assert [mark.get("trust") for mark in marks] == [None, "outside"]
+
+
 # -- export and import
 
 

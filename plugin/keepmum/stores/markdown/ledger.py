@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from keepmum.core import serialization, trust
@@ -29,6 +30,10 @@ _LINE = re.compile(rf"(mem_[0-9a-z]{{26}} [0-9a-f]{{32}}) ({'|'.join(TRUST_LEVEL
 _LEFT_OUT = ("project", "access_count", "accessed_at")
 # Defaults are left out as well, so that a field of a later version changes no digest.
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Memory)}
+
+
+# What a file of others may name as its channel: not one for which a memory is read in another way.
+_CHANNELS = frozenset({"mcp", "cli", "library"})
 
 
 class _Seen(NamedTuple):
@@ -64,7 +69,10 @@ class Ledger:
         if name not in self._trusts:
             self._read()
         deserved = self._trusts.get(name, "outside")
-        return memory if deserved == memory.trust != "outside" else trust.unconfirmed(memory, deserved)
+        if deserved == memory.trust != "outside":
+            return memory
+        judged = trust.unconfirmed(memory, deserved)
+        return judged if name in self._trusts or memory.origin in _CHANNELS else replace(judged, origin="mcp")
 
     def level_of(self, memory: Memory) -> Trust:
         """The trust that a memory deserves in exactly this form."""

@@ -262,9 +262,9 @@ class TokenSaverHandlers(JsonHandlers):
         return answer
 
     def _with_key(self, key: str, scope: str | None) -> list[Memory]:
-        """The memories with this key, in `_SCOPE_ORDER`."""
+        """The memories with this key, in `_SCOPE_ORDER`; those from outside last, since they hide no other."""
         found = [memory for memory in self._browse(self._wanted(pattern=key, scope=scope)) if memory.key == key]
-        return sorted(found, key=lambda memory: _SCOPE_ORDER.index(memory.scope))
+        return sorted(found, key=lambda memory: (memory.trust == "outside", _SCOPE_ORDER.index(memory.scope)))
 
     def _chosen(  # noqa: PLR0913 - the filters of the tools
         self,
