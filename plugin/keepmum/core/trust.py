@@ -65,7 +65,7 @@ def of_revision(after: Memory, replaced: Memory) -> Trust:
 
 def unconfirmed(memory: Memory, trust: Trust) -> Memory:
     """`memory` with this trust and without what only this user can say of it, whatever it claims."""
-    return replace(memory, trust=trust, confirmed_at=None, confirmed_by=None, pinned=False, citations=None)
+    return replace(memory, trust=trust, confirmed_at=None, confirmed_by=None, pinned=False)
 
 
 def first(values: Mapping[str, JsonValue]) -> Trust:
