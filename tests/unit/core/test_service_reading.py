@@ -9,7 +9,7 @@ import pytest
 from contract.stores import a_memory
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
-from keepmum.core.memory import Change, Memory
+from keepmum.core.memory import Change, LogFilter, Memory
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 
@@ -401,3 +401,37 @@ def test_an_id_as_query_finds_its_memory_in_this_project_only(open_memory: OpenS
     assert [match.memory.id for match in service.recall(here.id[:16].upper())] == [here.id]
     elsewhere = service.remember("Another project's note", project="elsewhere").memory
     assert elsewhere.id not in [match.memory.id for match in service.recall(elsewhere.id)]
+
+
+# -- reads for an overview
+
+
+def test_a_quiet_read_leaves_no_trace(service: MemoryService) -> None:
+    memory = service.remember("a zebra runs").memory
+    before = service.activity()
+    assert [match.memory.id for match in service.recall("zebra", quiet=True)] == [memory.id]
+    assert service.load([memory.id], quiet=True) == [memory]
+    assert service.activity() == before
+    assert service.find(memory.id).access_count == 0
+
+
+def test_an_overview_counts_memories_and_activity(service: MemoryService, clock: Clock) -> None:
+    before = service.changes()
+    service.remember("a zebra runs", tags=["fast"])
+    service.remember("deploys go to the blue pool", kind="decision")
+    assert service.changes() != before
+    assert service.facets().kinds == {"note": 1, "decision": 1}
+    assert service.facets(kinds=["note"]).tags == {"fast": 1}
+    assert [(each.day, each.action, each.times) for each in service.activity_days(0)] == [
+        (clock.now // 86_400_000, "created", 2)
+    ]
+
+
+def test_the_activity_of_one_memory_is_read_page_by_page(service: MemoryService) -> None:
+    memory = service.remember("a zebra runs").memory
+    service.remember("deploys go to the blue pool")
+    service.load([memory.id])
+    wanted = LogFilter(memory=memory.id)
+    (latest,) = service.activity(1, wanted=wanted)
+    (first,) = service.activity(9, wanted=wanted, after=latest.cursor)
+    assert (latest.action, first.action) == ("loaded", "created")
