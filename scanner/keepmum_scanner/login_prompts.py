@@ -37,7 +37,11 @@ _ACCOUNTS = (
     ("admin", ("admin:", "admin/"), _AFTER_ACCOUNT),
     (" / ", (" / ",), _AFTER_ACCOUNT),
 )
-_ACCOUNT_NAME = compiled(r"(?:^|[\s\"'`(:,])[\w.+@-]{2,40}$")
+_ACCOUNT_NAME = compiled(
+    r"(?:^|[\s\"'`(:,])(?:(?P<usual>(?:admin(?:istrator)?|root|sa|elastic|postgres|guest|demo|test|user)|"
+    r"[\w.+-]+@[\w.-]{3,40})|[\w.+-]{2,40})$"
+)
+_PRODUCT = compiled(r"[a-z]+[0-9]{1,4}[.)]?(?:\s|$)")  # "Office365"
 _INTRODUCTIONS = (
     "cred|login|account|access|log in|sign in|zugang|konto|anmeld|einlogg|connex|compte|cuenta|acced|entrar|conta|"
     "utente|inlogg|zalog|логин|вход|войти|аккаунт|giriş|hesap|登录|登錄|账号|帳號|ログイン|接続|アカウント|로그인|계정"
@@ -63,7 +67,8 @@ def _account_values(lower: str, limit: int) -> Iterator[Span]:
         before = lower[max(0, start - _BEFORE) : start]
         is_pair = before.endswith(" / ")
         around = before + lower[end : end + _BEHIND] if is_pair else before
-        if any(word in around for word in _INTRODUCTIONS) and (
-            not is_pair or _ACCOUNT_NAME.search(before, 0, len(before) - len(" / "))
-        ):
+        account = _ACCOUNT_NAME.search(before, 0, len(before) - len(" / ")) if is_pair else None
+        if is_pair and (account is None or (not account["usual"] and _PRODUCT.match(lower, start, end))):
+            continue
+        if any(word in around for word in _INTRODUCTIONS):
             yield (start, end)

@@ -29,6 +29,7 @@ _DRAWN = 0.75  # share of words that are on a list from which passphrases are dr
 _IN_CHAT = ("pass is ", "pass for ", "pw is ", "pw for ", "pwd is ")
 _SAME_CLAUSE = 60  # characters between a name and a word in the same clause
 _CLAUSE_END = compiled(r"[.;!?)|]\s|[=<>{}]| --")
+_FIRST_WORD = compiled(r"[^\w\n]{0,3}(?P<word>[a-z]+)")  # "password policy"
 _APART, _NEAR, _ADJACENT, _ASSIGNED = range(4)  # how a word is linked to the name before it
 _CLOSELY, _FEW = 24, 8  # characters to a candidate that was found before, and how many of these are compared
 _SHORTEST = 6  # characters of a password
@@ -136,17 +137,24 @@ def _link(gap: str, *, is_word: bool) -> int:
 
     `is_word` tells whether the name is a word of its own, and no part of an identifier.
     """
-    if _NEGATED.search(gap):
+    pronoun = _PRONOUN.search(gap)
+    if _NEGATED.search(gap) or (pronoun is None and _OTHER_ASSIGNMENT.search(gap)):
         return _APART
-    if _PRONOUN.search(gap):
-        return _ASSIGNED
-    if _OTHER_ASSIGNMENT.search(gap):
-        return _APART
-    if _LINKED.match(gap) or (is_word and _APPOSED.match(gap)):
+    if pronoun or _LINKED.match(gap) or (is_word and _APPOSED.match(gap)):
         return _ASSIGNED
     if _NEXT_WORD.match(gap):
         return _ASSIGNED if gap[-1:] in QUOTES else _ADJACENT
-    return _NEAR if is_word and len(gap) <= _SAME_CLAUSE and _CLAUSE_END.search(gap) is None else _APART
+    return _NEAR if is_word and _is_same_clause(gap) else _APART
+
+
+def _is_same_clause(gap: str) -> bool:
+    """Whether what follows `gap` is in the clause of the name, and the name is no part of a compound."""
+    if len(gap) > _SAME_CLAUSE or _CLAUSE_END.search(gap):
+        return False
+    from keepmum_scanner.labels import describes  # few texts get here
+
+    first = _FIRST_WORD.match(gap)
+    return first is None or not describes(first["word"])
 
 
 def _before(context: Context, start: int, kind: int) -> Span | None:

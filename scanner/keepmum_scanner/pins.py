@@ -46,6 +46,7 @@ _AFTER_CODE = tuple(
     "kod do|kod alarmu|kod odblokowania|kod dostępu|"
     "код от|код доступа|код домофона|код сигнализации|код разблокировки".split("|")
 )
+_OTHER_CODES = tuple(f"{kind} " for kind in "zip postal post area country error exit status source qr promo".split())
 _TAIL = compiled(r"[^\W\d_]{3,9}")
 _NAMES = (
     "пин",
@@ -109,7 +110,9 @@ def find(context: Context) -> Iterator[Candidate]:
             continue
         if not _is_pin(digits, match["gap"], adjacent=bool(match["adjacent"])):
             continue
-        if context.text.endswith(_VERB, 0, end) and (match["adjacent"] or match["gap"].lstrip().startswith(_ARTICLES)):
+        if context.text.endswith(_VERB, 0, end) and (
+            match["adjacent"] or f"{match['gap'].lstrip()} ".startswith(_ARTICLES)
+        ):
             continue
         done = match.start("value")
         yield ("secret.pin", *match.span("value"), EXPLICIT)
@@ -145,7 +148,7 @@ def _ends_of_codes(lower: str, limit: int) -> Iterator[int]:
             end = tail.end() if tail else start + len(part)
             if lower.endswith(_BEFORE, 0, start):
                 yield end
-            elif lower.startswith("code", start):
+            elif lower.startswith("code", start) and not lower.endswith(_OTHER_CODES, 0, start):
                 of = _CODE_OF.match(lower, start + 4)
                 if of or _CODE.search(lower, max(0, start - _LONGEST_LOCKED), start):
                     yield of.end() if of else start + 4

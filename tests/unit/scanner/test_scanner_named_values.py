@@ -89,6 +89,7 @@ WITHOUT = [
     "密码是必填项\uff0c请联系管理员。",
     "パスワードは金庫にあります。",
     "비밀번호는 볼트에 있습니다.",
+    "password reset emails use the template Welcome_Mail2024",
     "Segredo do webhook: ver o cofre da equipa.",
 ]
 
@@ -148,6 +149,8 @@ NO_PINS = [
     "Die PIN wurde 2023 geändert.",
     "Le code d'erreur est 4821.",
     "pin: 0000",
+    "zip code for the office: 10115",
+    "Pin it to 20240101.",
     "The password must be changed every 100000 requests.",
 ]
 

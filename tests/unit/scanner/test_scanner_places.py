@@ -66,6 +66,7 @@ NO_SECRETS = [
     "Print the recovery codes:\n\n```\napp codes --print\n```",
     "WIFI:T:nopass;S:guests;;",
     "login: see the wiki / ask Ana",
+    "Sign in with Google / Office365",
     "who has the password?\nana: it is in the vault",
 ]
 LISTS = {
