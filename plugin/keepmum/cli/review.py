@@ -19,7 +19,7 @@ from keepmum.service import Choice, MemoryService, ReviewItem
 __all__ = ["register"]
 
 _LISTED = 20  # items without --limit
-_PAGE = 200  # items of one read
+_PAGE = 1_000  # items of one read
 _IN = re.compile(r"\d+[mhdw]")  # a time from now on
 _EVERY = 0.1  # seconds between two progress updates
 

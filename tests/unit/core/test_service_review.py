@@ -157,6 +157,18 @@ def test_what_was_compared_is_not_compared_again(agent: MemoryService, monkeypat
     assert agent.review_counts() == {"duplicates": 1}
 
 
+def test_a_memory_without_a_vector_costs_no_new_file(
+    agent: MemoryService, open_memory: OpenService, keepmum_home: Path
+) -> None:
+    agent.remember(OLD)
+    agent.compare()
+    open_memory().remember(NEW)
+    (file,) = (keepmum_home / "cache" / "review").glob("*.pairs.json")
+    before = file.stat().st_mtime_ns
+    assert agent.compare() == 1
+    assert file.stat().st_mtime_ns == before
+
+
 def test_a_changed_memory_is_compared_again(agent: MemoryService) -> None:
     agent.remember(OLD)
     new = agent.remember(NEW).memory

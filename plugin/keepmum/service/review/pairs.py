@@ -54,9 +54,10 @@ class SimilarPairs:
         if vectors is None or not self._context.embeddings.usable:
             return
         new = [memory for memory in self._place if memory not in self._seen][:limit]
+        before = len(self._seen)
         for start in range(0, len(new), _BATCH):
             self._compare(vectors, new[start : start + _BATCH])
-        if new:
+        if len(self._seen) > before:  # the others have no vector yet
             self._write()
 
     def _compare(self, vectors: VectorSearch | CalibratedSearch, new: Sequence[str]) -> None:

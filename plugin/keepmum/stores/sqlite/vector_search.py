@@ -123,14 +123,14 @@ class SqliteVectorSearch:
         """Similar memories by their own texts."""
         from keepmum.stores import vectors
 
-        found = self._query(
-            "SELECT m.id, v.vector FROM memories m JOIN vectors v ON v.memory = m.seq"
-            " WHERE m.id IN (SELECT value FROM json_each(?)) AND v.vector IS NOT NULL",
-            (json.dumps(list({*ids, *among})),),
+        having = (
+            "FROM memories m JOIN vectors v ON v.memory = m.seq"
+            " WHERE m.id IN (SELECT value FROM json_each(?)) AND v.vector IS NOT NULL"
         )
-        names = [row["id"] for row in found]
-        if not names:
+        if not self._query(f"SELECT 1 {having} LIMIT 1", (json.dumps(list(ids)),)):
             return {}
+        found = self._query(f"SELECT m.id, v.vector {having}", (json.dumps(list({*ids, *among})),))
+        names = [row["id"] for row in found]
         matrix = vectors.unpack([row["vector"] for row in found], len(found[0]["vector"]) // _BYTES)
         return vectors.neighbours(names, matrix, frozenset(ids), cosine, most)
 
