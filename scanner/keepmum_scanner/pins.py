@@ -110,9 +110,8 @@ def find(context: Context) -> Iterator[Candidate]:
             continue
         if not _is_pin(digits, match["gap"], adjacent=bool(match["adjacent"])):
             continue
-        if context.text.endswith(_VERB, 0, end) and (
-            match["adjacent"] or f"{match['gap'].lstrip()} ".startswith(_ARTICLES)
-        ):
+        is_verb = f"{match['gap'].lstrip()} ".startswith(_ARTICLES) and not text.endswith("PIN", 0, end)
+        if context.lower.endswith(_VERB, 0, end) and (is_verb or (match["adjacent"] and text.endswith(_VERB, 0, end))):
             continue
         done = match.start("value")
         yield ("secret.pin", *match.span("value"), EXPLICIT)
