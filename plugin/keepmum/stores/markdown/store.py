@@ -52,6 +52,8 @@ _CANNOT: Mapping[str, str] = {
     "stay in their files, hidden, until `keepmum forget --purge` removes them",
     "history": "earlier revisions are kept on this machine only; the repository's own history has the rest",
     "use": "use is counted on this machine only",
+    "trust": "who wrote a memory is recorded on this machine only; others read its file as text from outside until "
+    "they accept it",
     "erasure": "what git has committed stays in its history, also after a purge from the files",
 }
 _LOCK_TIMEOUT = 30.0  # seconds; each writer first reads what the one before it has changed
