@@ -67,8 +67,9 @@ def _review(arguments: argparse.Namespace) -> int:
         if not is_listed and sys.stdin.isatty() and console.is_terminal():
             from keepmum.cli import review_session  # here, since no other command needs it
 
-            decided = review_session.run(memory, arguments.groups)
-            console.err(f"{counted(decided, 'item')} decided")
+            decided, undo = review_session.run(memory, arguments.groups)
+            how = f"; `keepmum review undo {undo}` undoes the last one" if undo else ""
+            console.err(f"{counted(decided, 'item')} decided{how}")
             return 0
         most = None if arguments.all else arguments.limit or _LISTED
         items, counts = _items(memory, arguments.groups, most)

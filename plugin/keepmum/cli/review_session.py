@@ -52,13 +52,16 @@ _MIN_WIDTH = 20  # columns
 _SHOWN = 20  # lines of a text, before it is asked for
 
 
-def run(memory: MemoryService, groups: Sequence[Group]) -> int:
-    """Go through the queue until it ends or the person quits; returns how many items were decided."""
+def run(memory: MemoryService, groups: Sequence[Group]) -> tuple[int, str]:
+    """Go through the queue until it ends or the person quits.
+
+    Returns how many items were decided, and what undoes the last decision.
+    """
     with Keyboard() as keyboard:
         session = _Session(memory, groups, keyboard)
         with suppress(EOFError):
             session.run()
-        return session.decided
+        return session.decided, session.last
 
 
 class _Session:
@@ -85,6 +88,11 @@ class _Session:
             if not cursor:
                 break
         _say("Nothing is left to review." if shown else "Nothing to review.")
+
+    @property
+    def last(self) -> str:
+        """What undoes the last decision; empty without one."""
+        return self._undo[-1][1] if self._undo else ""
 
     def _is_left(self, item: ReviewItem) -> bool:
         """Whether an item is still in the queue, after decisions about others."""
