@@ -54,7 +54,8 @@ def newest_first(ranked: Sequence[Memory], versions: Versions, query: str, count
             done.update(one.id for one in its)
             both.insert(_names_older(asked, newest, sibling), Shown(place, sibling, _before(sibling, its)))
         done.update(one.id for one in group)
-        others = [one for one in group if one not in {newest, previous, *less_trusted}] if group[1:] else []
+        given = (newest, previous, *less_trusted)  # a tuple: a memory that records its commit has no hash
+        others = [one for one in group if one not in given]
         more = [*less_trusted, *_named(asked, others, newest, previous)]
         shown += [*both, *(Shown(place, one, None) for one in more)]
         if len(shown) >= count:

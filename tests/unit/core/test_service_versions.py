@@ -47,6 +47,15 @@ def test_the_newest_version_is_shown_with_the_one_before(open_service: Open, clo
     assert OLD not in [text for text, _ in others]
 
 
+def test_versions_written_in_a_repository_are_found(open_service: Open, clock: Clock) -> None:
+    commit = {"branch": "main", "commit": "9f3c1ab"}
+    service = open_service(checked_out=lambda _: commit)
+    for text in (OLD, NEW):
+        service.remember(text)
+        clock.advance(days=1)
+    assert shown(service.recall(QUERY)) == [(NEW, OLD)]
+
+
 def test_the_newest_is_the_one_that_was_changed_last(open_service: Open, clock: Clock) -> None:
     service = open_service()
     first = service.remember(NEW).memory
