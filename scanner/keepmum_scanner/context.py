@@ -32,7 +32,7 @@ _ID_WORDS = compiled(
 # After "token": "tokens" mostly counts the input of a language model, and "token_id" is no token.
 _NOT_THE_VALUE = compiled(r"s\b|iz|_?(?:id|name|count|limit|type|url)")
 _GIVEN = compiled(r"^\s*\|\s*[`'\"]?$|[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
-_AFTER_CUE = compiled(r"[\s\"'`,=:(]{0,6}")  # "pasted `…`", "login: …"
+_AFTER_CUE = compiled(r"[\s\"'`,=:(]{0,6}")  # "login: …"
 _SENTENCE_END = compiled(r"[.;!?]\s|\w\s*\|")
 _OTHER_NAME = compiled(r"[,;&{][^,;&{]*[\w-][\"']?\s*[=:]\s*[\"'`]?$")  # "key=a, value="
 _ID_NAME = compiled(
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Callable
 
+    from keepmum_scanner.credential_words import CredentialWord
     from keepmum_scanner.pem import Block
 
 
@@ -99,6 +100,21 @@ class Context:
             from bisect import bisect_right  # faster, but importing it takes longer than a note uses it
 
             self._bisect = bisect_right
+
+    @property
+    def is_dump(self) -> bool:
+        """Whether a part of the text gets a rough check only, since it has too many tokens or names."""
+        return self.bulk_start is not None or len(self.credential_words) > self.case_limit
+
+    def credential_word_before(self, start: int) -> CredentialWord | None:
+        """The last credential word that ends at `start` or before."""
+        index = self._bisect(self._ends, start)
+        return self.credential_words[index - 1] if index else None
+
+    def credential_word_after(self, end: int) -> CredentialWord | None:
+        """The first credential word that ends after `end`."""
+        index = self._bisect(self._ends, end)
+        return self.credential_words[index] if index < len(self.credential_words) else None
 
     def matches(self, expression: re.Pattern[str], start: int) -> Iterator[re.Match[str]]:
         """The matches of `expression`, which begins with a delimiter, from `start` on and outside of all blocks.

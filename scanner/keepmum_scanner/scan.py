@@ -18,6 +18,7 @@ from keepmum_scanner import (
     seed_phrases,
     sentences,
     structure,
+    verdict,
 )
 from keepmum_scanner.candidates import DUMP_SIZE, EXPLICIT, merged
 from keepmum_scanner.context import ASSIGNED, Context
@@ -49,7 +50,7 @@ def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Find
     that is expensive to get may be a function, which is called only when there is a finding.
     """
     view = normalise(text)
-    candidates = merged(_candidates(view.text))
+    candidates = _candidates(view.text)
     if not candidates:
         return []
     key = key() if callable(key) else key
@@ -62,6 +63,16 @@ def scan(text: str, key: bytes | Callable[[], bytes] | None = None) -> list[Find
 
 
 def _candidates(text: str) -> list[Candidate]:
+    context, certain, proposed = candidates_of(text)
+    return merged([*certain, *verdict.judged(certain, proposed, context)])
+
+
+def candidates_of(text: str) -> tuple[Context, list[Candidate], list[Candidate]]:
+    """The certain candidates of a normalised text, and those that the second stage judges.
+
+    Certain are formats, and detectors that refused no text of any source without a secret. What is encoded is not
+    spelled like what it encodes, and in the rest of a text with a bulk of tokens there is too much to judge.
+    """
     context = Context(text)
     all_tokens = tokens(text)
     context.bulk_start = bulk_start(all_tokens, text)
@@ -74,17 +85,19 @@ def _candidates(text: str) -> list[Candidate]:
         from keepmum_scanner import bulk  # few texts need it, as with the imports below
 
         maybe_encoded = [*found, *bulk.encoded(context, context.bulk_start)]
-    explicit = [*_explicit(context, found), *_decoded_candidates(maybe_encoded, context)]
-    explicit += prefixes.aws_secret_keys(text, [one for one in explicit if one[0] == "aws.access-key"])
-    candidates = [*explicit, *bare_tokens.passwords(text), *bare_tokens.keys(found, context)]
-    candidates += scored_tokens.find(found, context, {(start, end) for _, start, end, _ in explicit})
+    certain, proposed = _explicit(context, found)
+    encoded = list(_decoded_candidates(maybe_encoded, context))
+    certain += [*encoded, *bare_tokens.passwords(text), *bare_tokens.keys(found, context)]
+    explicit = [*certain, *proposed]
+    certain += prefixes.aws_secret_keys(text, [one for one in explicit if one[0] == "aws.access-key"])
+    proposed += scored_tokens.find(found, context, {(start, end) for _, start, end, _ in explicit})
     if context.bulk_start is not None:
         from keepmum_scanner import bulk
 
         ends = {start: end for _, start, end, _ in explicit}
         plain = {token.start: token.plain for token in maybe_encoded if token.plain}
-        candidates += bulk.find(context, context.bulk_start, ends, plain)
-    return candidates
+        certain += bulk.find(context, context.bulk_start, ends, plain)
+    return context, certain, proposed
 
 
 def _base64_blocks(found: list[Token], context: Context) -> list[Block]:
@@ -112,35 +125,33 @@ def _outside(found: list[Token], blocks: list[Block]) -> list[Token]:
 _BY_PLACE = (command_values, pins, recovery_codes, seed_phrases)
 
 
-def _explicit(context: Context, found: list[Token]) -> list[Candidate]:
-    """Candidates that the text identifies: by a structure, a provider's prefix, or a name that is assigned a value."""
+def _explicit(context: Context, found: list[Token]) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates by a structure, a provider's prefix or a name that is assigned a value: certain ones and others."""
     text = context.text
-    candidates = [
+    certain = [
         *[("private-key", block.start, block.end, 0.99) for block in context.blocks if block.private],
         *structure.find(text),
         *prefixes.find(found, context),
-        *assignment.find(context),
-        *phrases.find(context),
-        *sentences.find(context),
         *login_prompts.find(context),
     ]
+    proposed = [*assignment.find(context), *phrases.find(context), *sentences.find(context)]
     if not context.is_rough:
-        candidates += named_values.find(context, candidates)
+        proposed += named_values.find(context, [*certain, *proposed])
         for detector in _BY_PLACE:
-            candidates += detector.find(context)
+            certain += detector.find(context)
     if "stringData:" in text or "kind: Secret" in text:
         from keepmum_scanner import kubernetes_secrets
 
-        candidates += kubernetes_secrets.find(context)
+        certain += kubernetes_secrets.find(context)
     if context.credential_words and ("<td" in text or "<dd" in text):
         from keepmum_scanner import html_cells
 
-        candidates += html_cells.find(context)
+        certain += html_cells.find(context)
     if context.credential_words and "\n" in text:
         from keepmum_scanner import tables
 
-        candidates += tables.find(context)
-    return candidates
+        certain += tables.find(context)
+    return certain, proposed
 
 
 def _decode(found: list[Token], limit: int) -> None:
@@ -179,9 +190,9 @@ def _decoded_candidates(found: list[Token], outer: Context) -> Iterator[Candidat
     if outer.bulk_start is not None:
         context.is_rough = True
         context.case_limit = DUMP_SIZE  # fewer cases of a text with a bulk are checked, encoded or not
-    candidates = _explicit(context, [Token(text, 0)])
+    certain, proposed = _explicit(context, [Token(text, 0)])
     outer.checks_left = context.checks_left
-    for rule, start, _, confidence in candidates:
+    for rule, start, _, confidence in [*certain, *proposed]:
         token = encoded[bisect_right(starts, start) - 1][0]
         yield (rule, token.start, token.end, confidence)
 

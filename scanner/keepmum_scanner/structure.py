@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from keepmum_scanner.candidates import Candidate
 
 _BASE64 = r"[A-Za-z0-9+/_-]"
-# A link in documentation: to the local machine or a placeholder host, with words for user and password.
-_EXAMPLE = r"(?i:(?:user(?:name)?)?:pass(?:word|wd)?@(?:localhost|127\.0\.0\.1|host(?:name)?)(?![\w.-]))"
+# A link in documentation: its password is a word for a password, or the default of a broker.
+_EXAMPLE = (
+    r"(?i:[^\s/?#:@\"'<>`]{0,64}:(?:(?:my|your|the|some|a|db|user)?[-_]?(?:pass(?:word|wd)?|pwd|secret|token|changeme|"
+    r"example)[0-9]?|(?<=guest:)guest)@)"
+)
 # Token parameters of a link, without cursors of a listing ("page_token=").
 _NAMED = "(?:" + "|".join(f"(?<=[?&]{kind}token=)" for kind in ("", "access_", "api_", "auth_")) + ")"
 

@@ -18,6 +18,10 @@ TABLES = ("prefix_table", "score_table", "surprise_table")
 LIMIT = 60  # seconds
 
 
+# Loaded when a text has a candidate that must be judged.
+CANDIDATE = "the staging password is " + "Wint" + "er2001!"
+
+
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the plugin's sources."""
@@ -67,6 +71,15 @@ def test_command_of_a_damaged_scanner_fails(copy: Path, table: str, how: str) ->
     done = run(copy, "-I", "-S", "scanner", stdin=GITHUB)
     assert done.returncode not in {0, 1}
     assert_hidden(GITHUB[:12], done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("how", ["missing", "cut short", "empty"])
+def test_command_without_a_second_stage_fails_where_it_must_judge(copy: Path, how: str) -> None:
+    damage(copy, "tree_table", how)
+    done = run(copy, "-I", "-S", "scanner", stdin=CANDIDATE)
+    assert done.returncode not in {0, 1}
+    assert len(done.stderr.splitlines()) == 1
+    assert_hidden(CANDIDATE[-8:], done.stdout + done.stderr)
 
 
 WRITE = """

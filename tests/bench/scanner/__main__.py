@@ -15,7 +15,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,12 +23,11 @@ sys.path[:0] = [str(ROOT / "scanner"), str(ROOT / "tests")]
 
 from bench.scanner.corpus import Row, digest, read  # noqa: E402 - the path must come first
 from bench.scanner.families import FAMILIES, without  # noqa: E402 - same
-from bench.scanner.figures import CLASSES, Figures, figures  # noqa: E402 - same
-from bench.scanner.folds import PARTITIONS, folds  # noqa: E402 - same
+from bench.scanner.figures import figures  # noqa: E402 - same
 from bench.scanner.generated import generated  # noqa: E402 - same
+from bench.scanner.markdown import shown, table  # noqa: E402 - same
 from keepmum_scanner import scan  # noqa: E402 - same
 
-FALSE = ("natural", "enriched", "hashes", "twins", "toys")  # classes whose share is a rate of false positives
 FEWEST = 20  # rows of a source that is listed
 
 
@@ -41,34 +40,6 @@ def measured(rows: Sequence[Row]) -> tuple[dict[str, bool], list[float]]:
         hits[row.id] = bool(scan(row.text))
         times.append((time.thread_time() - start) * 1e6)
     return hits, sorted(times)
-
-
-def spread(rows: Sequence[Row], hits: Mapping[str, bool]) -> Iterator[tuple[str, list[Figures]]]:
-    """The figures of each fold, for both partitions."""
-    for partition in PARTITIONS:
-        yield partition, [figures(fold.judged, hits) for fold in folds(rows, partition)]
-
-
-def shown(name: str, share: float | None, *, change: bool = False) -> str:
-    """A share as text: false positives in 1,000, all else as it is."""
-    if share is None:
-        return "-"
-    sign = "+" if change else ""
-    return f"{1000 * share:{sign}.1f}" if name in FALSE else f"{share:{sign}.4f}"
-
-
-def table(rows: Sequence[Row], hits: Mapping[str, bool]) -> Iterator[str]:
-    """Markdown lines: each class over all rows, and the mean and worst fold of both partitions."""
-    whole, parts = figures(rows, hits), dict(spread(rows, hits))
-    yield "| class | rows | all | " + " | ".join(f"by {one}: mean | worst" for one in parts) + " |"
-    yield "|---" * (3 + 2 * len(parts)) + "|"
-    for name, share in whole.items():
-        cells = [str(sum(map(CLASSES[name], rows))) if name in CLASSES else "", shown(name, share)]
-        for values in ([one[name] for one in found] for found in parts.values()):
-            known = [value for value in values if value is not None]
-            worst: Callable[[list[float]], float] = max if name in FALSE else min
-            cells += [shown(name, statistics.mean(known)), shown(name, worst(known))] if known else ["-", "-"]
-        yield f"| {name} | " + " | ".join(cells) + " |"
 
 
 def by_source(rows: Sequence[Row], hits: Mapping[str, bool]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from keepmum_scanner import (
     named_values,
     phrases,
     pins,
+    possible,
     prefixes,
     recovery_codes,
     scored_tokens,
@@ -26,6 +27,7 @@ from keepmum_scanner import (
     sentences,
     structure,
     tables,
+    verdict,
 )
 
 __all__ = ["FAMILIES", "without"]
@@ -76,6 +78,8 @@ FAMILIES: Mapping[str, _Switch] = {
     "bare keys": _silent(bare_tokens, "keys"),
     "scored tokens": _silent(scored_tokens),
     "decoding": _silent(_scan, "_decoded_candidates"),
+    "second stage": lambda: patch.object(verdict, "judged", lambda _certain, proposed, _context: proposed),
+    "possible words": _silent(possible),
     "all cues": _cues,
     **{
         f"cue {word.strip()!r}": _word(word)

@@ -23,6 +23,9 @@ NEVER = {
     "SHA-256 with its name": f"pin sha256:{SHA256}",
     "UUID": "trace 2ec8128b-ee80-4222-b58a-570990994454",
     "ULID": "memory 01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "link of a document, on a host": "postgresql://user" + ":password@db.example.com/shop",
+    "link of a document, on this machine": "postgresql://shop" + ":password@localhost/shop",
+    "default of a broker": "amqp://guest" + ":guest@localhost:5672//",
     "ObjectId": "_id 507f1f77bcf86cd799439011",
     "lock file integrity": f'"integrity": "sha512-{INTEGRITY}"',
     "go.sum": f"golang.org/x/net v0.1.0 h1:{INTEGRITY[:43]}=",
@@ -62,12 +65,11 @@ AWS_KEY = "".join(RNG.choices(string.ascii_letters + string.digits + "/+", k=40)
 PEM = "-----BEGIN {}PRIVATE KEY-----\n" + AWS_KEY + "\n-----END {}PRIVATE KEY-----"
 
 ALWAYS = {
+    "link, a word that is no word for a password": "redis://app" + ":sommerregen@cache:6379/0",
     **{
         f"link, {scheme}": f"{scheme}://app:" + "Sommer24@db.internal/x"
         for scheme in ("postgres", "mysql", "mongodb+srv", "redis", "amqps", "https", "ftp", "ldap", "x-own")
     },
-    "link of a document, on a host": "postgresql://user" + ":password@db.example.com/shop",
-    "link of an application, on this machine": "postgresql://shop" + ":password@localhost/shop",
     **{f"PEM, {kind or 'plain'}": PEM.format(kind, kind) for kind in ("", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ")},
     "AWS key id": AWS_ID,
     "AWS secret key": f"aws_secret_access_key = {AWS_KEY}",

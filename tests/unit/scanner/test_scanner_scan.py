@@ -88,7 +88,7 @@ def test_harmless_text_passes(text: str) -> None:
         pytest.param("curl -u admin:" + "S3cr3tPw", "secret.password", id="curl user"),
         pytest.param(f"the deploy key is {SHA1}", "secret.named", id="hexadecimal that is named a key"),
         pytest.param(f"BUILD_TOKEN={UUID}", "secret.named", id="UUID that is named a token"),
-        pytest.param(f"pasted {RANDOM} into the form", "secret.named", id="random spelling after a cue"),
+        pytest.param(f"pasted {RANDOM} into the form", "secret.unnamed", id="random spelling in a sentence"),
         pytest.param("AUTH_TOKEN: " + "abc123de", "secret.named", id="short hexadecimal that is given to a token"),
         pytest.param(
             "the api token is " + "ABCD-1234-123456-" + "abcdef-12345678", "secret.named", id="digits in groups"
