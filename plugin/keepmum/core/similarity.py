@@ -12,10 +12,20 @@ from typing import Literal, NamedTuple
 
 from keepmum.core import ranking
 from keepmum.core.memory import Memory
-from keepmum.core.statement import FILLERS, MEANINGFUL, OPPOSITES, REQUESTS, Word, words
+from keepmum.core.statement import (
+    DETERMINERS,
+    FILLERS,
+    MEANINGFUL,
+    OPPOSITES,
+    PREPOSITIONS,
+    REQUESTS,
+    Word,
+    words,
+)
 
-__all__ = ["NEAR", "REPORTED", "SAME", "Advice", "Content", "Relation", "Similar", "compare",
-           "content_of", "is_change", "lookup_terms", "relation"]  # fmt: skip
+__all__ = ["NEAR", "REPORTED", "SAME", "Advice", "Content", "Relation", "Similar", "are_near", "compare",
+           "content_of", "is_change", "lookup_terms", "may_be_near", "overlap",
+           "relation"]  # fmt: skip
 
 
 # Thresholds for the cosine, on the scale of `keepmum.core.calibration`.
@@ -34,6 +44,10 @@ _MAX_BEFORE_NEGATION = 2  # new content words in front of a negation that was in
 _MAX_ALIGNED = 800  # words between the common start and end of two texts; aligning more takes too long
 
 _NEAR_OVERLAP = 0.6  # of two texts that are compared by words only
+_FRAME = 0.5  # of all words, at the start and the end of two texts of which one place differs
+_MIN_IN_FRAME = 1  # content words
+_ROUGHLY_SHARED = 0.4  # of the different words of the longer text; less than any two near texts share
+_IN_LABEL = 2  # content words before the number of a thing
 _MIN_SHARED = 4  # content words that two versions have in common
 _LOOKED_UP = 4_000  # characters of a memory by whose words its versions are looked up
 _LOOKUP_TERMS = 9
@@ -64,6 +78,15 @@ class Content:
         """The share of content words, of the text that has more, that the other one has as well; 0 to 1."""
         more = max(self.meanings.total(), other.meanings.total())
         return self.shared(other) / more if more else 1.0
+
+    def is_near(self, other: Content) -> bool:
+        """Whether two texts say nearly the same by their words: most are shared, or all but one place is alike.
+
+        A name that stands for another one lowers the cosine of a short text far below that of other similar texts.
+        """
+        return self.overlap(other) >= _NEAR_OVERLAP or (
+            _frame(self.words, other.words) >= _FRAME and self.shared(other) >= _MIN_IN_FRAME
+        )
 
     def equals(self, other: Content) -> bool:
         """Whether both say the same in the same words, in any order."""
@@ -132,10 +155,38 @@ def relation(one: Memory, other: Memory, cosine: float | None) -> Relation | Non
     if ours.equals(theirs):
         return "version"
     is_same = cosine is not None and cosine >= SAME
-    is_near = is_same or (cosine is not None and cosine >= NEAR) or ours.overlap(theirs) >= _NEAR_OVERLAP
+    is_near = is_same or (cosine is not None and cosine >= NEAR) or ours.is_near(theirs)
     if is_near and is_change(ours, theirs):
         return "version" if _are_about_the_same(ours, theirs) else "sibling"
     return "version" if is_same else None
+
+
+def overlap(one: Memory, other: Memory) -> float:
+    """The share of content words that two memories have in common; 0 to 1."""
+    return content_of(one).overlap(content_of(other))
+
+
+def are_near(one: Memory, other: Memory) -> bool:
+    """Whether two memories say nearly the same by their words (see `Content.is_near`)."""
+    return content_of(one).is_near(content_of(other))
+
+
+def may_be_near(one: Memory, other: Memory) -> bool:
+    """Whether two memories may say nearly the same by their words; fast, for many pairs."""
+    ours, theirs = _split(one.text), _split(other.text)
+    return len(ours & theirs) >= _ROUGHLY_SHARED * max(len(ours), len(theirs))
+
+
+@functools.lru_cache(maxsize=256)
+def _split(text: str) -> frozenset[str]:
+    return frozenset(re.split(r"\W+", text.casefold()))
+
+
+def _frame(ours: Sequence[Word], theirs: Sequence[Word]) -> float:
+    """The share of words, of the longer text, that are alike at the start and at the end of both; 0 to 1."""
+    our_rest, their_rest = _without_common_ends(ours, theirs)
+    longer = max(len(ours), len(theirs))
+    return 1.0 - max(len(our_rest), len(their_rest)) / longer if longer else 1.0
 
 
 def _are_about_the_same(ours: Content, theirs: Content) -> bool:
@@ -156,8 +207,11 @@ def _is_subject(text: Sequence[Word], place: int) -> bool:
     end = min((end for end in ends if end > place), default=len(text))
     before = [word.form for word in text[start:place] if word.kind in MEANINGFUL]
     after = [word.form for word in text[place + 1 : end] if word.kind in MEANINGFUL]
-    is_label = text[place].kind != "number" or len(before) == 1  # "host 7 runs nginx", not "3 hosts run nginx"
-    return is_label and len(before) <= 1 and len(after) > 1 and REQUESTS.isdisjoint(before)
+    if text[place].kind == "number":  # "host 7 runs nginx" and "the tram of line 7 stops here", not "3 hosts run nginx"
+        is_label = len(before) == 1 or (len(before) == _IN_LABEL and text[place - 1].kind == "content")
+    else:
+        is_label = len(before) <= 1
+    return is_label and len(after) > 1 and REQUESTS.isdisjoint(before)
 
 
 def _place(memory: Memory) -> tuple[str | None, ...]:
@@ -191,7 +245,7 @@ def is_change(new: Content, old: Content) -> bool:
     A rewording is no change, and neither is an addition. Texts of opposite meaning have nearly the same vector, so the
     cosine cannot tell; this is a hint for a person or an agent, not a verdict.
     """
-    if new.overlap(old) < _OVERLAP:
+    if new.overlap(old) < _OVERLAP and not new.is_near(old):
         return False
     ours, theirs = _without_common_ends(new.words, old.words)
     if max(len(ours), len(theirs)) > _MAX_ALIGNED:
@@ -203,8 +257,13 @@ def is_change(new: Content, old: Content) -> bool:
     in_slots = sum(min(len(ours), len(theirs)) for ours, theirs in replaced)
     fewer = min(new.meanings.total(), old.meanings.total())
     shared = new.shared(old)
+    is_in_place = len(runs) == 1 and _frame(new.words, old.words) >= _FRAME
+    is_replaced = not _is_reordered(runs, added, removed) and (
+        _is_one_thing(replaced, shared, is_in_place=is_in_place)
+        or (len(replaced) == len(runs) and _are_objects(new.words, old.words))
+    )
     return (
-        (shared >= _SHARED * (fewer - in_slots) and (_are_numbers(replaced) or _is_one_thing(replaced, shared)))
+        (shared >= _SHARED * (fewer - in_slots) and (_are_numbers(replaced) or is_replaced))
         or (shared >= _SHARED * fewer and (_negations_differ(new, old, runs) or any(map(_are_opposite, runs))))
         or _is_exchange(new.words, old.words)
     )
@@ -285,13 +344,37 @@ def _denies(words: Sequence[Word], others: Sequence[Word], among: Counter[str]) 
     return not after and len(before) <= _MAX_BEFORE_NEGATION
 
 
-def _is_one_thing(replaced: Sequence[_Slot], shared: int) -> bool:
+def _is_reordered(runs: Sequence[_Run], added: Counter[str], removed: Counter[str]) -> bool:
+    """Whether a word that both texts have is at another place: the same is then said in another way.
+
+    "The owner of the van is Ada" and "Ada owns the van" differ in one word as much as two statements do.
+    """
+    ours = Counter(word.form for run in runs for word in run.ours if word.kind in MEANINGFUL)
+    theirs = Counter(word.form for run in runs for word in run.theirs if word.kind in MEANINGFUL)
+    return bool((ours - added) & (theirs - removed))
+
+
+def _is_one_thing(replaced: Sequence[_Slot], shared: int, *, is_in_place: bool) -> bool:
     """Whether one thing was replaced by another, in one place or in the same way in several.
 
-    The longer it is, the more words must be shared: otherwise the texts make different statements.
+    The longer it is, the more words must be shared: otherwise the texts make different statements. When all other
+    words of both texts are the same, few are enough.
     """
     things = {_different_parts(ours, theirs) for ours, theirs in replaced}
-    return len(things) == 1 and max(map(len, *things)) <= min(_MAX_REPLACED, (shared + 1) // 2)
+    most = _MAX_REPLACED if is_in_place else min(_MAX_REPLACED, (shared + 1) // 2)
+    return len(things) == 1 and max(map(len, *things)) <= most
+
+
+def _are_objects(ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether all that differs are single words after prepositions: "from the shop to the bank"."""
+    if len(ours) != len(theirs):
+        return False
+    differ = [place for place, (one, two) in enumerate(zip(ours, theirs, strict=True)) if one.form != two.form]
+    return bool(differ) and all(
+        {ours[place].kind, theirs[place].kind} <= MEANINGFUL
+        and next((word.form for word in reversed(ours[:place]) if word.form not in DETERMINERS), "") in PREPOSITIONS
+        for place in differ
+    )
 
 
 def _different_parts(ours: Sequence[str], theirs: Sequence[str]) -> _Slot:

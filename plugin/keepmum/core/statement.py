@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from keepmum.core import ranking
 
-__all__ = ["FILLERS", "MEANINGFUL", "OPPOSITES", "REQUESTS", "Word", "words"]
+__all__ = ["DETERMINERS", "FILLERS", "MEANINGFUL", "OPPOSITES", "PREPOSITIONS", "REQUESTS", "Word", "words"]
 
 # A word may hold the signs of identifiers, paths, versions and times; CJK text has no spaces, so each sign is a word.
 _WORD = re.compile(
@@ -63,24 +63,11 @@ _SYNONYMS = {
     for group in (
         "use used using utilise utilize employ rely, keep retain hold maintain, need require, check verify "
         "validate, begin start launch commence, fail break, remove delete drop discard, make create build produce "
-        "generate, store save persist, show display, run execute perform, send transmit, get fetch retrieve obtain "
-        "acquire, every each, whole entire complete full, only solely just merely, limit cap restrict, reject "
-        "refuse, allow permit let enable, record log, stay remain, buy purchase, large big huge, small little tiny, "
-        "quick fast rapid swift, db database, config configuration, repo repository, doc docs documentation, app "
-        "application, env environment, auth authentication, via through, also too additionally, ask contact, "
-        "therefore thus hence, want wish, main primary, wrong incorrect, right correct proper, change modify alter "
-        "adjust, add append, end finish conclude, error failure, function method, dir directory folder, param "
-        "parameter argument, spec specification, id identifier, info information, dev development, prod production, "
-        "max maximum, min minimum, approx approximately roughly around, old previous former earlier, choose select "
-        "pick, give return yield, ensure guarantee, contain include, occur happen, call invoke, deploy ship "
-        "release, trigger cause, handle process, explain describe, temporary transient, fix repair resolve, problem "
-        "issue bug, usually normally typically generally, often frequently, rarely seldom, immediately instantly, "
-        "later afterwards, current present existing, however though although, example instance, goal aim purpose, "
-        "way approach, part piece section, email mail e-mail, phone telephone, photo picture, easy simple, hard "
-        "difficult, safe secure, enough sufficient adequate, many numerous several, help assist, tell inform "
-        "notify, answer reply respond, go move, important crucial essential, new fresh, put place, try attempt, "
-        "prefer favour favor, avoid prevent, expect anticipate, split divide, join combine merge, automatic "
-        "automatically, manual manually, expire lapse"
+        "generate, store save persist, show display, run execute perform, get fetch retrieve obtain acquire, every "
+        "each, whole entire complete full, limit cap restrict, reject refuse, allow permit let enable, record log, "
+        "stay remain, buy purchase, large big huge, small little tiny, choose select pick, give return yield, fix "
+        "repair resolve, expire lapse, db database, config configuration, repo repository, doc docs documentation, "
+        "app application, env environment, auth authentication"
     ).split(", ")
     for word in group.split()
 }
@@ -94,6 +81,13 @@ OPPOSITES = {
     for words, others in ((one, two), (two, one))
     for word in words.split()
 }  # fmt: skip
+# Each may name a thing that takes part in a statement: "from the camera to the laptop". The second line is German.
+PREPOSITIONS = frozenset(
+    "at by for from in into of on onto over through to toward under via with "
+    "am an auf aus bei durch f\u00fcr im in mit nach von vom zu zum zur".split()
+)
+# Words that may be between a preposition and its object.
+DETERMINERS = frozenset("a an the my your our their his her its der die das den dem ein eine einen einem einer".split())
 # Words without a meaning of their own in a statement, beyond those that are no search terms.
 _WEAK = frozenset("per upon like such must while whilst yet less fewer".split())
 MEANINGFUL = frozenset({"content", "number"})

@@ -5,7 +5,6 @@ Memories that differ in one thing and may be about different things are siblings
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -74,7 +73,7 @@ class Versions:
         self._calibration = calibration
         self._found: dict[str, dict[str, Memory]] = {}  # by id, the versions that were found directly
         self._siblings: dict[str, dict[str, Memory]] = {}
-        self._known: dict[str, Memory] = {}  # what was compared, in a store that cannot look up versions
+        self._known: dict[str, Memory] = {}  # whose versions were looked up
 
     def look_up(self, memories: Iterable[Memory]) -> None:
         """Look up the versions of these memories at once, which is faster than one by one."""
@@ -83,11 +82,14 @@ class Versions:
         search, scale = self._store.features.versions, self._calibration
         if not unknown:
             return
+        # A name that stands for another lowers the cosine of a short text so far that only the words show it.
+        for one in unknown.values():
+            for other in self._known.values():
+                if similarity.may_be_near(one, other):
+                    self._relate(one, other, None)
+                    self._relate(other, one, None)
+            self._known[one.id] = one
         if search is None:  # only what the search found can be compared
-            self._known.update(unknown)
-            for one, other in itertools.product(unknown.values(), self._known.values()):
-                self._relate(one, other, None)
-                self._relate(other, one, None)
             return
         least = scale.from_common(similarity.REPORTED - _LOWERED)
         for near in search.near(list(unknown.values()), self._wanted, least, self._among):

@@ -46,7 +46,7 @@ class Remembered:
     action: Action | None  # None: the same was stored already, and nothing was written
     previous: Memory | None = None  # the memory or revision that it replaced
     queued: int = 0  # writes that wait for a server, including this one; 0 when it is stored
-    similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first; by vector search only
+    similar: tuple[Similar, ...] = ()  # memories with nearly the same content, nearest first
     kept: Memory | None = None  # a memory that is trusted more and was to be replaced: both stay, a person decides
     wrong: tuple[WrongMark, float] | None = None  # a person's mark on the same text, or on one with that cosine
 
@@ -341,18 +341,23 @@ class Writer:
         return mark._replace(reason=context.masker.text(mark.reason)), scale.to_common(cosine)
 
     def _similar(self, new: Memory) -> tuple[Similar, ...]:
-        """The memories of this place with nearly the same content, as they may be shown."""
+        """The memories of this place with nearly the same content, by vectors and by words, as they may be shown."""
         context = self.context
         vectors, embedding = context.embeddings.search, context.embeddings.of_stored(new)
-        if vectors is None or embedding is None:
-            return ()
         wanted = lookup.filter_of(context, {"trusts": TRUSTED})  # nobody asked for these
-        near = vectors.similar(embedding, wanted, _COMPARED)
-        return tuple(
+        found: dict[str, tuple[Memory, float]] = {}
+        if vectors is not None and embedding is not None:
+            nearest = vectors.similar(embedding, wanted, _COMPARED)
+            found.update((memory.id, (memory, cosine)) for memory, cosine in nearest)
+        if (versions := context.store.features.versions) is not None:
+            for near in versions.near([new], wanted, None):
+                found.setdefault(near.memory.id, (near.memory, similarity.overlap(new, near.memory)))
+        compared = [
             similarity.compare(new, context.masker.memory(memory), cosine)
-            for memory, cosine in near
-            if cosine >= similarity.REPORTED and memory.id != new.id
-        )
+            for memory, cosine in found.values()
+            if memory.id != new.id and (cosine >= similarity.REPORTED or similarity.are_near(new, memory))
+        ]
+        return tuple(sorted(compared, key=lambda one: -one.cosine)[:_COMPARED])
 
 
 def _renewed(memory: Memory, now: int) -> Memory:

@@ -156,12 +156,14 @@ class VersionSearch(Protocol):
     Raises: StoreError (StoreReadOnly, StoreBusy).
     """
 
-    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
         """The memories that pass the filter and are at least `cosine` similar to one of `memories`.
 
-        Where there are no vectors, those that share most words with it. Each memory is near to itself, which is left
-        out. Where comparing with all memories takes too long, or only a server has them all, memories with an id in
-        `among` are certainly compared.
+        Without `cosine`, and where there are no vectors, those that share most words with it. Each memory is near to
+        itself, which is left out. Where comparing with all memories takes too long, or only a server has them all,
+        memories with an id in `among` are certainly compared.
         """
 
 

@@ -265,6 +265,22 @@ def test_an_unrelated_memory_is_reported_without_advice(open_memory: OpenService
     assert service.remember("a zebra runs").similar == ()
 
 
+def test_a_memory_in_which_one_name_differs_is_reported_whatever_its_cosine(open_memory: OpenService) -> None:
+    service = open_memory(embedder=opened(FakeEmbedder(dimensions=512)))
+    old = service.remember("Our goalkeeper is Amira.").memory
+    (similar,) = service.remember("Our goalkeeper is Noor.").similar
+    assert (similar.memory.id, similar.advice, similar.contradicts) == (old.id, "supersede", True)
+    assert similar.cosine < 0.8
+
+
+def test_similar_memories_are_reported_without_a_model(library: Callable[..., MemoryService]) -> None:
+    service = library()
+    old = service.remember("the nightly report is written at two by the scheduler").memory
+    service.remember("the weekly report is mailed by Ada")
+    (similar,) = service.remember("the nightly report is written at four by the scheduler").similar
+    assert (similar.memory.id, similar.advice) == (old.id, "supersede")
+
+
 def test_a_search_shows_the_best_of_near_duplicates(open_memory: OpenService) -> None:
     service = open_memory(embedder=opened())
     for text in ("one two three", "three two one", "one two three four"):

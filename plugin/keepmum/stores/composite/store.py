@@ -227,7 +227,9 @@ class CompositeStore:
             best.setdefault(pair[0].id, pair)
         return list(best.values())[:limit]
 
-    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
         """The memories of all stores that are similar to one of `memories`; of two copies the newer one."""
         found: list[Near] = []
         for store in self._searched(wanted):

@@ -200,7 +200,9 @@ class MarkdownStore:
         """Memories that contain any of `words`, best first by BM25."""
         return self._read(lambda: self._index.search(words, wanted, limit), lambda pairs: [pair[0] for pair in pairs])
 
-    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
         """The memories in the files that are similar to one of `memories`, as the index knows them."""
         return self._read(
             lambda: self._index.near(memories, wanted, cosine, among), lambda found: [one.memory for one in found]

@@ -191,7 +191,9 @@ class RestStore:
         source = self._reader if can_ask_server(wanted) else self._mirror
         return source.search(words, wanted, limit)
 
-    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
         """Of the memories `among`, those similar to one of `memories` by what this machine knows of them.
 
         Others may be outdated here, and asking the server for each would take too long.

@@ -217,12 +217,16 @@ class SqliteStore:
         """Memories that hold any of `words`, best first by BM25."""
         return [(rows.from_row(row), fit) for row, fit in self._lexical.best(_FIELDS, words, wanted, limit)]
 
-    def near(self, memories: Sequence[Memory], wanted: Filter, cosine: float, among: Sequence[str] = ()) -> list[Near]:
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
         """The memories that are similar to one of `memories`: by vectors if each has one, else by shared words."""
         numbers = self._numbers([memory.id for memory in memories])
         ids = {number: memory for memory, number in numbers.items()}
         pairs: list[tuple[str, int, float | None]] = []
-        by_vectors = self._vectors.near_pairs(list(ids), cosine, list(self._numbers(among).values())) if ids else None
+        by_vectors = None
+        if cosine is not None and ids:
+            by_vectors = self._vectors.near_pairs(list(ids), cosine, list(self._numbers(among).values()))
         if by_vectors is not None:
             pairs = [(ids[one], other, found) for one, other, found in by_vectors]
         left = [memory for memory in memories if by_vectors is None or memory.id not in numbers]
