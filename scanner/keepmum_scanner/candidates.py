@@ -15,6 +15,8 @@ _CHARACTERS_PER_CASE = 160  # raises the limit of a longer text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Candidate = tuple[str, int, int, float]  # rule, start, end, confidence
+    # A candidate that is judged, and how many detectors proposed it; 0 when only its spelling did.
+    Unit = tuple[Candidate, int]
 
 
 def case_limit(text: str) -> int:

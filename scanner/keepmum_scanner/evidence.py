@@ -9,8 +9,8 @@ from keepmum_scanner.surprise import surprise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from keepmum_scanner.candidates import Unit
     from keepmum_scanner.context import Context
-    from keepmum_scanner.verdict import Unit
 
 _JUDGED = 96  # characters of a value that are judged
 _BEFORE, _AFTER, _LINE = 80, 64, 240  # characters of the surroundings that are read

@@ -9,10 +9,8 @@ from keepmum_scanner.candidates import merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from keepmum_scanner.candidates import Candidate
+    from keepmum_scanner.candidates import Candidate, Unit
     from keepmum_scanner.context import Context
-
-    Unit = tuple[Candidate, int]  # a candidate, and how many detectors proposed it; 0 when only its spelling did
 
 _MOST = 48  # candidates of one text that are judged; a text with more is a list of secrets
 POSSIBLE = "secret.possible"
