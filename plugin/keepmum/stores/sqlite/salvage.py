@@ -6,12 +6,13 @@ import contextlib
 import itertools
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from keepmum.core.memory import KINDS, SCOPES, STATUSES, TIERS, TRUST_LEVELS, Memory
 from keepmum.stores.sqlite import edits, files, rows, schema, wal
+from keepmum.stores.sqlite.errors import corrupt
 from keepmum.stores.sqlite.ledger import ANY, Acknowledged
 from keepmum.stores.transactions import transaction
 
@@ -22,6 +23,7 @@ _MAX_MISSES = 100_000  # consecutive unreadable row numbers after which the rest
 _COLUMNS = f"seq, digest, {', '.join(rows.COLUMNS)}"
 _SELECT = f"SELECT {_COLUMNS} FROM memories WHERE seq > ? ORDER BY seq"
 _NUMBERS = itertools.count()  # of copies
+_NUMBER = "row_number"  # the name under which rows of other tables are numbered
 _PAST = ("history", "activity", "roots", "wrong", "postponed")
 _PURGED = "SELECT DISTINCT memory FROM activity WHERE action = 'purged' AND memory IS NOT NULL"
 
@@ -145,11 +147,11 @@ def _copy_past(target: sqlite3.Connection, sources: Sequence[str], kept: set[str
             if table == "history":
                 past = [row for row in past if row["memory"] in kept]
             if past:
-                names = past[0].keys()
+                names = past[0].keys()[1:]  # without the number
                 with contextlib.suppress(sqlite3.Error), transaction(target):
                     target.executemany(
                         f"INSERT OR IGNORE INTO {table}({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
-                        [tuple(row) for row in past],
+                        [tuple(row)[1:] for row in past],
                     )
                 break
 
@@ -218,7 +220,7 @@ def _read(path: str) -> _View:
     indexed, change, identity, purged = None, 0, ANY, frozenset[str]()
     with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:  # SQLite quotes a broken schema
         memories += _rows(db)
-        indexed = db.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+        indexed = sum(1 for _ in _in_order(db.execute("SELECT id FROM words_docsize ORDER BY id")))
     with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
         counters = dict(db.execute("SELECT name, value FROM counters").fetchall())
         change, identity = counters.get("change", 0), counters.get("identity", ANY)
@@ -245,7 +247,7 @@ def _all_rows(path: str, table: str) -> list[sqlite3.Row]:
     """The rows of a table up to the first that cannot be read."""
     found: list[sqlite3.Row] = []
     with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
-        for row in db.execute(f"SELECT * FROM {table}"):
+        for row in _in_order(db.execute(f"SELECT rowid AS {_NUMBER}, * FROM {table} ORDER BY rowid")):
             found.append(row)  # noqa: PERF402 - what was read before an error counts
     return found
 
@@ -257,7 +259,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:
     last, misses = -1, 0
     while misses < _MAX_MISSES:
         try:
-            for row in db.execute(_SELECT, (last,)):
+            for row in _in_order(db.execute(_SELECT, (last,)), last):
                 last, misses = row["seq"], 0
                 yield _memory(row)
         except sqlite3.DatabaseError as error:
@@ -267,6 +269,20 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:
             yield None
         else:
             return
+
+
+def _in_order(found: Iterable[sqlite3.Row], last: int = -1) -> Iterator[sqlite3.Row]:
+    """Rows whose first column grows, from above `last`.
+
+    A page that is damaged may name itself as a page below it; then SQLite returns the same rows again and again.
+
+    Raises: sqlite3.DatabaseError when it does not grow.
+    """
+    for row in found:
+        if row[0] <= last:
+            raise corrupt("rows are repeated")
+        last = row[0]
+        yield row
 
 
 def _memory(row: sqlite3.Row) -> tuple[Memory, bool] | None:
