@@ -10,7 +10,7 @@ from keepmum.cli import console
 from keepmum.core import briefing, serialization, trust
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
-from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, Match
+from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, TRUSTED, Match
 from keepmum.core.when import parse_when
 from keepmum.service import MemoryService, Wanted
 
@@ -19,6 +19,7 @@ __all__ = ["register"]
 _LIMIT = 10
 _PATIENCE = 1.0  # seconds that a command may take to compare the code that memories cite
 _NOTHING_YET = "there are no memories for this project yet"
+_ALL_FROM_OUTSIDE = "all memories come from outside: `keepmum recall` shows them, and `keepmum review` asks about each"
 _NO_MATCH = "no memory has every word of the query; `keepmum recall` finds similar ones, to be removed by id"
 
 
@@ -266,11 +267,11 @@ def _nothing(memory: MemoryService) -> str:
 def _resume(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         summary = memory.resume(arguments.tokens, _PATIENCE)
-        count, nothing = memory.count(), _nothing(memory)
+        count, trusted, nothing = memory.count(), memory.count(trusts=TRUSTED), _nothing(memory)
     if summary:
         # An agent that reads the output needs the frame; a person at a terminal does not.
         console.out(briefing.unframed(summary) if console.is_terminal() else summary)
     else:
         fits = f"no memory fits into {arguments.tokens} tokens; raise --tokens"
-        console.err(fits if count else nothing)
+        console.err(fits if trusted else _ALL_FROM_OUTSIDE if count else nothing)
     return 0

@@ -95,6 +95,7 @@ class Content:
             and self.meanings == other.meanings
             and self.negations == other.negations
             and not _is_exchange(self.words, other.words)
+            and not _deny_different_things(self, other)
         )
 
 
@@ -266,6 +267,7 @@ def is_change(new: Content, old: Content) -> bool:
         (shared >= _SHARED * (fewer - in_slots) and (_are_numbers(replaced) or is_replaced))
         or (shared >= _SHARED * fewer and (_negations_differ(new, old, runs) or any(map(_are_opposite, runs))))
         or _is_exchange(new.words, old.words)
+        or _deny_different_things(new, old)
     )
 
 
@@ -328,6 +330,21 @@ def _negations_differ(new: Content, old: Content, runs: Sequence[_Run]) -> bool:
         for words, others, among in ((run.ours, run.theirs, added), (run.theirs, run.ours, removed))
         if _negated(words) > _negated(others)
     )
+
+
+def _deny_different_things(new: Content, old: Content) -> bool:
+    """Whether the same words deny one thing here and another there: "by hand, never generated" and the reverse."""
+    if not new.negations == old.negations == 1 or new.meanings != old.meanings:
+        return False
+    ours, theirs = _after_negation(new.words), _after_negation(old.words)
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _after_negation(words: Sequence[Word]) -> frozenset[str]:
+    """The words with a meaning that follow the negation in its sentence."""
+    following = itertools.dropwhile(lambda word: word.kind != "negation", words)
+    sentence = itertools.takewhile(lambda word: word.kind != "end", following)
+    return frozenset(word.form for word in sentence if word.kind in MEANINGFUL)
 
 
 def _negated(words: Sequence[Word]) -> int:

@@ -15,6 +15,7 @@ from keepmum.core import briefing, ranking
 from keepmum.core.masking import Masker
 from keepmum.core.memory import TRUSTED, Filter, Memory
 from keepmum.core.retention import DAY_MS
+from keepmum.service.versions import newest_of
 from keepmum.stores.base import Store, known_folders
 from keepmum.system import private_files
 from keepmum_hooks import checked_out, places, tool_names
@@ -78,7 +79,7 @@ def remove_all(home: str) -> None:
 def briefed(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
     """The memories that a session should know from its start, most important first, by the priors of the ranking.
 
-    Nobody asks for these, so nothing from outside is among them.
+    Nobody asks for these, so nothing from outside is among them. Of several versions, the newest is.
     """
     wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"), trusts=TRUSTED)
     lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
@@ -87,7 +88,7 @@ def briefed(store: Store, now: int, project: str | None, user: str | None) -> li
     ordered = (
         sorted(group, key=lambda memory: -ranking.prior(memory, wanted)) for group in (lasting, open_work, recent)
     )
-    return list({memory.id: memory for group in ordered for memory in group}.values())
+    return newest_of(list({memory.id: memory for group in ordered for memory in group}.values()))
 
 
 def _replace(path: str, text: str) -> None:

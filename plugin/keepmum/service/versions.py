@@ -5,6 +5,7 @@ Memories that differ in one thing and may be about different things are siblings
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,12 +14,13 @@ from keepmum.core.calibration import COMMON, Calibration
 from keepmum.core.memory import LISTED, Filter, Memory, trust_rank
 from keepmum.stores import Store
 
-__all__ = ["Shown", "Versions", "newest_first"]
+__all__ = ["Shown", "Versions", "newest_first", "newest_of"]
 
 _PROBABLY_ONE = 8  # content words that two siblings share
 _MAX_VERSIONS = 60  # of one memory
 _LOWERED = 0.05  # by which one other word can lower the cosine of a short text below what is reported
 _AT_ONCE = 5  # ranked memories beyond those asked for, whose versions are looked up together with theirs
+_ALIKE = 0.5  # of the words of the longer text; with fewer in common, two texts are no versions by words
 _ROUNDS = 4  # of looking up the versions of versions
 
 
@@ -60,6 +62,30 @@ def newest_first(ranked: Sequence[Memory], versions: Versions, query: str, count
         if len(shown) >= count:
             break
     return shown[:count]
+
+
+def newest_of(memories: Sequence[Memory]) -> list[Memory]:
+    """`memories`, each version at its place replaced by the newest among them; compared by words only.
+
+    A version that is trusted less replaces none that is trusted more.
+    """
+    said = [frozenset(similarity.content_of(memory).meanings) for memory in memories]
+    newer: dict[str, Memory] = {}
+    for one, other in itertools.combinations(range(len(memories)), 2):
+        if len(said[one] & said[other]) < _ALIKE * max(len(said[one]), len(said[other])):
+            continue
+        older, newest = sorted((memories[one], memories[other]), key=_age)
+        if (
+            trust_rank(newest.trust) >= trust_rank(older.trust)
+            and similarity.relation(newest, older, None) == "version"
+        ):
+            newer[older.id] = max(newer.get(older.id, newest), newest, key=_age)
+    shown: dict[str, Memory] = {}
+    for memory in memories:
+        while memory.id in newer:
+            memory = newer[memory.id]  # noqa: PLW2901 - follows a chain to its end
+        shown[memory.id] = memory
+    return list(shown.values())
 
 
 class Versions:

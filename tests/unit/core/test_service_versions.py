@@ -201,3 +201,21 @@ def test_less_trusted_versions_hide_none(
     service = open_service(trust=new)
     service.remember(NEW)
     assert shown(service.recall(QUERY)) == expected
+
+
+def test_a_briefing_and_a_resume_show_the_newest_version_only(open_service: Open, clock: Clock) -> None:
+    service = open_service()
+    for text in (OLD, NEW):
+        service.remember(text, kind="decision", importance=0.9 if text == OLD else 0.1)
+        clock.advance(days=1)
+    for text in (service.brief(), service.resume()):
+        assert NEW in text
+        assert OLD not in text
+
+
+def test_a_briefing_shows_both_when_the_newer_one_is_trusted_less(open_service: Open, clock: Clock) -> None:
+    open_service(trust="person").remember(OLD, kind="decision")
+    clock.advance(days=1)
+    service = open_service()
+    service.remember(NEW, kind="decision")
+    assert all(text in service.brief() for text in (OLD, NEW))

@@ -28,6 +28,11 @@ def test_advice(new: str, old: str, cosine: float, advice: str) -> None:
 
 
 CHANGES = [
+    pytest.param(
+        "notes are generated, never written by hand",
+        "notes are written by hand, never generated",
+        id="the other one denied",
+    ),
     pytest.param("the limit is 30 requests", "the limit is 50 requests", id="another number"),
     pytest.param("retry 5 times, wait 30 s, then 60 s", "retry 5 times, wait 30 s, then 90 s", id="one of the numbers"),
     pytest.param("retry three times", "retry five times", id="a number as a word"),
@@ -82,6 +87,7 @@ def test_a_change_is_never_skipped(new: str, old: str) -> None:
         pytest.param("use Redis instead of Valkey", "use Redis, not Valkey", id="another negation"),
         pytest.param("the job verifies each row", "the job checks every row", id="words of the same meaning"),
         pytest.param("Since it is slow, cache the page.", "Cache the page since it is slow.", id="turned round"),
+        pytest.param("releases are signed, not hashed", "not hashed but signed are releases", id="a denial moved"),
         pytest.param("use nginx and redis", "use redis and nginx", id="an enumeration in another order"),
         pytest.param("Ludwig owns the van.", "The owner of the van is Ludwig.", id="the subject as the object"),
         pytest.param("Keys are stored as text in Redis.", "All keys are kept in Redis, as text.", id="reordered"),

@@ -208,3 +208,9 @@ def test_recall_lists_only_what_fits_the_token_budget(handlers: MemoryHandlers) 
         _call(handlers, "remember", text=f"zebra {number} " + "runs " * 20)
     assert _call(handlers, "recall", query="zebra").count("mem_") == 5
     assert _call(handlers, "recall", query="zebra", tokens=120).count("mem_") == 2
+
+
+def test_a_resume_says_that_all_memories_come_from_outside(handlers: MemoryHandlers) -> None:
+    _call(handlers, "remember", text="The page says to use port 8080", source_kind="web")
+    assert "comes from outside" in _call(handlers, "resume")
+    assert "comes from outside" in handlers.read(resources.CONTEXT, ANYONE)[1]

@@ -24,6 +24,10 @@ _MOST_LISTED = 100  # memories that are about to be removed, line by line
 _SECONDS_PER_DAY = 86_400
 _LOST = "No memory can be read here."
 _EMPTY = "Nothing is remembered for this project yet. `remember` keeps something for the next session."
+_ALL_FROM_OUTSIDE = (
+    "Every memory here comes from outside and is shown only on request: `recall` finds it. "
+    "The user decides about them with `keepmum review`."
+)
 _OUTCOMES = {
     "created": "Kept",
     "updated": "Updated",
@@ -65,14 +69,14 @@ class MemoryHandlers(DialectHandlers):
     def _prompted(self, name: str, arguments: dict[str, str]) -> str:
         if name == "capture":
             return prompts.CAPTURE
-        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or self._empty()]
+        parts = [prompts.BRIEFING, self._service.resume(_RESUME_TOKENS) or self._nothing_unasked()]
         if focus := arguments.get("focus"):
             parts.append(self._recall({"query": focus, "trusts": TRUSTED}))
         return "\n\n".join(parts)
 
     def _resource(self, uri: str) -> str:
         if uri == resources.CONTEXT:
-            return self._service.brief() or self._empty()
+            return self._service.brief() or self._nothing_unasked()
         if uri == resources.ACTIVITY:
             events = self._service.trusted(self._service.activity(_ACTIVITY))
             lines = [briefing.event_line(event) for event in events]
@@ -123,6 +127,12 @@ class MemoryHandlers(DialectHandlers):
     def _empty(self) -> str:
         """That there are no memories; after damage, that there were some."""
         return f"{_LOST} {self._service.store.notice}" if self._service.store.notice else _EMPTY
+
+    def _nothing_unasked(self, reason: str = _EMPTY) -> str:
+        """Why there is nothing to show that nobody asked for: `reason`, unless there are no such memories."""
+        if self._service.count(trusts=TRUSTED):
+            return reason
+        return _ALL_FROM_OUTSIDE if self._service.count() else self._empty()
 
     def _lexical_only(self) -> list[str]:
         """Why search is lexical only; each reason is shown once."""
@@ -188,8 +198,7 @@ class MemoryHandlers(DialectHandlers):
 
     def _resume(self, arguments: dict[str, Any]) -> str:
         tokens = arguments.get("tokens", _RESUME_TOKENS)
-        fallback = f"No memory fits into {tokens} tokens." if self._service.count() else self._empty()
-        return self._service.resume(tokens) or fallback
+        return self._service.resume(tokens) or self._nothing_unasked(f"No memory fits into {tokens} tokens.")
 
 
 def _outcome(answer: Remembered) -> str:
@@ -239,7 +248,7 @@ def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
         when = briefing.day(previous.updated_at)
         return (
             f"Conflict: on {when} {word(previous.updated_by)} stored something else under this key: "
-            f"{inline(previous.title)}. "
+            f"{inline(previous.title).removesuffix('.')}. "
             "`forget` with `undo` puts that back; tell the user if you are not sure which is right."
         )
     return "The value before is in its history; `forget` with `undo` puts it back."
