@@ -64,6 +64,7 @@ _PLACES = (
     ("login(", ".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
 )
 _PARTS = tuple(dict.fromkeys(part for part, _, _ in _PLACES))
+ANCHORS = tuple(anchor for _, anchor, _ in _PLACES)
 _COMMUNITY = ("community ", " -c ")  # before a community, which may be a single word
 _HERE_STRING = "<<<"
 _READS_PASSWORD = ("cryptsetup", "passwd", "sudo -s", " login", "kinit", "gpg", "ssh-add", "openssl")

@@ -107,6 +107,7 @@ _NON_ASCII_LETTER = compiled("[\u00c0-\u1fff\u3040-\ud7ff]")
 _KINDS = {**_WORDS, **_FOREIGN, **_BY_PART["auth"], **_BY_PART["pass"]}
 # Also verbs and parts of other words; see `_is_short_name`.
 _SHORT = {"pass": CHOSEN, "pw": CHOSEN, "pin": CHOSEN, "psk": CHOSEN}
+NAMES = (*_KINDS, *_SHORT)
 _BEFORE_PASS = ("BY", "COM", "SUR", "TRES", "OVER", "UNDER", "LOW", "HIGH", "BAND", "ALL")
 # Cursors of a listing are called tokens too, and so are the locks and steps of a service: "LockToken",
 # "--lifecycle-action-token".

@@ -103,6 +103,8 @@ ELSEWHERE = frozenset(
     "secretsmanager sealed see should sops ssm stored stores sync team ticket under vault wiki".split()
 )
 
+PUBLIC_WORDS = _DESCRIBING | _COUNTED | _NEGATED | _KEYS | ELSEWHERE  # that may be shown
+
 
 def naming(text: str) -> Label:
     """How strongly `text` names a credential."""

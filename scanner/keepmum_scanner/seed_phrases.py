@@ -135,12 +135,12 @@ def _checked(run: list[int]) -> Iterator[tuple[int, int]]:
     for length in _LENGTHS:
         for start in range(len(run) - length + 1):
             part = run[start : start + length]
-            if not any(taken[start : start + length]) and _is_varied(part) and _has_checksum(part):
+            if not any(taken[start : start + length]) and _is_varied(part) and has_checksum(part):
                 taken[start : start + length] = [True] * length
                 yield start, length
 
 
-def _has_checksum(phrase: list[int]) -> bool:
+def has_checksum(phrase: list[int]) -> bool:
     """Whether the last bits of `phrase` are the first bits of the SHA-256 of the others."""
     bits = len(phrase) * _BITS
     size = bits // _CHECKED_BITS  # of the checksum

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hidden import assert_hidden
+
 SCANNER = Path(__file__).parents[2] / "scanner"
 LIMIT = 30  # seconds; a scan takes a few hundredths
 GITHUB = "gh" + "p_" + "a1B2" * 9
@@ -121,3 +123,25 @@ def test_a_scan_of_plain_text_imports_no_slow_module(any_python: str) -> None:
     done = subprocess.run([any_python, "-I", "-S", "-c", code], capture_output=True, timeout=LIMIT, check=True)
     slow = {"typing", "dataclasses", "pathlib", "subprocess", "logging", "argparse", "json", "hashlib", "unicodedata"}
     assert not slow & set(done.stdout.decode().split())
+
+
+def test_what_decided_is_explained_without_the_text(any_python: str) -> None:
+    done = run("--json", "--explain", stdin=f"note\nkey {GITHUB}\n".encode(), python=any_python)
+    (found,) = [report for report in json.loads(done.stdout) if report["rule"]]
+    assert (done.returncode, found["rule"], found["explanation"]["name"]["word"]) == (1, "github.token", "key")
+    assert_hidden(GITHUB[4:10], done.stdout, done.stderr)
+
+
+def test_line_is_masked_with_the_same_shape(any_python: str) -> None:
+    done = run("--mask", stdin=f"note\nkey {GITHUB}\n".encode(), python=any_python)
+    assert (done.returncode, done.stdout[:8], len(done.stdout)) == (0, b"key " + GITHUB[:4].encode(), 45)
+    assert_hidden(GITHUB[4:10], done.stdout, done.stderr)
+
+
+def test_plain_scan_loads_neither_explanations_nor_masks() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(SCANNER)!r}); from keepmum_scanner.cli import main; main(sys.argv[1:]); "
+        "print([name for name in sys.modules if name.rpartition('.')[2] in ('explain', 'masking', 'public_words')])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], input=b"", capture_output=True, check=True, timeout=LIMIT)
+    assert done.stdout == b"[]\n"

@@ -136,6 +136,10 @@ def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command for help and documentation; the scanner parses its own arguments."""
     scan = commands.add_parser("scan", help="scan files or standard input for secrets; stores nothing")
     scan.add_argument("paths", nargs="*", metavar="FILE", help="files and folders; default: standard input")
+    scan.add_argument("--explain", action="store_true", help="say what decided about each finding, without the text")
+    scan.add_argument(
+        "--mask", action="store_true", help="print FILE or FILE:LINE with generated text of the same shape"
+    )
     scan.add_argument("--staged", action="store_true", help="the added lines of what is staged for the next commit")
     scan.add_argument("--no-ignore", action="store_true", help="in folders, also scan files that git ignores")
     scan.add_argument("--json", action="store_true", help="print every finding as JSON")
