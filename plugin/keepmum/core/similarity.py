@@ -49,7 +49,7 @@ _MIN_IN_FRAME = 1  # content words
 _ROUGHLY_SHARED = 0.4  # of the different words of the longer text; less than any two near texts share
 _IN_LABEL = 2  # content words before the number of a thing
 _MIN_SHARED = 4  # content words that two versions have in common
-_LOOKED_UP = 4_000  # characters of a memory by whose words its versions are looked up
+_LOOKED_UP = 600  # characters of a memory by whose words its versions are looked up
 _LOOKUP_TERMS = 9
 _MIN_GROUPED = 3  # words; fewer are looked up one by one
 _NEVER_LOOKED_UP = frozenset("never none nothing without cannot".split())
@@ -133,7 +133,7 @@ def content_of(memory: Memory) -> Content:
     return _content(memory.title, memory.text)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=512)
 def _content(title: str, text: str) -> Content:
     start = " ".join(title.removesuffix("…").split())
     body = text if " ".join(text[: 2 * len(title) + 8].split()).startswith(start) else f"{title}.\n{text}"
@@ -175,10 +175,11 @@ def are_near(one: Memory, other: Memory) -> bool:
 def may_be_near(one: Memory, other: Memory) -> bool:
     """Whether two memories may say nearly the same by their words; fast, for many pairs."""
     ours, theirs = _split(one.text), _split(other.text)
-    return len(ours & theirs) >= _ROUGHLY_SHARED * max(len(ours), len(theirs))
+    most = max(len(ours), len(theirs))
+    return min(len(ours), len(theirs)) >= _ROUGHLY_SHARED * most and len(ours & theirs) >= _ROUGHLY_SHARED * most
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=512)
 def _split(text: str) -> frozenset[str]:
     return frozenset(re.split(r"\W+", text.casefold()))
 

@@ -29,7 +29,7 @@ from keepmum.service.citations import IN_AN_ANSWER
 from keepmum.service.context import ServiceContext
 from keepmum.service.freshness import CodeReader
 from keepmum.service.lookup import Found, Wanted
-from keepmum.service.versions import Shown, Versions, newest_first
+from keepmum.service.versions import BLOCK, Shown, Versions, newest_first
 from keepmum.stores.base import EVERY_ENTRY, QueryVector, known_folders, local
 from keepmum_hooks import tool_names
 
@@ -281,7 +281,7 @@ class Reader:
         versions = Versions(context.store, accepted, [each.id for each in candidates], context.embeddings.calibration)
         most = max(relevance.WINDOW, count)
         shown: list[Match] = []
-        for limit in (_SPARE + most, None):
+        for limit in (-(-(_SPARE + most) // BLOCK) * BLOCK, None):  # whole blocks
             ranked = ranking.rank(candidates, accepted, limit)
             found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked])}
             judged = self._judged([each for each in ranked if each.candidate.id in found], found, query, accepted)

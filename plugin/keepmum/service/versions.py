@@ -14,13 +14,12 @@ from keepmum.core.calibration import COMMON, Calibration
 from keepmum.core.memory import LISTED, Filter, Memory, trust_rank
 from keepmum.stores import Store
 
-__all__ = ["Shown", "Versions", "newest_first", "newest_of"]
+__all__ = ["BLOCK", "Shown", "Versions", "newest_first", "newest_of"]
 
 _PROBABLY_ONE = 8  # content words that two siblings share
 _MAX_VERSIONS = 60  # of one memory
 _LOWERED = 0.05  # by which one other word can lower the cosine of a short text below what is reported
-_AT_ONCE = 5  # ranked memories beyond those asked for, whose versions are looked up together with theirs
-_ALIKE = 0.5  # of the words of the longer text; with fewer in common, two texts are no versions by words
+BLOCK = 20  # ranked memories that are compared with each other; the blocks of two pages are the same
 _ROUNDS = 4  # of looking up the versions of versions
 
 
@@ -38,7 +37,9 @@ def newest_first(ranked: Sequence[Memory], versions: Versions, query: str, count
     A version that is trusted less stands for none that is trusted more: if it is newer, both are shown. Of three
     versions or more, one whose difference the query names is shown as well.
     """
-    versions.look_up(ranked[: count + _AT_ONCE])
+    for start in range(0, count, BLOCK):
+        versions.compare(ranked[start : start + BLOCK])
+    versions.look_up(ranked[:count])
     asked = frozenset(map(ranking.stem, ranking.terms(query)))
     shown: list[Shown] = []
     done: set[str] = set()
@@ -69,12 +70,11 @@ def newest_of(memories: Sequence[Memory]) -> list[Memory]:
 
     A version that is trusted less replaces none that is trusted more.
     """
-    said = [frozenset(similarity.content_of(memory).meanings) for memory in memories]
     newer: dict[str, Memory] = {}
-    for one, other in itertools.combinations(range(len(memories)), 2):
-        if len(said[one] & said[other]) < _ALIKE * max(len(said[one]), len(said[other])):
+    for one, other in itertools.combinations(memories, 2):
+        if not similarity.may_be_near(one, other):
             continue
-        older, newest = sorted((memories[one], memories[other]), key=_age)
+        older, newest = sorted((one, other), key=_age)
         if (
             trust_rank(newest.trust) >= trust_rank(older.trust)
             and similarity.relation(newest, older, None) == "version"
@@ -99,35 +99,38 @@ class Versions:
         self._calibration = calibration
         self._found: dict[str, dict[str, Memory]] = {}  # by id, the versions that were found directly
         self._siblings: dict[str, dict[str, Memory]] = {}
-        self._known: dict[str, Memory] = {}  # whose versions were looked up
+        self._looked_up: set[str] = set()
 
     def look_up(self, memories: Iterable[Memory]) -> None:
         """Look up the versions of these memories at once, which is faster than one by one."""
-        unknown = {memory.id: memory for memory in memories if memory.id not in self._found}
-        self._found.update((memory, {}) for memory in unknown)
         search, scale = self._store.features.versions, self._calibration
-        if not unknown:
-            return
-        # A name that stands for another lowers the cosine of a short text so far that only the words show it.
-        for one in unknown.values():
-            for other in self._known.values():
-                if similarity.may_be_near(one, other):
-                    self._relate(one, other, None)
-                    self._relate(other, one, None)
-            self._known[one.id] = one
-        if search is None:  # only what the search found can be compared
+        unknown = {memory.id: memory for memory in memories if memory.id not in self._looked_up}
+        self._looked_up.update(unknown)
+        if search is None or not unknown:
             return
         least = scale.from_common(similarity.REPORTED - _LOWERED)
         for near in search.near(list(unknown.values()), self._wanted, least, self._among):
             self._relate(unknown[near.id], near.memory, None if near.cosine is None else scale.to_common(near.cosine))
 
+    def compare(self, memories: Iterable[Memory]) -> None:
+        """Compare memories with each other by their words.
+
+        A name that stands for another lowers the cosine of a short text so far that only the words show it.
+        """
+        for one, other in itertools.combinations(memories, 2):
+            self._relate(one, other, None)
+            self._relate(other, one, None)
+
     def _relate(self, one: Memory, other: Memory, cosine: float | None) -> None:
         """Note how two memories belong together; of those listed by a server only the titles are known."""
         if one.id == other.id or LISTED in {one.origin, other.origin}:
             return
+        is_by_words = cosine is None or cosine < similarity.NEAR
+        if is_by_words and not similarity.may_be_near(one, other):
+            return
         related = similarity.relation(one, other, cosine)
         if related == "version":
-            self._found[one.id][other.id] = other
+            self._found.setdefault(one.id, {})[other.id] = other
         elif related == "sibling":
             self._siblings.setdefault(one.id, {})[other.id] = other
 
@@ -146,7 +149,10 @@ class Versions:
         for _ in range(_ROUNDS):
             self.look_up(group.values())
             added = {
-                found.id: found for known in group for found in self._found[known].values() if found.id not in group
+                found.id: found
+                for known in group
+                for found in self._found.get(known, {}).values()
+                if found.id not in group
             }
             if not added or len(group) >= _MAX_VERSIONS:
                 break

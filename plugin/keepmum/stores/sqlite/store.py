@@ -42,7 +42,7 @@ _ORDERS: dict[Order, str] = {
     "accessed": "m.accessed_at DESC, m.id DESC",
     "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
 }
-_SHARING = 30  # memories that share words with one, the latest first
+_SHARING = 8  # memories that share words with another one, the latest first
 _COUNTS = {
     "memories": "SELECT 'all', count(*) FROM memories",
     "indexed": "SELECT 'all', count(*) FROM words_docsize",
