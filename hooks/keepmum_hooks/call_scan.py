@@ -59,7 +59,9 @@ def find_secrets(call: ToolCall, home: str | None) -> tuple[list[str], list[str]
                 fingerprints[finding.fingerprint] = None
     for path, field_text, finding in scan.related(call.input, call.existing):
         line = field_text.count("\n", 0, finding.start) + 1
-        findings[f"{finding.rule} in {shown_path(path, may_show)}, line {line}"] = None
+        place = f"{shown_path(path, may_show)}, line {line}"
+        findings.pop(f"secret.unnamed in {place}", None)  # now it has a name
+        findings[f"{finding.rule} in {place}"] = None
         if finding.fingerprint:
             fingerprints[finding.fingerprint] = None
     return list(findings), list(fingerprints)

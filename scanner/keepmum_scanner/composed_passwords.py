@@ -44,9 +44,10 @@ _KEYS = compiled(r"(?=.*[A-Za-z])[\w!@#$%^&*?.+-]{7,24}")
 # Letters of both cases in no order: "BZbUEUdvom".
 _SHUFFLED = compiled(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{8,40}")
 _SHUFFLED_BITS, _CLEARLY_SHUFFLED_BITS = 7.0, 8.0
-# No password, however it is assigned: paths, calls, variables, addresses, files, versions, measures, algorithms.
+# No password, however it is assigned: paths, calls, variables, addresses, domains in other letters, files,
+# versions, measures, algorithms.
 _NO_VALUE = compiled(
-    r"(?i)\$(?![\w$]*[!@#%&*][\w!@#$%&*]*[0-9])|[%<{@#/~-]|.*(?:\(|://|\]\(|\[|\.(?:c|cfg|conf|crt|css|csv|env|go|html?|ini|ipynb|java|js|json|jsx|key|lock|log|md|pem|"
+    r"(?i)xn--|\$(?![\w$]*[!@#%&*][\w!@#$%&*]*[0-9])|[%<{@#/~-]|.*(?:\(|://|\]\(|\[|\.(?:c|cfg|conf|crt|css|csv|env|go|html?|ini|ipynb|java|js|json|jsx|key|lock|log|md|pem|"
     r"php|png|py|rb|rs|sh|sql|svg|toml|tsx?|txt|xml|ya?ml|zip)$|@[\w-]+\.[a-z]{2,}|/)|v?[0-9]+(?:\.[0-9]+)+|"
     r"(?:sha|md|aes|rsa|utf|base|int|uint|float|rfc|iso|tls|ssl|http|oauth|argon|pbkdf|ed|hs|rs|es|ps|ipv|wpa|python|node|"
     r"windows|postgres|postgresql|mysql|debian|ubuntu|java|es|version|chapter|page|section|table|figure|step|line|port|"
@@ -78,6 +79,8 @@ def is_composed(value: str, *, certain: bool, chosen: bool = True) -> bool:
 
 def _is_harmless(value: str) -> bool:
     if _NO_VALUE.match(value) or shapes.is_identity(value) or shapes.is_reference(value):
+        return True
+    if shapes.is_format_string(value):
         return True
     return shapes.is_placeholder(value, surprise(value))
 

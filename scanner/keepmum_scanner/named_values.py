@@ -10,7 +10,7 @@ from __future__ import annotations
 from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES, TO
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.composed_passwords import is_composed
-from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials, occurrences
+from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, names_only_credentials, occurrences
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.values import trimmed
 
@@ -37,6 +37,7 @@ _TRIED = 4  # words after a name
 # A word that may be a password; after a delimiter or a letter beyond ASCII.
 _WORD = compiled(r"(?<![A-Za-z0-9_.+/~$%&@#-])[A-Za-z0-9!#$%&*+@?^~][!#-&*+\-./0-9=?@A-Z^_a-z~]{5,63}")
 _MARK = compiled(r"[0-9!$@#&~]|[a-z][-._+][a-z]|[qQ][wW]|[A-Z]{2}[a-z]|[a-z][A-Z]")  # in each of them
+_ENCODED = compiled("%(?:2[0-9A-F]|3[A-F]|[46]0|[57][B-E])")  # symbols in the query of a link
 _QUOTE = f"(?:[{QUOTES}(\\[]{{1,3}}[ \\t]?)?"
 _END = r"(?:s|e|en|er|et|n|a|i|u|y|ja|[^\W\da-z_]{0,4})(?![a-z])"  # of a name
 _WORDS = r"(?:[ \t]+[^\s:=,;.!?]{1,24})"
@@ -52,6 +53,11 @@ _LINKED = compiled(
 _APPOSED = compiled(rf"^{_END},[ \t]*$")
 _PRONOUN = compiled(rf"[:;,.][ \t]+(?:it|this|that|er|es|sie|il|elle|он|now)[ \t]*(?:'s|{IS}){NOW}:?[ \t]*{_QUOTE}$")
 _NEXT_WORD = compiled(rf"^{_END}[ \t]{{1,2}}{_QUOTE}$")
+# The key of a table or a row looks something up, and opens nothing.
+_OF_A_TABLE = compiled(
+    r"\b(?:cache|column|dict|index|map|record|row|table|datensatz(?:es)?|spalte|tabelle|zeile|tabla|fila|tabela|"
+    r"tabella|riga|ligne|tabel|таблиц\w|строк\w|записи)\b"
+)
 _NEGATED = compiled(r"\b(?:not|never|no longer|isn't|nicht|kein\w*|pas|nunca|jamais|non)\b")
 _OTHER_ASSIGNMENT = compiled(r"[=:][ \t]*\S+[ \t]*[,;&][^,;&]*$|[.;!?][ \t]+[a-z]")
 # After a value: "… as API token", "… is the root password".
@@ -121,6 +127,8 @@ def _after(context: Context, start: int, end: int, kind: int, *, short: bool) ->
             continue
         link = _link(context.lower[end : match.start()], is_word=not text[start - 1 : start].isalnum())
         if link != _ASSIGNED and context.follows_id_name(match.start()):
+            continue
+        if kind == ISSUED and link and _OF_A_TABLE.search(context.lower, end, match.start()):
             continue
         if link == _APART or (short and link != _ASSIGNED) or (link == _NEAR and kind != CHOSEN):
             continue
@@ -202,8 +210,12 @@ def _spaced(context: Context, end: int) -> Span | None:
 
 
 def _is_value(context: Context, start: int, value: str, *, certain: bool, chosen: bool) -> bool:
-    """Whether `value` is a composed password, and neither called as in code nor a part of a link."""
+    """Whether `value` is a composed password, and neither called as in code nor a part of a link or a digest."""
     end = start + len(value)
     if context.text[end : end + 1] in {"(", "["} or context.text[start - 1 : start] in {"$", "{", "<"}:
         return False
-    return is_composed(value, certain=certain, chosen=chosen) and not context.in_link(start)
+    if not is_composed(value, certain=certain, chosen=chosen):
+        return False
+    if context.text[start - 1 : start] == "=" and _ENCODED.search(value):
+        return False  # its decoded text is scanned
+    return not context.in_link(start) and not context.follows_public_marker(start)
