@@ -150,6 +150,16 @@ def test_without_the_ledger_every_file_is_from_outside_which_is_said_once(folder
         assert other.notice == ""
 
 
+def test_a_ledger_lost_after_it_was_damaged_is_not_called_damaged(folder: Path, store: MarkdownStore) -> None:
+    keep(store, a_memory(trust="person"))
+    store.close()
+    ledger_of(folder).write_bytes(b"\xff\x00\n" * 3)
+    opened(folder).close()
+    ledger_of(folder).unlink()
+    with contextlib.closing(opened(folder)) as other:
+        assert "unreadable" not in other.notice
+
+
 def test_damaged_lines_count_for_nothing_which_is_said_once(folder: Path, store: MarkdownStore) -> None:
     keep(store, a_memory("one", trust="person"), a_memory("two", trust="person"))
     store.close()
@@ -158,7 +168,7 @@ def test_damaged_lines_count_for_nothing_which_is_said_once(folder: Path, store:
     shutil.rmtree(folder.parent / "cache")
     with contextlib.closing(opened(folder)) as other:
         assert {memory.text: memory.trust for memory in every(other)} == {"one": "person", "two": "outside"}
-        assert "is damaged in 1 lines" in other.notice
+        assert "has unreadable lines (1)" in other.notice
     with contextlib.closing(opened(folder)) as other:
         assert other.notice == ""
 

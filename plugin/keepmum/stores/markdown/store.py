@@ -298,8 +298,8 @@ class MarkdownStore:
         problem = ""
         if self._table.files and known not in {"", ledger.identity}:
             problem = "was lost, so memories that this user wrote there count as text from outside"
-        elif str(ledger.damaged) != self._table.facts.get("ledger damage", "0"):
-            problem = f"is damaged in {ledger.damaged} lines; what they recorded counts as text from outside"
+        elif ledger.damaged and str(ledger.damaged) != self._table.facts.get("ledger damage", "0"):
+            problem = f"has unreadable lines ({ledger.damaged}); what they recorded counts as text from outside"
         self._table.set_fact("ledger damage", str(ledger.damaged))
         return (
             problem and f"the record of what was written to {self._folder.path} {problem}; `keepmum review` accepts it"
