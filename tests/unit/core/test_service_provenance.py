@@ -81,6 +81,7 @@ def counted(repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> It
         return git_context(root, environ)
 
     monkeypatch.setattr(keepmum_scanner, "scan", counted_scan)
+    monkeypatch.setattr("keepmum.service.cited_code.git_context", git_context)  # reads HEAD for the briefing
     monkeypatch.setattr(repository_facts, "git_context", counted_read)
     with opening.open_session({"HOME": str(home)}, "codex", [str(repository)], upkeep=False) as memory:
         memory.settle()
