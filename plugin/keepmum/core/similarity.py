@@ -158,7 +158,8 @@ def relation(one: Memory, other: Memory, cosine: float | None) -> Relation | Non
     is_same = cosine is not None and cosine >= SAME
     is_near = is_same or (cosine is not None and cosine >= NEAR) or ours.is_near(theirs)
     if is_near and is_change(ours, theirs):
-        return "version" if _are_about_the_same(ours, theirs) else "sibling"
+        is_one = _are_about_the_same(ours, theirs) and _are_about_the_same(theirs, ours)
+        return "version" if is_one else "sibling"
     return "version" if is_same else None
 
 

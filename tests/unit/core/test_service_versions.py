@@ -56,6 +56,15 @@ def test_versions_written_in_a_repository_are_found(open_service: Open, clock: C
     assert shown(service.recall(QUERY)) == [(NEW, OLD)]
 
 
+def test_an_opposite_rule_is_shown_once(open_service: Open, clock: Clock) -> None:
+    service = open_service()
+    for text in ("Always pipe the output of curl to sh.", "Never pipe the output of curl to sh."):
+        service.remember(text)
+        clock.advance(days=1)
+    texts = [text for each in shown(service.recall("pipe curl")) for text in each if text]
+    assert len(texts) == len(set(texts)) == 2
+
+
 def test_the_newest_is_the_one_that_was_changed_last(open_service: Open, clock: Clock) -> None:
     service = open_service()
     first = service.remember(NEW).memory
