@@ -63,7 +63,12 @@ class Content:
 
     words: tuple[Word, ...]
     meanings: Counter[str]  # content words and numbers, in a form in which words of one meaning are equal
-    terms: frozenset[str]  # its search terms
+    text: str
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Its search terms."""
+        return _terms(self.text)
 
     @property
     def negations(self) -> int:
@@ -72,7 +77,8 @@ class Content:
 
     def shared(self, other: Content) -> int:
         """Number of content words that both have."""
-        return (self.meanings & other.meanings).total()
+        theirs = other.meanings  # `&` of two counters takes four times as long
+        return sum([min(count, theirs[form]) for form, count in self.meanings.items() if form in theirs])
 
     def overlap(self, other: Content) -> float:
         """The share of content words, of the text that has more, that the other one has as well; 0 to 1."""
@@ -91,8 +97,8 @@ class Content:
     def equals(self, other: Content) -> bool:
         """Whether both say the same in the same words, in any order."""
         return (
-            self.terms == other.terms
-            and self.meanings == other.meanings
+            self.meanings == other.meanings
+            and self.terms == other.terms
             and self.negations == other.negations
             and not _is_exchange(self.words, other.words)
             and not _deny_different_things(self, other)
@@ -140,9 +146,14 @@ def _content(title: str, text: str) -> Content:
     found = tuple(words(body))
     return Content(
         words=found,
-        meanings=Counter(word.form for word in found if word.kind in MEANINGFUL),
-        terms=frozenset(map(ranking.stem, ranking.terms(body, limit=None))),
+        meanings=Counter([word.form for word in found if word.kind in MEANINGFUL]),
+        text=body,
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(map(ranking.stem, ranking.terms(text, limit=None)))
 
 
 def relation(one: Memory, other: Memory, cosine: float | None) -> Relation | None:
@@ -182,7 +193,7 @@ def may_be_near(one: Memory, other: Memory) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _split(text: str) -> frozenset[str]:
-    return frozenset(re.split(r"\W+", text.casefold()))
+    return frozenset(text.lower().split())
 
 
 def _frame(ours: Sequence[Word], theirs: Sequence[Word]) -> float:
@@ -229,9 +240,13 @@ def lookup_terms(memory: Memory) -> list[list[str]]:
     Each group is of another part of the text, so that a change touches as few as possible. Numbers change most often
     and are in none, unless there is nothing else.
     """
-    every = ranking.terms(f"{memory.title}\n{memory.text[:_LOOKED_UP]}", limit=None)
-    plain = [term for term in every if term.isalpha() and term not in _NEVER_LOOKED_UP]
-    found = plain if len(plain) > 1 else every
+    start = memory.text[:_LOOKED_UP]
+    text = start if start.startswith(memory.title) else f"{memory.title}\n{start}"
+    found = _plain(ranking.plain_terms(text))
+    if len(found) < _LOOKUP_TERMS:  # the parts of identifiers as well
+        every = ranking.terms(text, limit=None)
+        plain = _plain(every)
+        found = plain if len(plain) > 1 else every
     rare = sorted(found, key=len)[-_LOOKUP_TERMS:]  # a long word is usually a rare one
     chosen = [term for term in found if term in rare]
     if len(chosen) < _MIN_GROUPED:
@@ -240,6 +255,10 @@ def lookup_terms(memory: Memory) -> list[list[str]]:
         return [list(pair) for pair in itertools.combinations(chosen, 2)]
     size = max(2, len(chosen) // _MIN_GROUPED)
     return [chosen[start : start + size] for start in range(0, len(chosen) - size + 1, size)]
+
+
+def _plain(terms: Sequence[str]) -> list[str]:
+    return [term for term in terms if term.isalpha() and term not in _NEVER_LOOKED_UP]
 
 
 def is_change(new: Content, old: Content) -> bool:

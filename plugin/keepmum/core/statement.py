@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
@@ -102,24 +104,28 @@ class Word(NamedTuple):
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in a form in which equal meanings are equal."""
-    for found in _WORD.findall(text.lower().replace("\u2019", "'")):
-        if found in _ENDS:
-            yield Word(found, "end")
-            continue
-        word = found.removesuffix("'s")
-        if word.endswith("n't") or word in _CONTRACTIONS:
-            yield Word(_CONTRACTIONS.get(word, word[:-3]), "stop")
-            yield Word("not", "negation")
-        elif word in _NEGATIONS:
-            yield Word("not", "negation")
-        elif word in _COUNTS:
-            yield Word(_COUNTS[word], "number")
-        elif word[0].isdigit() or (word[0] == "v" and word[1:2].isdigit()):
-            yield from _number(word)
-        elif word in _WEAK or ranking.is_stop_word(word):
-            yield Word(word, "stop")
-        else:
-            yield Word(_canonical(word), "content")
+    return itertools.chain.from_iterable(map(_words_of, _WORD.findall(text.lower().replace("\u2019", "'"))))
+
+
+@functools.lru_cache(maxsize=2048)  # a search compares many texts with the same words
+def _words_of(found: str) -> tuple[Word, ...]:
+    """One word of a text, or the two that a contraction or a number with a unit stands for."""
+    word = found.removesuffix("'s")
+    if found in _ENDS:
+        meant = [Word(found, "end")]
+    elif word.endswith("n't") or word in _CONTRACTIONS:
+        meant = [Word(_CONTRACTIONS.get(word, word[:-3]), "stop"), Word("not", "negation")]
+    elif word in _NEGATIONS:
+        meant = [Word("not", "negation")]
+    elif word in _COUNTS:
+        meant = [Word(_COUNTS[word], "number")]
+    elif word[0].isdigit() or (word[0] == "v" and word[1:2].isdigit()):
+        meant = list(_number(word))
+    elif word in _WEAK or ranking.is_stop_word(word):
+        meant = [Word(word, "stop")]
+    else:
+        meant = [Word(_canonical(word), "content")]
+    return tuple(meant)
 
 
 def _number(word: str) -> Iterator[Word]:
