@@ -196,5 +196,7 @@ def _names_older(asked: frozenset[str], older: Memory, newer: Memory) -> bool:
 
 def _named(asked: frozenset[str], others: Sequence[Memory], newest: Memory, previous: Memory | None) -> list[Memory]:
     """Those of `others` that hold a word of the query that neither `newest` nor `previous` holds."""
+    if not others:
+        return []
     missing = asked.difference(*(similarity.content_of(memory).terms for memory in (newest, previous) if memory))
     return [memory for memory in others if missing & similarity.content_of(memory).terms] if missing else []

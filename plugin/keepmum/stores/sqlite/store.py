@@ -226,7 +226,7 @@ class SqliteStore:
         pairs: list[tuple[str, int, float | None]] = []
         by_vectors = None
         if cosine is not None and ids:
-            by_vectors = self._vectors.near_pairs(list(ids), cosine, list(self._numbers(among).values()))
+            by_vectors = self._vectors.near_pairs(list(ids), cosine, lambda: list(self._numbers(among).values()))
         if by_vectors is not None:
             pairs = [(ids[one], other, found) for one, other, found in by_vectors]
         left = [memory for memory in memories if by_vectors is None or memory.id not in numbers]

@@ -142,7 +142,9 @@ class VectorIndex:
         """The cosines of the rows that have a vector."""
         return self._result(lambda: self._matrix.cosines(vector, numbers), {})
 
-    def pairs(self, numbers: Sequence[int], cosine: float, among: Sequence[int]) -> list[tuple[int, int, float]]:
+    def pairs(
+        self, numbers: Sequence[int], cosine: float, among: Callable[[], Sequence[int]]
+    ) -> list[tuple[int, int, float]]:
         """Pairs of similar rows with their cosines (see `Matrix.pairs`)."""
         return self._result(lambda: self._matrix.pairs(numbers, cosine, among), [])
 

@@ -135,7 +135,7 @@ class SqliteVectorSearch:
         return vectors.neighbours(names, matrix, frozenset(ids), cosine, most)
 
     def near_pairs(
-        self, numbers: Sequence[int], cosine: float, among: Sequence[int]
+        self, numbers: Sequence[int], cosine: float, among: Callable[[], Sequence[int]]
     ) -> list[tuple[int, int, float]] | None:
         """Pairs of one of the rows `numbers` and a similar one; None when some memories have no vectors to compare.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -169,7 +169,9 @@ class Matrix:
         cosines = products(mapped.vectors[mapped.positions[asked]], vector)
         return dict(zip(asked.tolist(), _checked(cosines), strict=True))
 
-    def pairs(self, numbers: Sequence[int], cosine: float, among: Sequence[int]) -> list[tuple[int, int, float]]:
+    def pairs(
+        self, numbers: Sequence[int], cosine: float, among: Callable[[], Sequence[int]]
+    ) -> list[tuple[int, int, float]]:
         """Pairs of one of `numbers` and another memory that are at least `cosine` similar, with their cosine.
 
         In a large matrix only memories in `among` are compared.
@@ -179,7 +181,7 @@ class Matrix:
         mapped = self._mapped
         ours = self._positions(numbers)
         all_rows = len(mapped.vectors) <= MAX_EXACT
-        theirs = None if all_rows else self._positions(among)
+        theirs = None if all_rows else self._positions(among())
         rows = mapped.vectors if theirs is None else mapped.vectors[theirs]
         found = []
         for one, other, similarity in similar_pairs(mapped.vectors[ours], rows, cosine):
