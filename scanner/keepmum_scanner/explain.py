@@ -168,7 +168,7 @@ def _described(start: int, end: int, findings: Sequence[Finding], context: Conte
     value = context.text[start : min(end, start + _LONGEST)]
     digits, upper, lower = (sum(map(test, value)) for test in (str.isdigit, str.isupper, str.islower))
     bits = surprise(value)
-    found = [name for name, has_shape in _SHAPES if has_shape(value)]
+    found = [name for name, has_shape in _SHAPES if value.isascii() and has_shape(value)]
     if shapes.is_placeholder(value, bits):
         found.append("placeholder")
     return {

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     Piece = tuple[str, int, int]  # kind, start, end
 
-REVEALING = 4  # characters in a row that no masked text shares with a replaced one
+# Characters in a row that no masked text shares with a replaced one, by the length of that one; long texts share a few
+# by chance, though never at the same place.
+_REVEALING, _LONGER = 4, ((400, 8), (80, 6))
 
 _MARKS = "!#$%^&*?~+"
 _STRUCTURAL = frozenset(" \t\r\n\"'`()[]{}<>,;:=/\\|@-_.")
@@ -33,6 +35,10 @@ _PIECES = compiled(
 )
 _LETTERS_OR_DIGITS = compiled("[A-Za-z]+|[0-9]+")
 _PEM = compiled(r"-----(?:BEGIN|END) [A-Z0-9 ]{1,40}-----")
+_HASH = compiled(r"\$(?:2[abxy]|1|5|6|y|apr1|argon2(?:id|i|d)|krb5(?:asrep|tgs|pa))\$")
+_JWT_PART = compiled(r"(?<=\.)(?:eyJ|ZXlK)")
+_DATA, _SHORTEST_DATA = frozenset("+/=._-"), 16  # symbols within base64, and characters of it
+_HASH_DATA = frozenset("$./=,+*@-")
 _PEM_WORDS = frozenset("BEGIN END RSA DSA EC OPENSSH PGP ENCRYPTED PRIVATE PUBLIC KEY BLOCK CERTIFICATE".split())
 _ENCODED = compiled(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 # Between separators, a text with such a mark inside is more like a password than like a word or a link.
@@ -79,15 +85,18 @@ def reveals(original: str, masked: Masked, findings: Iterable[Finding]) -> bool:
     lower = masked.text.lower()
     if len(lower) != len(masked.text):
         return True
-    values = {part for one in findings for part in _parts(original[one.start : one.end].lower())}
-    known = _parts(original.lower())
-    for index in range(len(lower) - REVEALING + 1):
-        part = lower[index : index + REVEALING]
-        if part in known:
-            drawn = masked.kept[index : index + REVEALING].count(False)
-            if drawn > 1 or (drawn and part in values):
+    before = original.lower()
+    texts = [(before, 2), *((before[one.start : one.end], 1) for one in findings)]
+    for text, least in texts:
+        known, size = _parts(text), _revealing(text)
+        for index in range(len(lower) - size + 1):
+            if lower[index : index + size] in known and masked.kept[index : index + size].count(False) >= least:
                 return True
-    return False
+    return any(
+        before[index : index + _REVEALING] == lower[index : index + _REVEALING]
+        and masked.kept[index : index + _REVEALING].count(False) > 1
+        for index in range(len(lower) - _REVEALING + 1)
+    )
 
 
 class _Masking:
@@ -108,7 +117,7 @@ class _Masking:
             if finding.rule == "seed-phrase":
                 self._replace_phrase(finding.start, finding.end)
             self._replace_encoded(finding.start, finding.end)
-            self._replace(finding.start, finding.end, in_value=True)
+            self._replace(finding.start, finding.end, in_value=True, is_hash=finding.rule == "password-hash")
         self._keep_foreign_names()
         for match in _LIKE_PASSWORD.finditer(self._text):
             self._replace(*match.span(), in_value=True)
@@ -146,6 +155,10 @@ class _Masking:
             place = text.find(anchor, max(0, start - _ANCHOR_BEFORE), end) if anchor else -1
             if anchor and place >= 0:
                 self._keep(place, place + len(anchor))
+            for match in _JWT_PART.finditer(text, start, end) if rule == "jwt" else ():
+                self._keep(*match.span())
+        for match in _HASH.finditer(text):
+            self._keep(*match.span())
         for match in _PEM.finditer(text):
             if all(word in _PEM_WORDS for word in match.group().strip("-").split()):
                 self._keep(*match.span())
@@ -156,11 +169,12 @@ class _Masking:
             return
         from keepmum_scanner.assigning_words import ATTACHED_IS
         from keepmum_scanner.credential_words import NAMES, occurrences
+        from keepmum_scanner.public_words import FOREIGN_WORDS
 
         lower = self._text.lower()
         if len(lower) != len(self._text):
             return
-        for name in (*NAMES, *ATTACHED_IS[3:-1].split("|")):
+        for name in (*NAMES, *FOREIGN_WORDS, *ATTACHED_IS[3:-1].split("|")):
             if not name.isascii() and not name.split()[0][0].isascii():
                 for start in occurrences(name, lower):
                     if not any(self._done[start : start + len(name)]):
@@ -230,12 +244,19 @@ class _Masking:
                 if not reveals(plain, inner, found):
                     self._kept[match.start() : match.end()] = [True] * len(token)  # it may encode public words
 
-    def _replace(self, start: int, end: int, *, in_value: bool) -> None:
-        is_hex = in_value and _consists_of(_HEX, self._text[start:end].lower(), _SHORTEST_HEX)
+    def _replace(self, start: int, end: int, *, in_value: bool, is_hash: bool = False) -> None:
+        value = self._text[start:end]
+        is_hex = in_value and _consists_of(_HEX, value.lower(), _SHORTEST_HEX)
+        symbols = {one for one in value if not one.isalnum() and not one.isspace()}
+        is_data = in_value and len(value) >= _SHORTEST_DATA and symbols <= (_HASH_DATA if is_hash else _DATA)
         for first, last in self._left(start, end):
             for one in _PIECES.finditer(self._text, first, last):
-                self._replace_piece(str(one.lastgroup), *one.span(), in_value=in_value, is_hex=is_hex)
-        self._replace_marks(start, end, in_value=in_value)
+                if is_data and one.lastgroup == "symbols":
+                    self._keep(*one.span())
+                else:
+                    self._replace_piece(str(one.lastgroup), *one.span(), in_value=in_value, is_hex=is_hex)
+        if not is_data:
+            self._replace_marks(start, end, in_value=in_value)
 
     def _left(self, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of [start, end) that are neither kept nor replaced yet."""
@@ -381,7 +402,7 @@ class _Masking:
         """Replace what is left of a password between its letters: a row of different symbols."""
         for match in compiled(r"[!-/:-@\[-`{-~]{3,}").finditer(self._text, start, end):
             row = match.group()
-            if len(set(row)) == 1 or (not in_value and not set(row) <= set(_MARKS)):
+            if "---" in row or len(set(row)) == 1 or (not in_value and not set(row) <= set(_MARKS)):
                 continue
             if in_value or not any(self._done_by_value(match.start(), match.end())):
                 for index in range(match.start(), match.end()):
@@ -400,9 +421,15 @@ def _consists_of(alphabet: frozenset[str], text: str, shortest: int) -> bool:
     return len(text) >= shortest and letters <= alphabet and any(map(str.isdigit, letters))
 
 
-def _parts(word: str) -> set[str]:
-    """Every four characters in a row."""
-    return {word[index : index + REVEALING] for index in range(len(word) - REVEALING + 1)}
+def _parts(text: str) -> set[str]:
+    """Every run of characters of `text` that would reveal it."""
+    size = _revealing(text)
+    return {text[index : index + size] for index in range(len(text) - size + 1)}
+
+
+def _revealing(text: str) -> int:
+    """How many characters in a row would reveal `text`."""
+    return next((size for length, size in _LONGER if len(text) > length), _REVEALING)
 
 
 def _in_case_of(run: str, word: str) -> str:

@@ -46,6 +46,11 @@ _OWN = (
     "het een en van voor met niet "
     "и в на не для по от к наш мой это пароль логин ключ"
 )
+# Heads of columns and other frequent words in scripts without spaces.
+FOREIGN_WORDS = tuple(
+    "环境 账号 帐号 账户 用户名 用户 名称 系统 服务器 服务 主机 密码 登录 ユーザー ユーザ アカウント "
+    "名前 サーバー サーバ 環境 ホスト サービス ログイン 계정 사용자 아이디 이름 서버 서비스 환경 호스트 로그인".split()
+)
 _WITH_DIGITS = frozenset(
     "sha1 sha224 sha256 sha384 sha512 md5 base64 base32 base58 utf8 utf16 oauth2 http2 x509 ed25519 curve25519 p256 "
     "aes128 aes256 rs256 hs256 es256 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 ipv4 ipv6 s3 "

@@ -112,6 +112,27 @@ def test_private_key_is_masked_as_a_whole() -> None:
     assert_nothing_survives(body.replace("\n", ""), excerpt.text)
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("$2b$" + "12$" + carriers.pick(random.Random(4), carriers.ALNUM + "./", 53), "password-hash"),
+        ("| 环境 | 账号 | 密码 |\n|---|---|---|\n| qa | tomek | Sergej1990! |", "secret.password"),
+        (
+            "key " + "ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "J" + carriers.pick(random.Random(6), carriers.ALNUM, 60),
+            "jwt",
+        ),
+        ("token = '" + carriers.pick(random.Random(8), carriers.ALNUM + "+/", 600) + "='", "secret.named"),
+    ],
+    ids=["hash", "table", "signed token", "long value"],
+)
+def test_structure_that_the_rule_needs_stays(text: str, rule: str) -> None:
+    excerpt = masked(text)
+    assert excerpt.rules == [rule]
+    for start in range(28, len(text) - 8):
+        if text[start : start + 8].isalnum():
+            assert_hidden(text[start : start + 8], excerpt.text)
+
+
 def test_lines_that_the_verdict_needs_are_shown_with_it() -> None:
     text = "Kolja asks\n- name: DB_PASSWORD\n  value: Lk5cEqZcn9WnQ9xR\nthanks\n"
     excerpt = masked(text, 3)
