@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from keepmum.core import lifecycle, ranking, serialization, validation
+from keepmum.core import ranking, serialization, validation
 from keepmum.core.errors import Incomplete, InvalidInput, ScannerFailed, SecretFound, StoreError
 from keepmum.core.memory import STATUSES, Change, Filter, JsonValue, Memory, Revision, Scope
 from keepmum.core.progress import Progress, ignore_progress
@@ -83,8 +83,8 @@ class Transfer:
         store, now = self._part(target), context.clock()
         if not memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is {memory.status}; `keepmum forget --undo` brings it back first")
-        touched = lifecycle.next_revision(memory, now, context.agent)
-        after = replace(touched, scope=scope, project=context.place.project, session=None)
+        # Who said it and when stay: a memory that was moved is no newer version.
+        after = replace(memory, revision=memory.revision + 1, scope=scope, project=context.place.project, session=None)
         context.refuse_secrets(serialization.texts(after))
         return Move(memory, after, source, target, store.capabilities.cannot)
 
@@ -168,11 +168,11 @@ class Transfer:
         former = next((known for folder, known, _ in known_folders(context.store) if folder == root), project)
         if former == project or UNPLACED in {former, project} or not former.startswith(_UNNAMED):
             return
-        now, user = context.clock(), context.place.user
-        wanted = Filter(now=now, project=former, user=user, scopes=("project", "shared"), statuses=STATUSES)
+        user = context.place.user
+        wanted = Filter(now=context.clock(), project=former, user=user, scopes=("project", "shared"), statuses=STATUSES)
         changes = []
         for memory in [memory for page in lookup.listing(local(context.store), wanted) for memory in page]:
-            moved = replace(lifecycle.next_revision(memory, now, context.agent), project=project)
+            moved = replace(memory, revision=memory.revision + 1, project=project)
             if moved.key and context.store.by_key(moved.space, moved.key) is not None:
                 moved = replace(moved, key=None)  # the key is taken; search still finds the memory
             changes.append(Change(memory, moved))

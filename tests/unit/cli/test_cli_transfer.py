@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from keepmum.service.opening import open_session
 from unit.cli.conftest import Command
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -30,6 +31,16 @@ def test_memory_is_promoted_and_demoted(keepmum: Command, project: Path) -> None
     assert len(list(project.rglob("*.md"))) == 1
     assert keepmum("demote", "deploy", "--yes").status == 0
     assert list(project.rglob("*.md")) == []
+
+
+def test_promotion_changes_neither_author_nor_date(keepmum: Command) -> None:
+    with open_session(os.environ, "codex") as memory:
+        memory.remember("Deploys go through the blue pool", key="deploy")
+    before = json.loads(keepmum("recall", "--json").out)
+    keepmum("promote", "deploy", "--to", "repo", "--yes")
+    after = json.loads(keepmum("recall", "--json").out)
+    said = ("updated_by", "updated_at", "created_by", "trust")
+    assert [[each[name] for name in said] for each in after] == [[each[name] for name in said] for each in before]
 
 
 def test_promotion_to_a_team_needs_a_server(keepmum: Command) -> None:

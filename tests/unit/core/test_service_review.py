@@ -414,6 +414,11 @@ def test_a_person_accepts_files_of_others(tmp_path: Path) -> None:
         assert len(service.accept_files().memories) == 1
 
 
+def test_an_acceptance_of_an_unknown_memory_is_not_undone(open_memory: OpenService) -> None:
+    with pytest.raises(InvalidInput, match="names no memory"):
+        open_memory(trust="person").undo_decision("accepted:mem_zz")
+
+
 # -- what an agent may decide
 
 

@@ -257,9 +257,11 @@ class Decider:
         """Undo `accept_files`."""
         self._require_person("undo that")
         context, files = self.context, self.context.store.features.files
-        if files is not None:
-            files.accept(memories, accepted=False)
-            context.refresh_briefings(None)
+        found = context.store.get(memories)
+        if files is None or not found:
+            raise InvalidInput("undo", "names no memory in a file of others")
+        files.accept([memory.id for memory in found], accepted=False)
+        context.refresh_briefings(None)
         return context.show(context.store.get(memories))
 
     def _checked_out(self) -> Mapping[str, JsonValue] | None:
