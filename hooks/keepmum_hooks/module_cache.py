@@ -7,8 +7,9 @@ scan nothing take 1.2 times with plain bytecode, so nothing else is cached.
     <home>/cache/modules/<interpreter>-<hash of the plugin's folder>
 
 The file is a checksum, then the interpreter's version, the modules in the order in which their imports completed, and
-the expressions. It is trusted like bytecode: when another user can write the file or a folder above it, or checksum,
-version, or the time or size of any source differ, the modules are imported from their files and the cache is rewritten.
+the expressions. Modules that few texts need are executed when something imports them. The file is trusted like
+bytecode: when another user can write it or a folder above it, or checksum, version, or the time or size of any source
+differ, the modules are imported from their files and the cache is rewritten.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from keepmum_hooks.system import calls
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import CodeType
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
     from typing import Any
 
-    # Name, source file, its modification time and size, whether it is a package, and its code.
-    Module = tuple[str, str, float, int, bool, CodeType]
+    # Name, source file, its modification time and size, whether it is a package, and its code, marshalled.
+    Module = tuple[str, str, float, int, bool, bytes]
 
 __all__ = ["discard", "load", "save"]
 
@@ -36,11 +38,14 @@ _KEY = 1  # of the checksum; change it when the format changes
 _SUM = 8  # bytes
 _LIMIT = 8 << 20  # bytes, many times the size of the scanner
 _MODULES = ("keepmum_scanner", "keepmum_hooks.call_scan")  # and all modules below the first
-_RARE = (
-    "keepmum_scanner.records",
-    "keepmum_scanner.labels",
-    "keepmum_scanner.whole_values",
-)  # most texts name no credential
+_ON_DEMAND = frozenset(
+    "keepmum_scanner." + name
+    for name in (
+        "allowlist assigning_words base64_blocks bulk command_values composed_passwords evidence html_cells "
+        "identifier_words kubernetes_secrets labels named_values pem pins possible record_names records "
+        "recovery_codes seed_words tables tree_table trees whole_values"
+    ).split()
+)
 _EXPRESSIONS = "keepmum_scanner.expressions"
 
 
@@ -63,6 +68,7 @@ def load(home: str) -> None:
         if expressions:
             sys.modules[_EXPRESSIONS].load_codes(expressions)
     except Exception:  # noqa: BLE001 - importing the modules will show what is wrong
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _OnDemand)]
         for name, *_ in modules:
             sys.modules.pop(name, None)
         return
@@ -108,14 +114,35 @@ def _is_stale(module: Module) -> bool:
     return (status.st_mtime, status.st_size) != module[2:4]
 
 
+class _OnDemand:
+    """Finds and executes the cached modules that few texts need."""
+
+    def __init__(self, modules: tuple[Module, ...]) -> None:
+        self._modules = {module[0]: module for module in modules}
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        spec: Any = type(sys.__spec__)
+        return spec(name, self) if name in self._modules else None
+
+    def create_module(self, _spec: ModuleSpec) -> None:
+        """A module of the usual type."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        _, module.__file__, *_, code = self._modules[module.__name__]
+        exec(marshal.loads(code), module.__dict__)  # noqa: S102, S302 - as the import system does
+
+
 def _execute(modules: tuple[Module, ...]) -> None:
+    finder: Any = _OnDemand(tuple(module for module in modules if module[0] in _ON_DEMAND))
+    sys.meta_path.insert(0, finder)
+    modules = tuple(module for module in modules if module[0] not in _ON_DEMAND)
     for name, file, _, _, is_package, _ in modules:
         module = sys.modules[name] = type(sys)(name)
         module.__file__ = file
         if is_package:
             module.__path__ = [file.replace("\\", "/").rpartition("/")[0]]
     for name, *_, code in modules:
-        exec(code, sys.modules[name].__dict__)  # noqa: S102 - as the import system does
+        exec(marshal.loads(code), sys.modules[name].__dict__)  # noqa: S102, S302 - as the import system does
         package, _, child = name.rpartition(".")
         if package:
             setattr(sys.modules[package], child, sys.modules[name])
@@ -124,7 +151,7 @@ def _execute(modules: tuple[Module, ...]) -> None:
 def _save() -> None:
     cached = {module[0] for module in _State.modules}
     # The import system moves a module to the end of sys.modules when it is complete, so dependencies come first.
-    names = [name for name in sys.modules if name.startswith(_MODULES) and name not in cached and name not in _RARE]
+    names = [name for name in sys.modules if name.startswith(_MODULES) and name not in cached]
     compiled = sys.modules[_EXPRESSIONS].newly_compiled()
     expressions = dict(_State.expressions)
     if compiled:
@@ -142,7 +169,7 @@ def _module(name: str) -> Module:
     spec = sys.modules[name].__spec__
     loader: Any = spec and spec.loader
     stats = loader.path_stats(loader.path)
-    code = _without_lines(loader.get_code(name))
+    code = marshal.dumps(_without_lines(loader.get_code(name)))
     return (name, loader.path, stats["mtime"], int(stats["size"]), loader.is_package(name), code)
 
 

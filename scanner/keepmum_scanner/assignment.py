@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
-from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, names_only_credentials
 from keepmum_scanner.decode import decoded
 from keepmum_scanner.expressions import compiled
@@ -164,9 +163,15 @@ def _is_secret(case: Case, judged: dict[Case, bool], context: Context) -> bool:
     if case not in judged:
         value, chosen, certain, given = case
         judged[case] = is_credential(value, context, chosen=chosen, certain=certain) or (
-            given and context.checks_left > 0 and is_composed(value, certain=True, chosen=chosen)
+            given and context.checks_left > 0 and _is_composed(value, chosen=chosen)
         )
     return judged[case]
+
+
+def _is_composed(value: str, *, chosen: bool) -> bool:
+    from keepmum_scanner.composed_passwords import is_composed  # few texts need it
+
+    return is_composed(value, certain=True, chosen=chosen)
 
 
 def _describes(suffix: str) -> bool:

@@ -5,6 +5,7 @@ The place says that the value is a password, so it may be any word but a variabl
 
 from __future__ import annotations
 
+from keepmum_scanner.by_place import COMMANDS
 from keepmum_scanner.candidates import EXPLICIT
 from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import occurrences
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _VALUE = r"[\"']?(?P<value>[^\s\"'`<>|;]{4,128})"
 _STRING = r"[\"'](?P<value>[^\n\"']{4,128})[\"']"
 _ARGUMENT = r"\s{0,8}[\"'$]?[^\n,()]{1,120},"
-# Common part of anchors, which most texts lack; the anchor, and what follows it, in lower case.
+# One of `COMMANDS`, which most texts lack; the anchor, and what follows it, in lower case.
 _PLACES = (
     # Java's keytool and jarsigner; "-storepass:env" names a variable.
     ("pass", "storepass", rf"[ =]{_VALUE}"),
@@ -63,7 +64,6 @@ _PLACES = (
     ("auth", "basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
     ("login(", ".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
 )
-_PARTS = tuple(dict.fromkeys(part for part, _, _ in _PLACES))
 ANCHORS = tuple(anchor for _, anchor, _ in _PLACES)
 _COMMUNITY = ("community ", " -c ")  # before a community, which may be a single word
 _HERE_STRING = "<<<"
@@ -80,7 +80,7 @@ _WORD = compiled(r"[A-Za-z][\w-]{4,31}")
 def find(context: Context) -> Iterator[Candidate]:
     """Candidates for the passwords at every such place."""
     lower, limit = context.lower, context.case_limit
-    parts = [part for part in _PARTS if part in lower]
+    parts = [part for part in COMMANDS if part in lower]
     for _, anchor, expression in [one for one in _PLACES if one[0] in parts and one[1] in lower] if parts else ():
         for start in occurrences(anchor, lower)[:limit]:
             if anchor == _HERE_STRING and not _reads_password(lower, start):

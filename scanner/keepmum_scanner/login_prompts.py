@@ -6,7 +6,6 @@ The word must be spelled like a password, since nine of ten such sentences conta
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
-from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.phrases import values_after
 from keepmum_scanner.values import trimmed
@@ -56,7 +55,11 @@ def find(context: Context) -> list[Candidate]:
     for start, end in [*values_after(lower, _LOGINS, limit), *_account_values(lower, limit)]:
         context.checks_left -= 1
         value = trimmed(context.text[start:end])
-        if context.checks_left >= 0 and is_composed(value, certain=False):
+        if context.checks_left < 0:
+            break
+        from keepmum_scanner.composed_passwords import is_composed  # few texts need it
+
+        if is_composed(value, certain=False):
             candidates.append(("secret.password", start, start + len(value), EXPLICIT))
     return candidates
 

@@ -8,8 +8,8 @@ and the value must assign it, so that the value may be spelled like a name: "п�
 from __future__ import annotations
 
 from keepmum_scanner.assigning_words import ARROWS, AS, ATTACHED_IS, IS, NOW, QUOTES, TO
+from keepmum_scanner.by_place import IN_CHAT
 from keepmum_scanner.candidates import EXPLICIT
-from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, names_only_credentials, occurrences
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.values import trimmed
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _AFTER, _BEFORE = 96, 64  # characters after and before a name, within its line
 _DRAWN = 0.75  # share of words that are on a list from which passphrases are drawn
-_IN_CHAT = ("pass is ", "pass for ", "pw is ", "pw for ", "pwd is ")
 _SAME_CLAUSE = 60  # characters between a name and a word in the same clause
 _CLAUSE_END = compiled(r"[.;!?)|]\s|[=<>{}]| --")
 _FIRST_WORD = compiled(r"[^\w\n]{0,3}(?P<word>[a-z]+)")  # "password policy"
@@ -104,7 +103,7 @@ def find(context: Context, found: list[Candidate]) -> Iterator[Candidate]:
 
 def _in_chat(context: Context) -> Iterator[CredentialWord]:
     """Short names that `credential_words` accepts only before a separator: "pw is …", "pass for the lab is …"."""
-    for name in [name for name in _IN_CHAT if name in context.lower]:
+    for name in [name for name in IN_CHAT if name in context.lower]:
         for start in occurrences(name, context.lower)[: context.case_limit]:
             if not context.text[start - 1 : start].isalnum():
                 yield start + name.index(" "), start, CHOSEN, False
@@ -214,6 +213,8 @@ def _is_value(context: Context, start: int, value: str, *, certain: bool, chosen
     end = start + len(value)
     if context.text[end : end + 1] in {"(", "["} or context.text[start - 1 : start] in {"$", "{", "<"}:
         return False
+    from keepmum_scanner.composed_passwords import is_composed  # few texts need it
+
     if not is_composed(value, certain=certain, chosen=chosen):
         return False
     if context.text[start - 1 : start] == "=" and _ENCODED.search(value):

@@ -7,13 +7,10 @@ from itertools import repeat
 from keepmum_scanner import (
     assignment,
     bare_tokens,
-    command_values,
+    by_place,
     login_prompts,
-    named_values,
     phrases,
-    pins,
     prefixes,
-    recovery_codes,
     scored_tokens,
     seed_phrases,
     sentences,
@@ -121,10 +118,6 @@ def _outside(found: list[Token], blocks: list[Block]) -> list[Token]:
     return [token for token in found if token.start >= ends[bisect_right(starts, token.start)]]
 
 
-# Detectors of values by their place. The decoded text of a dump goes without: its tokens are found already.
-_BY_PLACE = (command_values, pins, recovery_codes, seed_phrases)
-
-
 def _explicit(context: Context, found: list[Token]) -> tuple[list[Candidate], list[Candidate]]:
     """Candidates by a structure, a provider's prefix or a name that is assigned a value: certain ones and others."""
     text = context.text
@@ -135,10 +128,12 @@ def _explicit(context: Context, found: list[Token]) -> tuple[list[Candidate], li
         *login_prompts.find(context),
     ]
     proposed = [*assignment.find(context), *phrases.find(context), *sentences.find(context)]
-    if not context.is_rough:
-        proposed += named_values.find(context, [*certain, *proposed])
-        for detector in _BY_PLACE:
-            certain += detector.find(context)
+    if not context.is_rough:  # the tokens in the decoded text of a dump are found already
+        if by_place.may_name_values(context):
+            from keepmum_scanner import named_values
+
+            proposed += named_values.find(context, [*certain, *proposed])
+        certain += _by_place(context)
     if "stringData:" in text or "kind: Secret" in text:
         from keepmum_scanner import kubernetes_secrets
 
@@ -152,6 +147,23 @@ def _explicit(context: Context, found: list[Token]) -> tuple[list[Candidate], li
 
         certain += tables.find(context)
     return certain, proposed
+
+
+def _by_place(context: Context) -> Iterator[Candidate]:
+    """Candidates at places that certain words announce."""
+    if by_place.may_have_commands(context):
+        from keepmum_scanner import command_values
+
+        yield from command_values.find(context)
+    if by_place.may_have_pins(context):
+        from keepmum_scanner import pins
+
+        yield from pins.find(context)
+    if by_place.may_have_codes(context):
+        from keepmum_scanner import recovery_codes
+
+        yield from recovery_codes.find(context)
+    yield from seed_phrases.find(context)
 
 
 def _decode(found: list[Token], limit: int) -> None:

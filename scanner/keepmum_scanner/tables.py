@@ -6,7 +6,6 @@ Reads Markdown tables, values separated by commas, semicolons or tabs, and colum
 from __future__ import annotations
 
 from keepmum_scanner.candidates import EXPLICIT
-from keepmum_scanner.composed_passwords import is_composed
 from keepmum_scanner.credential_words import CHOSEN, CUE, ISSUED, names_only_credentials
 from keepmum_scanner.expressions import compiled
 from keepmum_scanner.shapes import is_identity
@@ -90,6 +89,12 @@ def _has_cells(line: str) -> bool:
     return "|" in line or "\t" in line or ";" in line or "," in line or "  " in line or line.startswith(_FRAME)
 
 
+def _is_composed(value: str, *, chosen: bool) -> bool:
+    from keepmum_scanner.composed_passwords import is_composed  # few texts need it
+
+    return is_composed(value, certain=True, chosen=chosen)
+
+
 def _rows(header: _Header, columns: list[Column], start: int, context: Context) -> Generator[Candidate, None, int]:
     """Candidates in the rows from `start` on; returns the end of the table."""
     text = context.text
@@ -105,7 +110,7 @@ def _rows(header: _Header, columns: list[Column], start: int, context: Context) 
             if (
                 is_long_id
                 or is_credential(value, context, chosen=chosen, certain=not chosen)
-                or (context.checks_left > 0 and is_composed(value, certain=True, chosen=chosen))
+                or (context.checks_left > 0 and _is_composed(value, chosen=chosen))
             ):
                 begin = start + column_start
                 yield ("secret.password" if chosen else "secret.named", begin, begin + len(value), EXPLICIT)

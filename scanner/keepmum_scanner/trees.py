@@ -2,7 +2,7 @@
 
 Each tree has at most eight leaves, one bit each, so a tree is one byte of a long number. A question that a value
 answers with "more" clears the leaves on its other side; the lowest bit that is left is the leaf. The questions are
-sorted by feature and cut, with their masks combined, so that a feature costs one search and one "and".
+sorted by feature and cut, with their masks combined on first use, so that a feature costs one search and one "and".
 
 Source: https://dl.acm.org/doi/10.1145/2766462.2767733 (QuickScorer), read 2026-11-22
 """
@@ -30,28 +30,34 @@ if len(NAMES) != FEATURES or len(LEAVES) % _LEAVES or max(QUESTIONS, default=0) 
 class Trees:
     """Boosted trees, ready to be evaluated."""
 
-    __slots__ = ("_bias", "_every", "_firsts", "_leaves", "_masks", "_size")
+    __slots__ = ("_bias", "_every", "_features", "_firsts", "_leaves", "_size")
 
     def __init__(self, bias: float, questions: Mapping[int, Sequence[Question]], leaves: Sequence[float]) -> None:
         self._bias, self._leaves = bias, leaves
         self._size = len(leaves) // _LEAVES
         self._firsts = range(0, len(leaves), _LEAVES)
         self._every = (1 << len(leaves)) - 1
-        self._masks = [self._combined(feature, one) for feature, one in questions.items()]
+        # A feature, its questions, their cuts, and the masks that were needed by the number of cuts below the value.
+        self._features: list[tuple[int, Sequence[Question], list[float], dict[int, int]]] = [
+            (feature, one, [cut for cut, _, _ in one], {0: self._every}) for feature, one in questions.items()
+        ]
 
-    def _combined(self, feature: int, questions: Sequence[Question]) -> tuple[int, list[float], list[int]]:
-        """A feature, its cuts, and the leaves that are left above the first none, one, two and more of them."""
-        open_leaves, masks = self._every, [self._every]
+    def _mask(self, questions: Sequence[Question]) -> int:
+        """The leaves that are left above the cuts of `questions`."""
+        left = bytearray(b"\xff") * self._size
         for _, tree, closed in questions:
-            open_leaves &= ~(closed << (_LEAVES * tree))
-            masks.append(open_leaves)
-        return feature, [cut for cut, _, _ in questions], masks
+            left[tree] &= ~closed
+        return int.from_bytes(left, "little")
 
     def margin(self, values: Sequence[float]) -> float:
         """The log odds that a candidate with this evidence is a secret, less those at the threshold."""
         open_leaves, leaves = self._every, self._leaves
-        for feature, cuts, masks in self._masks:
-            open_leaves &= masks[bisect_left(cuts, values[feature])]
+        for feature, questions, cuts, masks in self._features:
+            count = bisect_left(cuts, values[feature])
+            mask = masks.get(count)
+            if mask is None:  # a process that judges one candidate needs few of them
+                mask = masks[count] = self._mask(questions[:count])
+            open_leaves &= mask
         lowest = open_leaves.to_bytes(self._size, "little").translate(_LOWEST)
         return self._bias + sum([leaves[first + leaf] for first, leaf in zip(self._firsts, lowest)])
 

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from keepmum_scanner import scan
+from keepmum_scanner import by_place, command_values, scan
 
 PASSWORD = "Kick_" + "Engine1662"
 PHRASE = "ridge.tulip." + "mango.sofa"
@@ -105,3 +105,9 @@ def test_recovery_codes_are_found(form: str) -> None:
 @pytest.mark.parametrize("text", NO_SECRETS)
 def test_a_place_without_a_password_passes(text: str) -> None:
     assert not scan(text)
+
+
+def test_every_command_is_announced_by_a_part_of_it() -> None:
+    parts = {part for part, anchor, _ in command_values._PLACES if part in anchor}
+    assert parts == set(by_place.COMMANDS)
+    assert len(command_values.ANCHORS) == sum(part in anchor for part, anchor, _ in command_values._PLACES)
