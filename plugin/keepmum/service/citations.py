@@ -78,9 +78,10 @@ class Citations:
 
     def check(self, memories: Sequence[Memory], project: str, root: str) -> None:
         """Find out the verdicts about these memories, however long that takes; for jobs in the background."""
-        code = self._code_of(root)
+        own = self._own(memories, project)
+        code = self._code_of(root) if own else None
         if code is not None:
-            self._settle(self._own(memories, project), code, code.head())
+            self._settle(own, code, code.head())
 
     def close(self) -> None:
         """Stop all background work."""
@@ -88,11 +89,12 @@ class Citations:
 
     def now(self, memories: Sequence[Memory], project: str, root: str) -> tuple[dict[str, Freshness], str]:
         """The verdicts as far as they are known without git, and the commit that they are about."""
-        code = self._code_of(root)
+        own = self._own(memories, project)
+        code = self._code_of(root) if own else None
         if code is None:
             return {}, ""
         head = code.head()
-        return self._look(self._own(memories, project), code, head, time.monotonic() + IN_AN_ANSWER), head
+        return self._look(own, code, head, time.monotonic() + IN_AN_ANSWER), head
 
     def _own(self, memories: Iterable[Memory], project: str | None) -> list[Memory]:
         """The memories of this project, and of all projects, that cite something, or may do so."""
