@@ -24,6 +24,7 @@ __all__ = [
     "plain_terms",
     "prior",
     "rank",
+    "spaced",
     "stem",
     "subwords",
     "terms",
@@ -123,6 +124,11 @@ def subwords(text: str) -> str:
     if not text.isascii():
         found.update((pair, None) for run in _UNSPACED.findall(text) for pair in _pairs(run))
     return " ".join(found)
+
+
+def spaced(text: str) -> str:
+    """A text with spaces between the characters of scripts without spaces."""
+    return _UNSPACED.sub(lambda run: f" {' '.join(run[0])} ", text)
 
 
 def is_lone_character(term: str) -> bool:

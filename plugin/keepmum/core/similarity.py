@@ -193,7 +193,7 @@ def may_be_near(one: Memory, other: Memory) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _split(text: str) -> frozenset[str]:
-    return frozenset(text.lower().split())
+    return frozenset((text if text.isascii() else ranking.spaced(text)).lower().split())
 
 
 def _frame(ours: Sequence[Word], theirs: Sequence[Word]) -> float:

@@ -351,7 +351,8 @@ class Writer:
             found.update((memory.id, (memory, cosine)) for memory, cosine in nearest)
         if (versions := context.store.features.versions) is not None:
             for near in versions.near([new], wanted, None):
-                found.setdefault(near.memory.id, (near.memory, similarity.overlap(new, near.memory)))
+                if similarity.may_be_near(new, near.memory):
+                    found.setdefault(near.memory.id, (near.memory, similarity.overlap(new, near.memory)))
         compared = [
             similarity.compare(new, context.masker.memory(memory), cosine)
             for memory, cosine in found.values()

@@ -108,7 +108,7 @@ def test_texts_that_differ_in_one_name_are_near_by_their_words() -> None:
 
 
 def test_near_texts_pass_the_fast_test() -> None:
-    for new, old in (pair.values for pair in CHANGES if pair.id != "Chinese"):
+    for new, old in (pair.values for pair in CHANGES):
         one, other = a_memory(str(new)), a_memory(str(old))
         assert may_be_near(one, other) or not are_near(one, other)
 
