@@ -16,7 +16,7 @@ from keepmum_scanner.expressions import compiled
 from keepmum_scanner.normalise import normalise
 from keepmum_scanner.scan import candidates_of, scan
 from keepmum_scanner.surprise import surprise
-from keepmum_scanner.verdict import LENIENCE, POSSIBLE, units
+from keepmum_scanner.verdict import LENIENCE, MOST, POSSIBLE, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def explain(text: str) -> list[Explanation]:
     view = normalise(text)
     findings = scan(view.text)
     context, certain, proposed = candidates_of(view.text)
-    judged = units(certain, proposed, context)
+    is_list = len(proposed) > MOST or context.is_dump  # of a list nothing is weighed
+    judged = [] if is_list else units(certain, proposed, context)
+    certain.sort(key=_start)
     found = [_found(one, certain, judged, findings, context) for one in findings]
     rejected = _rejected(judged, findings, context)
     explained = [*found, *([rejected] if rejected else [])]
@@ -115,10 +117,11 @@ def _found(
     finding: Finding, certain: list[Candidate], judged: list[Unit], findings: Sequence[Finding], context: Context
 ) -> Explanation:
     facts = _described(finding.start, finding.end, findings, context)
-    exact = [one for one in certain if one[0] == finding.rule and _overlap(one, finding)]
+    parts = certain[_before(certain, finding.start) : _before(certain, finding.end)]
+    exact = any(one[0] == finding.rule for one in parts)
     weighed = [one for one in judged if _overlap(one[0], finding)]
     verdict = _weighed(weighed[0], context) if weighed and not exact else None
-    if verdict is None or verdict["sum"] < verdict["threshold"]:  # of a long list nothing is weighed
+    if verdict is None:
         facts["decided_by"] = "the format or the place" if exact else "a rough check of a list"
     else:
         facts["decided_by"] = "weights"
@@ -140,11 +143,7 @@ def _rejected(judged: list[Unit], findings: Sequence[Finding], context: Context)
 
     for token in tokens(context.text):
         spans.setdefault((token.start, token.end), ((POSSIBLE, token.start, token.end, 0.5), 0))
-    others = [
-        one
-        for one in islice(spans.values(), _MOST_REJECTED)
-        if not any(_overlap(one[0], finding) for finding in findings)
-    ]
+    others = [one for one in islice(spans.values(), _MOST_REJECTED) if not _is_in(one[0][1], one[0][2], findings)]
     if not others or context.is_dump:
         return None
     from keepmum_scanner.evidence import evidence
@@ -157,6 +156,25 @@ def _rejected(judged: list[Unit], findings: Sequence[Finding], context: Context)
     facts["decided_by"] = "weights" if proposed else "no rule proposed it"
     facts["weighed"] = _weighed(best, context)
     return Explanation("", start, end, 0.0, facts)
+
+
+def _start(candidate: Candidate | Finding) -> int:
+    return candidate[1]
+
+
+def _before(candidates: Sequence[Candidate | Finding], position: int) -> int:
+    """How many of the sorted `candidates` begin before `position`."""
+    low, high = 0, len(candidates)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if candidates[middle][1] < position else (low, middle)
+    return low
+
+
+def _is_in(start: int, end: int, findings: Sequence[Finding]) -> bool:
+    """Whether [start, end) overlaps one of `findings`, which are in order and do not overlap."""
+    index = _before(findings, end)
+    return index > 0 and findings[index - 1].end > start
 
 
 def _overlap(candidate: Candidate, finding: Finding) -> bool:
@@ -195,7 +213,7 @@ def _name(start: int, end: int, findings: Sequence[Finding], context: Context) -
     after = context.credential_word_after(end) if word is None else None
     if after is not None and end <= after[1] <= end + _FARTHEST:
         word = after
-    if word is None or any(word[1] < one.end and one.start < word[0] for one in findings):
+    if word is None or _is_in(word[1], word[0], findings):
         return None
     last, first, kind, _ = word
     gap = context.text[last:start] if last <= start else ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from keepmum_scanner.candidates import Candidate, Unit
     from keepmum_scanner.context import Context
 
-_MOST = 48  # candidates of one text that are judged; a text with more is a list of secrets
+MOST = 48  # candidates of one text that are judged; a text with more is a list of secrets
 POSSIBLE = "secret.possible"
 _POSSIBLE_CONFIDENCE = 0.5
 LENIENCE = 1.5  # log odds by which what a detector proposes may miss the threshold: a leaked secret costs more
@@ -20,7 +20,7 @@ LENIENCE = 1.5  # log odds by which what a detector proposes may miss the thresh
 
 def judged(certain: list[Candidate], proposed: list[Candidate], context: Context) -> list[Candidate]:
     """The findings among `proposed`, and among words that may be passwords and overlap no other candidate."""
-    if len(proposed) > _MOST or context.is_dump:
+    if len(proposed) > MOST or context.is_dump:
         return proposed
     return [
         candidate if votes else _named(candidate, context)
