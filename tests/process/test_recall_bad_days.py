@@ -205,7 +205,7 @@ def test_a_query_of_10_000_characters_is_refused_with_the_limit(server: ServerPr
     failed, text = recall(server, "x" * 10_000)
     assert failed
     assert "query" in text
-    assert "at most 1000 are allowed" in text
+    assert "the limit is 1,000" in text
     done = keepmum("recall", "x" * 10_000)
     assert (done.returncode, "the limit is 1,000" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
 

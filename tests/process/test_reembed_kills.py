@@ -73,8 +73,8 @@ def test_after_kills_at_any_batch_all_is_embedded_and_little_of_it_twice(store: 
     with running(store, noted) as process:
         out = process.communicate(timeout=LIMIT)[0]
     assert (process.returncode, out.splitlines()[-1].split()[0]) == (0, "ended")
-    embedded = noted.read_text(encoding="utf-8").splitlines()
-    assert len(set(embedded)) == COUNT
+    embedded = [text for text in noted.read_text(encoding="utf-8").splitlines() if text.startswith("zebra")]
+    assert len(set(embedded)) == COUNT  # beyond the sample texts that the model is calibrated with
     assert len(embedded) <= COUNT + KILLS * BATCH
     with keepmum.open_memory(store, FakeEmbedder(model="new")) as memory:
         assert memory.reembed() == 0

@@ -40,6 +40,9 @@ class Terminal:
 
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        modes = termios.tcgetattr(slave)
+        modes[3] |= termios.NOFLSH  # otherwise Ctrl-C may discard what the command prints in answer to it
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
         self.process = subprocess.Popen(
             _command(*words), stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment,
             start_new_session=True,
