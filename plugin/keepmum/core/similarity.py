@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from keepmum.core.statement import (
 )
 
 __all__ = ["NEAR", "REPORTED", "SAME", "Advice", "Content", "Relation", "Similar", "are_near", "compare",
-           "content_of", "is_change", "lookup_terms", "may_be_near", "overlap",
+           "content_of", "is_change", "lookup_terms", "may_be_near", "overlap", "pairs_to_compare",
            "relation"]  # fmt: skip
 
 
@@ -189,6 +190,25 @@ def may_be_near(one: Memory, other: Memory) -> bool:
     ours, theirs = _split(one.text), _split(other.text)
     most = max(len(ours), len(theirs))
     return min(len(ours), len(theirs)) >= _ROUGHLY_SHARED * most and len(ours & theirs) >= _ROUGHLY_SHARED * most
+
+
+def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
+    """Every pair that `may_be_near`, found without looking at all pairs.
+
+    Two texts that share so many words also share one of the rarest of either: of all but so many of its words.
+    """
+    texts = [_split(memory.text) for memory in memories]
+    counts = Counter(itertools.chain.from_iterable(texts))
+    holders: dict[str, list[int]] = {}
+    for number, text in enumerate(texts):
+        repeated = sorted((counts[word], word) for word in text if counts[word] > 1)
+        rarest = len(text) - math.ceil(_ROUGHLY_SHARED * len(text)) + 1
+        looked_up = [word for _, word in repeated[: max(0, rarest - (len(text) - len(repeated)))]]
+        for other in sorted({holder for word in looked_up for holder in holders.get(word, ())}):
+            if may_be_near(memories[other], memories[number]):
+                yield memories[other], memories[number]
+        for word in looked_up:
+            holders.setdefault(word, []).append(number)
 
 
 @functools.lru_cache(maxsize=512)

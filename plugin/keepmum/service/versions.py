@@ -71,9 +71,7 @@ def newest_of(memories: Sequence[Memory]) -> list[Memory]:
     A version that is trusted less replaces none that is trusted more.
     """
     newer: dict[str, Memory] = {}
-    for one, other in itertools.combinations(memories, 2):
-        if not similarity.may_be_near(one, other):
-            continue
+    for one, other in similarity.pairs_to_compare(memories):
         older, newest = sorted((one, other), key=_age)
         if (
             trust_rank(newest.trust) >= trust_rank(older.trust)

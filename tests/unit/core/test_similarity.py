@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from itertools import combinations
+
 import pytest
 
 from contract.stores import a_memory
-from keepmum.core.similarity import are_near, compare, may_be_near
+from keepmum.core.similarity import are_near, compare, may_be_near, pairs_to_compare
 
 
 @pytest.mark.parametrize(
@@ -111,6 +114,13 @@ def test_near_texts_pass_the_fast_test() -> None:
     for new, old in (pair.values for pair in CHANGES):
         one, other = a_memory(str(new)), a_memory(str(old))
         assert may_be_near(one, other) or not are_near(one, other)
+
+
+def test_all_near_pairs_are_found_among_many_texts() -> None:
+    chance = random.Random(1)
+    memories = [a_memory(" ".join(chance.choices("abcdefghijklmnop", k=chance.randint(1, 9)))) for _ in range(120)]
+    expected = {(one.id, other.id) for one, other in combinations(memories, 2) if may_be_near(one, other)}
+    assert {(one.id, other.id) for one, other in pairs_to_compare(memories)} == expected
 
 
 def test_long_texts_are_compared_where_they_differ() -> None:
