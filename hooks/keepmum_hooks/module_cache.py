@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-    # Name, source file, its modification time and size, whether it is a package, and its code, marshalled.
-    Module = tuple[str, str, float, int, bool, bytes]
+    # Name, source file, its modification time and size, whether it is a package, and its code; marshalled if rare.
+    Module = tuple[str, str, float, int, bool, Any]
 
 __all__ = ["discard", "load", "save"]
 
@@ -142,7 +142,7 @@ def _execute(modules: tuple[Module, ...]) -> None:
         if is_package:
             module.__path__ = [file.replace("\\", "/").rpartition("/")[0]]
     for name, *_, code in modules:
-        exec(marshal.loads(code), sys.modules[name].__dict__)  # noqa: S102, S302 - as the import system does
+        exec(code, sys.modules[name].__dict__)  # noqa: S102 - as the import system does
         package, _, child = name.rpartition(".")
         if package:
             setattr(sys.modules[package], child, sys.modules[name])
@@ -169,8 +169,9 @@ def _module(name: str) -> Module:
     spec = sys.modules[name].__spec__
     loader: Any = spec and spec.loader
     stats = loader.path_stats(loader.path)
-    code = marshal.dumps(_without_lines(loader.get_code(name)))
-    return (name, loader.path, stats["mtime"], int(stats["size"]), loader.is_package(name), code)
+    code = _without_lines(loader.get_code(name))
+    kept = marshal.dumps(code) if name in _ON_DEMAND else code
+    return (name, loader.path, stats["mtime"], int(stats["size"]), loader.is_package(name), kept)
 
 
 def _without_lines(code: CodeType) -> CodeType:

@@ -25,8 +25,14 @@ def judged(certain: list[Candidate], proposed: list[Candidate], context: Context
     return [
         candidate if votes else _named(candidate, context)
         for candidate, votes in units(certain, proposed, context)
-        if _margin((candidate, votes), context) >= (-LENIENCE if votes else 0.0)
+        if not _is_known(candidate, certain) and _margin((candidate, votes), context) >= (-LENIENCE if votes else 0.0)
     ]
+
+
+def _is_known(candidate: Candidate, certain: list[Candidate]) -> bool:
+    """Whether a certain candidate spans `candidate` with as much confidence, so that its verdict changes nothing."""
+    _, start, end, confidence = candidate
+    return any(one[1] <= start and end <= one[2] and confidence <= one[3] for one in certain)
 
 
 def units(certain: list[Candidate], proposed: list[Candidate], context: Context) -> list[Unit]:
