@@ -17,8 +17,20 @@ _PINS = ("pin", "puk", "cod", "kod", "zahl", "combination")
 _CODES = ("cod", "kod")
 # Parts of commands and calls that take a password.
 COMMANDS = (
-    *("pass", " -", "<<<", "nmcli ", "mysql", "auth", "identified by ", "convertto-", "secret", "community ", "snmp"),
-    *("pdo(", "connect", "credential", "login("),
+    *(
+        "pass",
+        " -",
+        "<<<",
+        "nmcli ",
+        "mysql",
+        "masterauth ",
+        "identified by ",
+        "convertto-",
+        " secret 0 ",
+        "community ",
+    ),
+    *("snmp", "pdo(", "->connect(", "getconnection(", "credential(", "credentials(", "basicauth(", "basic_auth("),
+    "login(",
 )
 
 

@@ -42,10 +42,10 @@ _PLACES = (
     ("nmcli ", "nmcli ", rf"[^\n]{{0,120}}? (?:password|wifi-sec\.psk) {_VALUE}"),
     ("mysql", "mysql ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
     ("mysql", "mysqldump ", rf"(?:[^\n]{{0,100}} )?-p(?![ \n]){_VALUE}"),
-    ("auth", "masterauth ", _VALUE),
+    ("masterauth ", "masterauth ", _VALUE),
     ("identified by ", "identified by ", _STRING),
     ("convertto-", "convertto-securestring ", rf"(?:-[a-z]{{1,16}} ){{0,4}}{_VALUE}"),
-    ("secret", " secret 0 ", _VALUE),
+    (" secret 0 ", " secret 0 ", _VALUE),
     # Communities of SNMP are passwords.
     ("community ", "snmp-server community ", _VALUE),
     ("community ", "rocommunity ", _VALUE),
@@ -54,14 +54,14 @@ _PLACES = (
     ("snmp", "snmpget ", rf"[^\n]{{0,80}}?-c {_VALUE}"),
     # Calls that take a user and a password.
     ("pdo(", "new pdo(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("connect", "dbi->connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("connect", "drivermanager.getconnection(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("->connect(", "dbi->connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("getconnection(", "drivermanager.getconnection(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
     ("mysql", "mysqli(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
     ("mysql", "mysqli_connect(", rf"{_ARGUMENT}{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("credential", "networkcredential(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("credential", "credentials(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("auth", "basicauth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
-    ("auth", "basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("credential(", "networkcredential(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("credentials(", "credentials(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("basicauth(", "basicauth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
+    ("basic_auth(", "basic_auth(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
     ("login(", ".login(", rf"{_ARGUMENT}\s{{0,8}}{_STRING}"),
 )
 ANCHORS = tuple(anchor for _, anchor, _ in _PLACES)
