@@ -74,7 +74,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(
         Say("done"),
     )
     ask(user, "remember more")
-    assert "Deploys (mem_" in generate.requests[before].text
+    assert f"{NOTE['text']} (mem_" in generate.requests[before].text
     assert all("github.token" in request.news for request in generate.requests[before + 1 : before + 4])
     assert not file.exists()
     assert (project / "note.txt").exists()

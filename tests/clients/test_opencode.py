@@ -69,7 +69,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
         Say("done"),
     )
     user.run("run", "remember more")
-    assert "Deploys (mem_" in chat.requests[before].text
+    assert f"{NOTE['text']} (mem_" in chat.requests[before].text
     assert all("github.token" in request.news for request in chat.requests[before + 1 : before + 4])
     assert not file.exists()
     assert (project / "note.txt").exists()
