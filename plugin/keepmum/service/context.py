@@ -16,6 +16,7 @@ from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles, briefed
 from keepmum.service.citations import Citations
 from keepmum.service.embeddings import Embeddings
+from keepmum.service.near_memories import NearMemories
 from keepmum.service.sizes import Sizes
 from keepmum.stores import Receipt, StaleWrite, Store
 from keepmum.stores.base import local
@@ -86,6 +87,7 @@ class ServiceContext:
     embeddings: Embeddings
     citations: Citations
     sizes: Sizes
+    near: NearMemories
     log: ActivityLog
     briefings: BriefingFiles | None
 
@@ -101,6 +103,7 @@ class ServiceContext:
         masker = masking.Masker(
             scan, lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}")), related
         )
+        sizes = Sizes(store)
         has_briefings = options.home and options.briefing_tokens
         return cls(
             store=store,
@@ -113,7 +116,8 @@ class ServiceContext:
             masker=masker,
             embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
             citations=Citations(store, scan),
-            sizes=Sizes(store),
+            sizes=sizes,
+            near=NearMemories(store, sizes),
             log=log,
             briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
         )

@@ -278,7 +278,8 @@ class Reader:
     ) -> list[Match]:
         """The first `count` results as they may be shown; memories that were purged since are left out."""
         context = self.context
-        versions = Versions(context.store, accepted, [each.id for each in candidates], context.embeddings.calibration)
+        among = [each.id for each in candidates]
+        versions = Versions(context.near, accepted, among, context.embeddings.calibration)
         most = max(relevance.WINDOW, count)
         shown: list[Match] = []
         for limit in (-(-(_SPARE + most) // BLOCK) * BLOCK, None):  # whole blocks

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from keepmum.core import ranking, similarity
 from keepmum.core.calibration import COMMON, Calibration
 from keepmum.core.memory import LISTED, Filter, Memory, trust_rank
-from keepmum.stores import Store
+from keepmum.service.near_memories import NearMemories
 
 __all__ = ["BLOCK", "Shown", "Versions", "newest_first", "newest_of"]
 
@@ -89,9 +89,11 @@ def newest_of(memories: Sequence[Memory]) -> list[Memory]:
 class Versions:
     """Finds the versions of memories in one store, among the memories that pass a filter."""
 
-    def __init__(self, store: Store, wanted: Filter, among: Sequence[str], calibration: Calibration = COMMON) -> None:
+    def __init__(
+        self, near: NearMemories, wanted: Filter, among: Sequence[str], calibration: Calibration = COMMON
+    ) -> None:
         """Memories with an id in `among` are found for certain (see `keepmum.stores.base.VersionSearch`)."""
-        self._store = store
+        self._near = near
         self._wanted = wanted
         self._among = among
         self._calibration = calibration
@@ -101,13 +103,13 @@ class Versions:
 
     def look_up(self, memories: Iterable[Memory]) -> None:
         """Look up the versions of these memories at once, which is faster than one by one."""
-        search, scale = self._store.features.versions, self._calibration
+        scale = self._calibration
         unknown = {memory.id: memory for memory in memories if memory.id not in self._looked_up}
         self._looked_up.update(unknown)
-        if search is None or not unknown:
+        if not unknown:
             return
         least = scale.from_common(similarity.REPORTED - _LOWERED)
-        for near in search.near(list(unknown.values()), self._wanted, least, self._among):
+        for near in self._near.of(list(unknown.values()), self._wanted, least, self._among):
             self._relate(unknown[near.id], near.memory, None if near.cosine is None else scale.to_common(near.cosine))
 
     def compare(self, memories: Iterable[Memory]) -> None:

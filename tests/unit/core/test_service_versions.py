@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from keepmum.core.memory import Match, Trust
+from keepmum.core.memory import Match, Memory, Trust
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
 from keepmum.service import MemoryService
+from keepmum.stores.base import Near
 from unit.core.service_parts import Clock, OpenService
 
 OLD = "The checkout service listens on port 8080 behind the gateway of the shop"
@@ -228,3 +230,49 @@ def test_a_briefing_shows_both_when_the_newer_one_is_trusted_less(open_service: 
     service = open_service()
     service.remember(NEW, kind="decision")
     assert all(text in service.brief() for text in (OLD, NEW))
+
+
+# -- near memories are kept between searches
+
+
+def lookups(service: MemoryService, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of memories whose near ones the store has looked up since then."""
+    search = service.store.features.versions
+    assert search is not None
+    counted: list[int] = []
+    near = search.near
+
+    def counting(memories: Sequence[Memory], *arguments: Any) -> list[Near]:
+        counted.append(len(memories))
+        return near(memories, *arguments)
+
+    monkeypatch.setattr(search, "near", counting)
+    return counted
+
+
+def test_near_memories_are_looked_up_once(open_service: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = open_service()
+    service.remember(OLD)
+    found = shown(service.recall(QUERY))
+    counted = lookups(service, monkeypatch)
+    assert shown(service.recall(QUERY)) == found
+    assert counted == []
+
+
+def test_a_version_that_another_process_writes_is_found_at_once(open_service: Open, clock: Clock) -> None:
+    service, other = open_service(), open_service()
+    service.remember(OLD)
+    assert shown(service.recall(QUERY)) == [(OLD, None)]
+    clock.advance(days=1)
+    other.remember(NEW)
+    assert shown(service.recall(QUERY)) == [(NEW, OLD)]
+
+
+def test_a_version_that_has_expired_since_is_not_shown(open_service: Open, clock: Clock) -> None:
+    service = open_service()
+    service.remember(OLD)
+    clock.advance(days=1)
+    service.remember(NEW, ttl_seconds=3600)
+    assert shown(service.recall(QUERY)) == [(NEW, OLD)]
+    clock.advance(days=1)
+    assert shown(service.recall(QUERY)) == [(OLD, None)]
