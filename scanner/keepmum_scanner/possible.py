@@ -57,6 +57,9 @@ def find(context: Context, taken: Collection[Span]) -> Iterator[Span]:
     """Spans of words that may be passwords, at their first place, outside of `taken`; at most `_MOST`."""
     text = context.text
     named = bool(context.credential_words)
+    covered = bytearray(len(text))
+    for first, last in taken:
+        covered[first:last] = b"\1" * (last - first)
     left = _MOST
     words = [word for word in dict.fromkeys(text.split()) if _LONGEST_WORD >= len(word) >= _SHORTEST]
     for word in islice(filter(_MARK.search, words), _CHECKED):
@@ -74,7 +77,7 @@ def find(context: Context, taken: Collection[Span]) -> Iterator[Span]:
                 continue
             start = text.find(bare)
             end = start + len(bare)
-            if any(start < last and first < end for first, last in taken):
+            if any(covered[start:end]):
                 continue
             if (strong or context.is_near(start, end)) and not _is_harmless(bare, start, context):
                 yield start, end

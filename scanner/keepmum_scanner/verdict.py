@@ -32,7 +32,7 @@ def judged(certain: list[Candidate], proposed: list[Candidate], context: Context
 def _is_known(candidate: Candidate, certain: list[Candidate]) -> bool:
     """Whether a certain candidate spans `candidate` with as much confidence, so that its verdict changes nothing."""
     _, start, end, confidence = candidate
-    return any(one[1] <= start and end <= one[2] and confidence <= one[3] for one in certain)
+    return bool([one for one in certain if one[1] <= start and end <= one[2] and confidence <= one[3]])
 
 
 def units(certain: list[Candidate], proposed: list[Candidate], context: Context) -> list[Unit]:
