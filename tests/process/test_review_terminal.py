@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -30,6 +31,15 @@ def _command(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "plugin" / "launch.py"), *words]
 
 
+def _take_terminal() -> None:
+    """Make standard input the terminal of this process, and let Ctrl-C interrupt it, also below `nohup`."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """A command in a terminal of its own."""
 
@@ -46,7 +56,7 @@ class Terminal:
         self.process = subprocess.Popen(
             _command(*words), stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing else gives it a terminal
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - nothing else gives it a terminal
         )  # fmt: skip
         os.close(slave)
         self.text = ""

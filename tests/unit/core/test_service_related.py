@@ -40,7 +40,7 @@ def test_a_value_that_a_field_names_is_refused(service: MemoryService, fields: d
 
 
 def test_a_refusal_names_the_place_in_data(service: MemoryService) -> None:
-    data = {"rows": [["user", "password"], ["bob", PASSWORD]]}
+    data = {"rows": [["user", "password"], ["bob", PHRASE]]}  # which nothing but its column makes a secret
     assert ("data.rows[1][1]", "secret.password", 1) in refusal_of(service, "logins", data=data).places
 
 
