@@ -143,7 +143,7 @@ def _date(days: int) -> str:
 def provenance(memory: Memory) -> str:
     """Who said it and when, in the words of every line.
 
-    The author of a memory from outside is a claim: whoever wrote the file or the page chose the name and the date.
+    The author of a memory from outside is a claim: the author of the file or the page chose the name and the date.
     """
     who, on = word(memory.updated_by), day(memory.updated_at)
     if memory.trust == "outside":

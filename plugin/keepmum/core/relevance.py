@@ -168,7 +168,7 @@ def _resembles(lower: str, stemmed: str) -> bool:
 
 
 def _word(cased: str, lower: str, start: int, least: int) -> str:
-    """The word that starts at a place, in lower case, with at least so many characters."""
+    """The word that starts at a place, in lower case, with at least `least` characters."""
     end = start + least
     while end < len(lower) and lower[end].isalnum() and not _begins(cased, end):
         end += 1

@@ -195,7 +195,7 @@ def may_be_near(one: Memory, other: Memory) -> bool:
 def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
     """Every pair that `may_be_near`, found without looking at all pairs.
 
-    Two texts that share so many words also share one of the rarest of either: of all but so many of its words.
+    Two texts that share `_ROUGHLY_SHARED` of their words also share one of the rarest words of either.
     """
     texts = [_split(memory.text) for memory in memories]
     counts = Counter(itertools.chain.from_iterable(texts))

@@ -94,7 +94,7 @@ def margins_of(tree: Tree, values: _Numbers) -> _Numbers:
 
 
 def _cuts(column: _Numbers) -> _Numbers:
-    """Values between which rows are told apart, rounded so that the table is short."""
+    """Values that separate rows, rounded so that the table is short."""
     known = np.unique(column)
     middles = (known[:-1] + known[1:]) / 2
     if len(middles) >= _BINS:

@@ -1,4 +1,4 @@
-"""Labelled texts that are made up from a fixed seed, for a run where no corpus is at hand.
+"""Labelled texts that are made up from a fixed seed, for a run without a corpus.
 
 Each module of `CARRIERS` makes the texts of one group of carriers; a new one is a module with `rows` and a line there.
 """

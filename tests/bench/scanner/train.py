@@ -1,4 +1,4 @@
-"""Trains the trees of the second stage: writes keepmum_scanner/tree_table.py and report.md beside this script.
+"""Trains the trees of the second stage: writes keepmum_scanner/tree_table.py and report.md in this folder.
 
     python tests/bench/scanner/train.py CORPUS ... [--dry]
 

@@ -1,4 +1,4 @@
-"""Whoever writes what a person marked as wrong learns that, in every dialect."""
+"""A writer of what a person marked as wrong learns that, in every dialect."""
 
 from __future__ import annotations
 

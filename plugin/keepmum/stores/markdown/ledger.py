@@ -1,6 +1,6 @@
 """The record of what this home wrote to files that others can change: id, digest and trust of each memory.
 
-Whoever can write to a repository can write any front matter. So what a file says of its trust, its confirmation and
+Anyone who can write to a repository can write any front matter. So what a file says of its trust, its confirmation and
 its pin counts only when this home wrote exactly that, or when a person accepted the file. Everything else is from
 outside. The file is append-only, and shared by all projects and processes of this home.
 """

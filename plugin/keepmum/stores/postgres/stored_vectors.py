@@ -78,9 +78,9 @@ def mix(db: Database, tenant: int, numbers: Iterable[int]) -> None:
             continue
         mixed = arrays.normalised(own[seq])
         for step, weight in enumerate(NEIGHBOUR_WEIGHTS):
-            beside = [arrays.normalised(own[side[step]]) for side in sides if step < len(side) and side[step] in own]
-            if beside:
-                mixed = mixed + np.float32(weight) * np.sum(beside, axis=0) / np.float32(len(beside))
+            nearby = [arrays.normalised(own[side[step]]) for side in sides if step < len(side) and side[step] in own]
+            if nearby:
+                mixed = mixed + np.float32(weight) * np.sum(nearby, axis=0) / np.float32(len(nearby))
         db.run(
             "UPDATE vectors SET mixed = %s::real[]::halfvec WHERE tenant = %s AND seq = %s",
             arrays.normalised(mixed).tolist(), tenant, seq,
