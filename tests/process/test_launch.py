@@ -63,7 +63,7 @@ def test_a_runtime_of_the_same_interpreter_is_not_started(launch: Launch, home: 
     python = _runtime(home, "")
     python.unlink()
     python.symlink_to(os.path.realpath(sys.executable))
-    assert launch("--version", options=("-X", "importtime")).stderr.count("keepmum_hooks.places") == 1
+    assert launch("--version", options=("-X", "importtime")).stderr.count("keepmum_hooks.home") == 1
 
 
 def _truncate(cache: Path) -> None:

@@ -20,7 +20,7 @@ _WHY = 500  # characters
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    allow = commands.add_parser("allow", help="accept a refused text as harmless; for people, at a terminal")
+    allow = commands.add_parser("allow")
     allow.add_argument("fingerprint", nargs="?", metavar="FINGERPRINT", help="the fingerprint in the refusal")
     allow.add_argument("--why", metavar="TEXT", help="the reason, shown in the list")
     how = allow.add_mutually_exclusive_group()

@@ -29,7 +29,7 @@ _STEP = 100  # memories between two progress updates
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    audit = commands.add_parser("audit", help="scan stored memories, or files, for secrets")
+    audit = commands.add_parser("audit")
     audit.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; default: the store")
     audit.add_argument("--json", action="store_true", help="print every finding as JSON")
     how = audit.add_mutually_exclusive_group()

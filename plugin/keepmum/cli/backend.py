@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("backend", help="where memories are stored: list, use, test")
+    command = commands.add_parser("backend")
     command.add_argument(
         "action", nargs="?", default="list", choices=("list", "use", "test"), help="what to do; default: list"
     )

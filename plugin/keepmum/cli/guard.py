@@ -21,7 +21,6 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
     guard = commands.add_parser(
         "guard",
-        help="refuse secrets in writes to another MCP server: `guard -- COMMAND` runs it, `guard add` sets it up",
         usage=USAGE.removeprefix("usage: ").rstrip(),
     )
     guard.add_argument(

@@ -11,9 +11,23 @@ from collections.abc import Sequence
 
 from keepmum_hooks import event, main
 
-__all__ = ["run"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from keepmum.cli import console
+
+__all__ = ["register", "run"]
 
 _USAGE = f"usage: keepmum hook {'|'.join(event.KINDS)} --client NAME"
+
+
+def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add what clients start to a parser, for help and documentation; `main` runs them without a parser."""
+    commands.add_parser("mcp")
+    hook = commands.add_parser("hook")
+    hook.add_argument("event", metavar="EVENT", help="stop, session-start or guard")
+    hook.add_argument("--client", metavar="NAME", help="the client that starts it", required=True)
 
 
 def run(words: Sequence[str]) -> int:

@@ -21,13 +21,13 @@ _LONGEST = 5_000  # characters read from standard input
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    login = commands.add_parser("login", help="store a key for a team server; reads it from the terminal or a pipe")
+    login = commands.add_parser("login")
     login.add_argument("server", metavar="URL", help="the address of the server, such as https://memory.example")
     login.set_defaults(run=_login)
-    logout = commands.add_parser("logout", help="remove the key for a server")
+    logout = commands.add_parser("logout")
     logout.add_argument("server", metavar="URL", nargs="?", help="default: the configured server")
     logout.set_defaults(run=_logout)
-    whoami = commands.add_parser("whoami", help="show the configured server, the source of its key, and its status")
+    whoami = commands.add_parser("whoami")
     whoami.set_defaults(run=_whoami)
 
 

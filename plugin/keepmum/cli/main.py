@@ -6,14 +6,11 @@ first request to the model after a second or two, with the tools it has by then.
 
 from __future__ import annotations
 
-import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from keepmum_scanner import Finding
+    from collections.abc import Sequence
 
 __all__ = ["main", "run"]
 
@@ -38,26 +35,18 @@ def main(argv: Sequence[str]) -> int:
         from keepmum.cli import hook
 
         return hook.run(argv[1:])
+    from keepmum.cli import commands
+
+    if (status := commands.answer(argv)) is not None:
+        return status
     _use_utf8()
     if argv[:1] == ["scan"]:
-        return _scan(list(argv[1:]))
+        from keepmum.cli import scan
+
+        return scan.run(argv[1:])
     from keepmum.cli import parser
 
     return parser.run(argv)
-
-
-def _scan(argv: list[str]) -> int:
-    """Run the scanner; the status of a damaged one is 2, because 1 means that a secret was found."""
-    try:
-        from keepmum_scanner import cli as scanner
-
-        scan = _scanner()
-    except Exception as error:  # noqa: BLE001 - a damaged file raises anything
-        sys.stderr.write(
-            f"keepmum: the scanner is damaged ({type(error).__name__}), nothing was scanned; run `keepmum doctor`\n"
-        )
-        return 2
-    return scanner.main(argv, scan, "keepmum scan")
 
 
 def _use_utf8() -> None:
@@ -69,17 +58,3 @@ def _use_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def _scanner() -> Callable[[str], Sequence[Finding]]:
-    """The scanner, without the findings that the user has allowed."""
-    from keepmum_hooks import places
-
-    home = places.home(os.environ)
-    if home is None or not os.path.exists(os.path.join(home, "allow.toml")):
-        from keepmum_scanner import scan
-
-        return scan
-    from keepmum.workspace import allowlist
-
-    return allowlist.AllowlistScanner(home)

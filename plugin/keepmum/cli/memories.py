@@ -30,7 +30,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _add_remember(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("remember", help="store a memory")
+    command = commands.add_parser("remember")
     command.add_argument("text", nargs="*", metavar="TEXT", help="the memory; default: standard input")
     command.add_argument("--title", help="a headline; default: the first line")
     command.add_argument("--key", help="a stable name; writing to it again replaces the memory")
@@ -54,7 +54,7 @@ def _add_remember(commands: console.Subparsers[argparse.ArgumentParser]) -> None
 
 
 def _add_recall(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("recall", help="search memories, or list the latest")
+    command = commands.add_parser("recall")
     command.add_argument("query", nargs="*", metavar="QUERY", help="a question or keywords")
     command.add_argument(
         "--kind", action="append", default=[], choices=KINDS, dest="kinds", metavar="KIND", help="repeatable"
@@ -73,7 +73,7 @@ def _add_recall(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _add_load(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("load", help="show memories in full")
+    command = commands.add_parser("load")
     command.add_argument("ids", nargs="+", metavar="ID", help="an id, an id prefix, or a key")
     command.add_argument("--history", action="store_true", help="also show earlier versions")
     command.add_argument("--json", action="store_true", help="print every field as JSON")
@@ -81,7 +81,7 @@ def _add_load(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _add_forget(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("forget", help="remove memories; --undo works for 30 days")
+    command = commands.add_parser("forget")
     command.add_argument("ids", nargs="*", metavar="ID", help="an id, an id prefix, or a key")
     command.add_argument("--query", help="every word must occur")
     command.add_argument("--tag", action="append", default=[], dest="tags", metavar="TAG", help="all of these")
@@ -96,7 +96,7 @@ def _add_forget(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _add_resume(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser("resume", help="summarise what is needed to continue this project")
+    command = commands.add_parser("resume")
     command.add_argument("--tokens", type=console.positive, default=1500, help="maximum length; default: 1500")
     command.set_defaults(run=_resume)
 

@@ -17,7 +17,7 @@ _EVERY = 1000  # memories between two progress messages
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("migrate", help="copy memories from one store into another; run again to resume")
+    command = commands.add_parser("migrate")
     command.add_argument("source", choices=STORES, metavar="FROM", help="the store to copy from")
     command.add_argument(
         "target",

@@ -20,7 +20,7 @@ _SOURCES = "cache, package or hub"
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    model = commands.add_parser("model", help="install, check or remove the embedding model for vector search")
+    model = commands.add_parser("model")
     model.set_defaults(run=_status, json=False)
     verbs = model.add_subparsers(title="commands", metavar="COMMAND", help="default: status")
     install = verbs.add_parser("install", help="download it (84 MB, once), verify it, and convert it for this machine")

@@ -26,7 +26,7 @@ _SHORTEST = 6  # characters of an id prefix
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("outbox", help="writes that are queued for a server, or that it refused")
+    command = commands.add_parser("outbox")
     command.add_argument(
         "action",
         nargs="?",

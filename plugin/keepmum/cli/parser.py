@@ -7,143 +7,58 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from keepmum.cli import (
-    allow,
-    audit,
-    backend,
-    console,
-    guard,
-    login,
-    memories,
-    migrate,
-    model,
-    outbox,
-    promote,
-    review,
-    standup,
-    switches,
-    transfer,
-)
-from keepmum.cli import (
-    help as helptext,
-)
-from keepmum.core import masking
+from keepmum.cli import console
+from keepmum.cli import help as helptext
+from keepmum.cli.commands import ALIASES, COMMANDS, answer, module_of, suggestion
 from keepmum.core.errors import KeepmumError
-from keepmum.core.memory import JsonValue
 from keepmum.core.version import VERSION
-from keepmum.workspace import allowlist, project, settings, toml_file
-from keepmum.workspace.resolve import resolve
 
-__all__ = ["GROUPS", "Probes", "build_parser", "run"]
+__all__ = ["build_parser", "run"]
 
 _INTERRUPTED = 130
-GROUPS = {
-    "memories": ("remember", "recall", "load", "forget", "resume", "standup", "review"),
-    "secrets": ("scan", "audit", "allow", "guard"),
-    "transfer": ("export", "import", "promote", "demote", "migrate"),
-    "team server": ("backend", "login", "logout", "whoami", "outbox"),
-    "vector search": ("model", "reembed"),
-    "this installation": ("status", "doctor", "on", "off", "install", "uninstall"),
-    "started by clients": ("mcp", "hook"),
-}
 
 
 def run(argv: Sequence[str]) -> int:
     """Run one command and return its exit status; without a command, print the help."""
-    root, known = build_parser(), [name for names in GROUPS.values() for name in names]
+    if (status := answer(argv)) is not None:
+        return status
     if argv[:1] == ["help"]:
         argv = [*argv[1:2], "--help"]
-    if argv and not argv[0].startswith("-") and argv[0] not in known:
-        root.error(helptext.unknown(argv[0], known))
-    arguments, rest = root.parse_known_args(argv or ["--help"])
+    command = ALIASES.get(argv[0], argv[0])
+    if command not in COMMANDS:
+        build_parser(()).error("unrecognized option" if command.startswith("-") else suggestion(command))
+    arguments, rest = build_parser([command]).parse_known_args([command, *argv[1:]])
     if rest:
         arguments.refuse(f"unrecognized arguments: {' '.join(rest)}")  # prints the usage of this command only
     return _guarded(arguments.run, arguments, argv)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; the reference documentation is rendered from it."""
-    root: argparse.ArgumentParser = helptext.Parser(
-        prog="keepmum",
-        usage="keepmum COMMAND ...",
-        description="One memory that coding agents share and that never keeps a secret.",
-    )
-    root.add_argument("--version", action="version", version=f"keepmum {VERSION}", help="show the version and exit")
-    commands = root.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="keepmum")
-    for family in (
-        memories,
-        review,
-        standup,
-        transfer,
-        promote,
-        migrate,
-        audit,
-        allow,
-        login,
-        backend,
-        outbox,
-        switches,
-        guard,
-        model,
-    ):
-        family.register(commands)
-    commands.add_parser("mcp", help="run the MCP server on standard input and output (started by clients)")
-    hook = commands.add_parser("hook", help="run one hook (started by clients)")
-    hook.add_argument("event", metavar="EVENT", help="stop, session-start or guard")
-    hook.add_argument("--client", metavar="NAME", help="the client that starts it", required=True)
-    _add_scan(commands)
-    from keepmum_installers import commands as installers
-
-    installers.register(commands, Probes())
-    root.epilog = (
-        helptext.listed(GROUPS, helptext.describe(commands))
-        + "\n\n`keepmum COMMAND --help` shows the options of a command."
-    )
+def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of these commands, whose modules are imported; the reference is rendered from that of all."""
+    root: argparse.ArgumentParser = helptext.Parser(prog="keepmum", usage="keepmum COMMAND ...", add_help=False)
+    commands = root.add_subparsers(metavar="COMMAND", required=True, prog="keepmum", action=_Commands)
+    for module in dict.fromkeys(map(module_of, names)):
+        importlib.import_module(module).register(commands)
     return root
 
 
-class Probes:
-    """Facts of the core for `keepmum status` and `doctor`, whose package must not import it."""
+class _Commands(console.Subparsers):  # type: ignore[type-arg]  # it is generic for type checkers only
+    """Describes each command by its line in the table of commands."""
 
-    def store(self) -> dict[str, JsonValue]:
-        """Health facts of the store, and how many items are to be reviewed in this project."""
-        with console.Session(notices=False) as memory:  # the facts include the notices
-            facts = memory.health()
-            sound = facts.get("integrity") == "ok"  # a damaged store is reported, and repaired by the next use
-            return {**facts, "review": sum(memory.review_counts().values()) if sound else 0}
-
-    def settings(self) -> list[tuple[str, str, str]]:
-        """Name, value as in a TOML file, and source of every setting in effect."""
-        chosen = resolve(os.environ).settings
-        values = {name: chosen.value_of(name) for name in settings.SETTINGS}
-        texts = {name: "" if value is None else toml_file.literal(value) for name, value in values.items()}
-        return [(name, value, chosen.source_of(name)) for name, value in texts.items()]
-
-    def project(self) -> tuple[str, str, str, str]:
-        """Id, name, root and source of the project of the working folder."""
-        found = resolve(os.environ).project
-        shown = masking.Redactor(allowlist.AllowlistScanner(None), {}).text
-        root, source = (shown(path) if project.holds_key(path) else path for path in (found.root, found.source))
-        return found.id, found.name, root, source
-
-
-def _add_scan(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
-    """Add the command for help and documentation; the scanner parses its own arguments."""
-    scan = commands.add_parser("scan", help="scan files or standard input for secrets; stores nothing")
-    scan.add_argument("paths", nargs="*", metavar="FILE", help="files and folders; default: standard input")
-    scan.add_argument("--explain", action="store_true", help="say what decided about each finding, without the text")
-    scan.add_argument(
-        "--mask", action="store_true", help="print FILE or FILE:LINE with generated text of the same shape"
-    )
-    scan.add_argument("--staged", action="store_true", help="the added lines of what is staged for the next commit")
-    scan.add_argument("--no-ignore", action="store_true", help="in folders, also scan files that git ignores")
-    scan.add_argument("--json", action="store_true", help="print every finding as JSON")
-    scan.add_argument("--sarif", action="store_true", help="print SARIF, for code hosts")
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        """Add a command of the table."""
+        says = COMMANDS[name]
+        options |= {"help": says, "description": f"{says[:1].upper()}{says[1:]}."}
+        command: argparse.ArgumentParser = super().add_parser(name, **options)
+        command.set_defaults(refuse=command.error)
+        return command
 
 
 def _guarded(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace, argv: Sequence[str]) -> int:

@@ -23,8 +23,8 @@ _READERS = {"team": "everybody who has a key for the server", "repo": "everybody
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    promote = commands.add_parser("promote", help="move a memory to the team server or into the repository")
-    demote = commands.add_parser("demote", help="move a memory back from the team server or the repository")
+    promote = commands.add_parser("promote")
+    demote = commands.add_parser("demote")
     for command, choices in ((promote, ("team", "repo")), (demote, ("mine", "repo"))):
         command.add_argument("id", metavar="ID", help="an id, an id prefix, or a key")
         command.add_argument("--to", choices=choices, required=command is promote, help="the new readers")

@@ -26,9 +26,7 @@ _EVERY = 0.1  # seconds between two progress updates
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    review = commands.add_parser(
-        "review", help="decide about memories that contradict or repeat others, are outdated, or come from outside"
-    )
+    review = commands.add_parser("review")
     review.add_argument(
         "--group", action="append", default=[], choices=GROUPS, dest="groups", metavar="GROUP",
         help="repeatable",
@@ -53,9 +51,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     undo = verbs.add_parser("undo", help="undo a decision")
     undo.add_argument("decision", metavar="UNDO", help="what the decision printed")
     undo.set_defaults(run=_undo)
-    reembed = commands.add_parser(
-        "reembed", help="compute the vectors of all memories with the installed model; resumes if interrupted"
-    )
+    reembed = commands.add_parser("reembed")
     reembed.set_defaults(run=_reembed)
 
 

@@ -15,7 +15,7 @@ __all__ = ["register"]
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the command to a parser; it sets `run`."""
-    command = commands.add_parser("standup", help="list recent memories of every project")
+    command = commands.add_parser("standup")
     command.add_argument("--since", default="yesterday", metavar="WHEN", help="default: yesterday; 2026-01-31, 7d")
     command.add_argument("--json", action="store_true", help="print every field as JSON")
     command.set_defaults(run=_run)

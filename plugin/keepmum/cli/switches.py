@@ -27,8 +27,8 @@ _STRONGEST = "KEEPMUM_ENABLED"
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    for word, what in (("off", "disable Keepmum: no tools, no hooks, no briefing"), ("on", "enable it again")):
-        switch = commands.add_parser(word, help=what)
+    for word in ("off", "on"):
+        switch = commands.add_parser(word)
         where = switch.add_mutually_exclusive_group()
         where.add_argument("--project", action="store_true", help="for this project, in its .keepmum.toml")
         where.add_argument("--session", action="store_true", help="for the session of the client that runs this")

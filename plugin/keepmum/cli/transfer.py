@@ -21,13 +21,13 @@ __all__ = ["register"]
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the commands to a parser; each sets `run`."""
-    export = commands.add_parser("export", help="write memories as JSON lines, or as Markdown files")
+    export = commands.add_parser("export")
     export.add_argument("file", nargs="?", metavar="FILE", help="default: standard output")
     export.add_argument("--all", action="store_true", help="every project; default: this one and global memories")
     export.add_argument("--markdown", metavar="FOLDER", help="write one file per memory, in the format of .memories")
     export.set_defaults(run=_export)
 
-    imported = commands.add_parser("import", help="import memories from `export` or other tools; each is scanned")
+    imported = commands.add_parser("import")
     imported.add_argument(
         "path", nargs="?", metavar="PATH", help="a file or folder; default: JSON lines on standard input"
     )

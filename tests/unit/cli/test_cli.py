@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.cli import console
+from keepmum.cli import commands, console
 from keepmum.cli import parser as command_line
 from keepmum.core.errors import ConfirmationNeeded
 from unit.cli.conftest import Command
@@ -133,11 +133,39 @@ def test_commands_run_by_clients_skip_imports_of_other_commands(
     assert done.stdout.splitlines()[-1] == "imported: set()"
 
 
-def test_help_lists_each_command_once() -> None:
+def test_every_command_is_in_the_table() -> None:
     parser = command_line.build_parser()
-    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    grouped = [name for names in command_line.GROUPS.values() for name in names]
-    assert sorted(grouped) == sorted(commands.choices)
+    (registered,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    assert sorted(registered.choices) == sorted(commands.COMMANDS)
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_the_module_of_a_command_registers_it(name: str) -> None:
+    parser = command_line.build_parser([name])
+    (registered,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    assert name in registered.choices
+
+
+def test_an_alias_is_no_command_and_leads_to_one() -> None:
+    assert not commands.ALIASES.keys() & commands.COMMANDS.keys()
+    assert set(commands.ALIASES.values()) <= commands.COMMANDS.keys()
+
+
+def test_help_fits_the_terminal(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, keepmum("--help").out.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["rember"]], ids=lambda words: words[0])
+def test_what_needs_no_parser_imports_nothing_expensive(root: Path, bare_python: list[str], words: list[str]) -> None:
+    folders = [str(root / folder) for folder in ("plugin", "hooks")]
+    code = (
+        f"import __future__, os, sys; sys.path[:0] = {folders!r}; before = set(sys.modules); "
+        f"from keepmum.cli import main; main.main({words!r}); "
+        "print('\\nimported:', sorted(name for name in set(sys.modules) - before if not name.startswith('keepmum')))"
+    )
+    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.splitlines()[-1] == "imported: []"
 
 
 def test_command_help_describes_the_command(keepmum: Command) -> None:

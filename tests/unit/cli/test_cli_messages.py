@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum.cli import console
-from keepmum.cli import help as helptext
-from keepmum.cli.parser import GROUPS
+from keepmum.cli import commands, console
 from keepmum.core.wording import counted
 from unit.cli.conftest import Command
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
-KNOWN = [name for names in GROUPS.values() for name in names]
+KNOWN = list(commands.COMMANDS)
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -35,18 +33,21 @@ def test_help_of_a_command_is_its_own_help(keepmum: Command, command: str) -> No
 
 
 def test_help_of_an_unknown_command_has_a_hint(keepmum: Command) -> None:
-    assert "did you mean `keepmum recall`?" in keepmum("help", "search").err
+    assert "did you mean `keepmum recall`?" in keepmum("help", "query").err
+
+
+def test_help_of_an_alias_is_that_of_the_command(keepmum: Command) -> None:
+    assert keepmum("help", "search") == keepmum("help", "recall")
 
 
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("search", "recall"),
-        ("list", "recall"),
+        ("query", "recall"),
+        ("serach", "recall"),
         ("config", "status"),
-        ("version", "status"),
         ("rember", "remember"),
-        ("delete", "forget"),
+        ("drop", "forget"),
         ("undo", "forget --undo"),
         ("SHOW", "load"),
         ("xyzzy", "help"),
@@ -59,8 +60,8 @@ def test_an_unknown_command_has_a_hint(keepmum: Command, word: str, hint: str) -
 
 
 def test_every_hint_is_a_command() -> None:
-    assert {command.split()[0] for command in helptext._CALLED_ELSEWHERE.values()} <= set(KNOWN)
-    assert not set(helptext._CALLED_ELSEWHERE) & set(KNOWN)
+    assert {command.split()[0] for command in commands._CALLED_ELSEWHERE.values()} <= set(KNOWN)
+    assert not set(commands._CALLED_ELSEWHERE) & {*KNOWN, *commands.ALIASES}
 
 
 # -- commands without an action
