@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from keepmum.core import similarity
 from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.memory import (
     Activity,
@@ -25,7 +26,7 @@ from keepmum.core.memory import (
     Revision,
 )
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Near, Receipt, Redact
 from keepmum.stores.postgres import rows
 from keepmum.stores.postgres.access import Database, Grant, Pool
 from keepmum.stores.postgres.edits import Editor, redact_past
@@ -37,6 +38,7 @@ from keepmum.stores.sqlite.rows import digest, encoded
 __all__ = ["PostgresStore"]
 
 _ACTIVITY_DAYS = 90
+_SHARING = 8  # memories that share words with another one, the latest first
 _CHANGES = 100_000  # numbers of changes that are kept
 _ORDERS: dict[Order, str] = {
     "updated": "m.updated_at DESC, m.id DESC",
@@ -65,9 +67,10 @@ class PostgresStore:
         self._lexical = LexicalSearch(self._tokenizer)
         self._tenants: dict[str, int] = {}  # by project; tenants are never removed or renumbered
         self.capabilities = Capabilities(cannot=_CANNOT)
-        vectors = PostgresVectors(self._acting, self._lexical, self._condition)
+        self._vectors = PostgresVectors(self._acting, self._lexical, self._condition)
         self.features = Features(
-            vector_search=vectors,
+            vector_search=self._vectors,
+            versions=self,
             aging=self,
             maintenance=self,
             erasure=self,
@@ -150,6 +153,24 @@ class PostgresStore:
         with self._acting() as db:
             found = self._lexical.best(db, rows.FIELDS, words, condition, limit)
         return [(rows.from_row(row), row[-1]) for row in found]
+
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
+        """The memories that are similar to one of `memories`: by vectors where it has one, else by shared words."""
+        condition = self._condition(wanted)
+        with self._acting() as db:
+            found, compared = (
+                ([], frozenset[str]())
+                if cosine is None
+                else self._vectors.near_by_vectors(db, [memory.id for memory in memories], condition, cosine, among)
+            )
+            left = [(memory.id, similarity.lookup_terms(memory)) for memory in memories if memory.id not in compared]
+            shared = self._lexical.sharing(db, rows.FIELDS, left, condition, _SHARING)
+        return [
+            *(Near(row[-1], rows.from_row(row), row[-2]) for row in found),
+            *(Near(row[-2], rows.from_row(row), None) for row in shared),
+        ]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         tail = f"ORDER BY {_ORDERS[order]} LIMIT %(limit)s OFFSET %(offset)s"
