@@ -22,7 +22,8 @@ __all__ = ["Database", "Grant", "Pool"]
 _SETTINGS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 _WAIT = 5.0  # seconds for a connection
 _GRANT = (
-    "SELECT set_config('keepmum.read', %s, true), set_config('keepmum.write', %s, true),"
+    "SELECT set_config('keepmum.organisation', %s, true),"
+    " set_config('keepmum.read', %s, true), set_config('keepmum.write', %s, true),"
     " set_config('keepmum.read_organisations', %s, true), set_config('keepmum.write_organisations', %s, true)"
 )
 
@@ -101,7 +102,7 @@ class Pool:
             with self._pool.connection() as connection, connection.transaction():
                 connection.execute(
                     _GRANT,
-                    (_list(read), _list(write), whole if read is None else "", whole if write is None else ""),
+                    (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else ""),
                 )
                 yield Database(connection)
         except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):

@@ -31,6 +31,7 @@ from keepmum.stores.postgres import rows
 from keepmum.stores.postgres.access import Database, Grant, Pool
 from keepmum.stores.postgres.edits import Editor, redact_past
 from keepmum.stores.postgres.review_state import PostgresReviewState
+from keepmum.stores.postgres.team_records import save_claim
 from keepmum.stores.postgres.vectors import PostgresVectors
 from keepmum.stores.postgres.words import LexicalSearch, Tokenizer
 from keepmum.stores.sqlite.rows import digest, encoded
@@ -286,7 +287,9 @@ class PostgresStore:
         states = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
         tenants = self._ensured([*(memory.project for memory in states), *(event.project for event in activity)])
         with self._acting() as db:
-            return Editor(db, self._lexical, tenants).write(changes, activity)
+            purged = Editor(db, self._lexical, tenants).write(changes, activity)
+            save_claim(db, self._grant.organisation, changes)
+        return purged
 
     @contextmanager
     def _acting(self) -> Iterator[Database]:
