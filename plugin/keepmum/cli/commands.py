@@ -52,6 +52,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("logout", "login", "remove the key for a server"),
         ("whoami", "login", "show the configured server, the source of its key, and its status"),
         ("outbox", "outbox", "writes that are queued for a server, or that it refused"),
+        ("serve", "serve", "run the server of a team, over SQLite or PostgreSQL"),
     ),
     "vector search": (
         ("model", "model", "install, check or remove the embedding model for vector search"),

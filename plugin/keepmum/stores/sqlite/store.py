@@ -296,10 +296,12 @@ class SqliteStore:
         }
         given = {term: value for term, value in terms.items() if value is not None}
         actions = [f"action IN ({', '.join('?' * len(wanted.actions))})"] if wanted.actions else []
-        condition = " AND ".join([*given, *actions]) or "TRUE"
+        projects = wanted.projects
+        among = [] if projects is None else [f"coalesce(project, '') IN ({', '.join('?' * len(projects))})"]
+        condition = " AND ".join([*given, *actions, *among]) or "TRUE"
         found = self._query(
             f"SELECT *, seq AS cursor FROM activity WHERE {condition} ORDER BY seq DESC LIMIT ?",
-            (*given.values(), *wanted.actions, limit),
+            (*given.values(), *wanted.actions, *(projects or ()), limit),
         )
         return [Activity(**{name: row[name] for name in _LOGGED}, cursor=str(row["cursor"])) for row in found]
 
