@@ -19,7 +19,7 @@ from keepmum_installers.finding import Finding, note, ok
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import bundle_root, installed
 
-__all__ = ["show_findings", "show_status", "show_trials"]
+__all__ = ["findings", "show_findings", "show_status", "show_trials"]
 
 _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "problem"}
 
@@ -55,6 +55,12 @@ def show_status(probes: doctor.Probes) -> int:
         if source != "default":
             console.say(f"  {setting} = {value}, from {source}")
     return 0
+
+
+def findings(probes: doctor.Probes) -> list[Finding]:
+    """The findings of the doctor, those of one client merged where they are no problem."""
+    root = bundle_root()
+    return list(_brief(doctor.examine(installed(root), root, Machine.this(), probes)))
 
 
 def show_findings(probes: doctor.Probes, *, as_json: bool, verbose: bool = False) -> int:

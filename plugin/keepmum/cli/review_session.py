@@ -25,6 +25,7 @@ __all__ = ["run"]
 _KEYS: dict[str, Decision] = {
     "a": "accept",
     "v": "still-true", "c": "confirm", "w": "wrong", "e": "edit", "m": "merge", "p": "pin", "f": "forget", "s": "later",
+    "b": "both", "o": "put-back",
 }  # fmt: skip
 _MEANINGS = {
     "a": "accept: this file counts as the team's until it changes",
@@ -33,6 +34,8 @@ _MEANINGS = {
     "w": "wrong: to the trash; who writes it again learns it",
     "e": "edit in $EDITOR",
     "m": "merge: the first stays, the second is superseded",
+    "o": "the older value is right: put it back",
+    "b": "both are true",
     "1": "the first is meant",
     "2": "the second is meant",
     "p": "pin: it never fades",

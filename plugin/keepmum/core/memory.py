@@ -193,7 +193,6 @@ class Filter:
     session: str | None = None
     user: str | None = None
     everywhere: bool = False  # all projects, not only this one and the global space
-    projects: tuple[str, ...] | None = None  # of these projects only, whatever else passes; "" is the one of no project
     scopes: tuple[Scope, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
@@ -337,7 +336,6 @@ class LogFilter(NamedTuple):
     actions: tuple[Action, ...] = ()
     memory: str | None = None
     since: int | None = None
-    projects: tuple[str, ...] | None = None  # as in `Filter`
 
 
 class DayCount(NamedTuple):

@@ -23,6 +23,7 @@ __all__ = [
     "Decision",
     "Entry",
     "Group",
+    "Known",
     "Near",
     "entries",
     "item_id",
@@ -30,20 +31,23 @@ __all__ = [
 ]
 
 Group: TypeAlias = Literal[
-    "contradictions", "changed-code", "outside", "unconfirmed", "expiring", "duplicates", "unused"
+    "contradictions", "conflicts", "changed-code", "outside", "unconfirmed", "expiring", "duplicates", "unused"
 ]
-Decision: TypeAlias = Literal["accept", "still-true", "confirm", "wrong", "edit", "merge", "forget", "later", "pin"]
+Decision: TypeAlias = Literal[
+    "accept", "still-true", "confirm", "wrong", "edit", "merge", "put-back", "both", "forget", "later", "pin"
+]
 
 GROUPS: tuple[Group, ...] = get_args(Group)  # what matters most comes first
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 RULE_KINDS: frozenset[Kind] = frozenset({"instruction", "preference", "workflow", "personality"})
 ACTIONS: Mapping[Group, tuple[Decision, ...]] = {  # what can be done about an item; what fits best comes first
-    "contradictions": ("merge", "edit", "wrong", "forget", "later"),
+    "contradictions": ("merge", "edit", "both", "wrong", "forget", "later"),
+    "conflicts": ("still-true", "put-back", "edit", "both", "wrong", "forget", "later"),
     "changed-code": ("still-true", "edit", "wrong", "forget", "later"),
     "outside": ("confirm", "edit", "wrong", "forget", "later"),
     "unconfirmed": ("confirm", "edit", "wrong", "forget", "later"),
     "expiring": ("still-true", "pin", "edit", "wrong", "forget", "later"),
-    "duplicates": ("merge", "edit", "wrong", "forget", "later"),
+    "duplicates": ("merge", "edit", "both", "wrong", "forget", "later"),
     "unused": ("still-true", "pin", "edit", "wrong", "forget", "later"),
 }
 _SOON_DAYS = 14  # before a memory expires or fades
@@ -65,7 +69,7 @@ class Entry(NamedTuple):
     group: Group
     memories: tuple[Outline, ...]  # of two, the newer first
     cosine: float | None = None
-    detail: str = ""  # what changed in the code that is cited
+    detail: str = ""  # what changed in the code that is cited, or who replaced the value of another
 
     @property
     def place(self) -> tuple[int, int, str]:
@@ -75,36 +79,38 @@ class Entry(NamedTuple):
         return GROUPS.index(self.group), -first.updated_at if soon is None else soon, first.id
 
 
-def entries(
-    outlines: Iterable[Outline],
-    similar: Mapping[str, Sequence[Near]],
-    changed: Mapping[str, str],
-    now: int,
-    policy: str,
-) -> list[Entry]:
+class Known(NamedTuple):
+    """What was found out about the memories of a queue, by the id of a memory."""
+
+    similar: Mapping[str, Sequence[Near]]  # the older ones that it is to be compared with, what matters most first
+    changed: Mapping[str, str]  # what changed in the code that it cites
+    replaced: Mapping[str, str]  # who replaced the value that another agent had stored
+
+
+def entries(outlines: Iterable[Outline], known: Known, now: int, policy: str) -> list[Entry]:
     """The items of a queue, unordered; each memory is the first of one item at most.
 
     Args:
         outlines: all active memories.
-        similar: by the id of a memory, the older ones that it is to be compared with, what matters most first.
-        changed: by memory id, what changed in the code that it cites.
+        known: what was found out about them.
         now: the time.
         policy: how memories fade.
     """
     by_id = {outline.id: outline for outline in outlines}
     found = []
     for outline in by_id.values():
-        group: Group | None = "changed-code" if outline.id in changed else _group_of(outline, now, policy)
+        group = _group_of(outline, known, now, policy)
         # Text from outside is first confirmed or removed: it must not be one key away from replacing another memory.
-        known = similar.get(outline.id, ()) if outline.trust != "outside" else ()
-        near = next((each for each in known if each[0] in by_id), None)
-        replaced = by_id.get(outline.supersedes or "")
-        if replaced is not None:
-            found.append(Entry("contradictions", (outline, replaced)))
+        similar = known.similar.get(outline.id, ()) if outline.trust != "outside" else ()
+        near = next((each for each in similar if each[0] in by_id), None)
+        higher = by_id.get(outline.supersedes or "")
+        if higher is not None:
+            found.append(Entry("contradictions", (outline, higher)))
         elif near is not None and (near[2] or group in {None, "unused"}):
             found.append(Entry("contradictions" if near[2] else "duplicates", (outline, by_id[near[0]]), near[1]))
         elif group is not None:
-            found.append(Entry(group, (outline,), None, changed.get(outline.id, "")))
+            details = known.replaced if group == "conflicts" else known.changed
+            found.append(Entry(group, (outline,), None, details.get(outline.id, "")))
     return found
 
 
@@ -123,18 +129,23 @@ def reason(entry: Entry, memories: Sequence[Memory]) -> str:
     return _REASONS[entry.group](entry, memories[0])
 
 
-def _group_of(outline: Outline, now: int, policy: str) -> Group | None:
+def _group_of(outline: Outline, known: Known, now: int, policy: str) -> Group | None:
     """The group of a memory by itself."""
-    if outline.trust == "outside":
-        return "outside"
-    if outline.kind in RULE_KINDS and outline.trust != "person" and outline.confirmed_at is None:
-        return "unconfirmed"
-    if lifecycle.due_change(outline, now + _SOON_DAYS * DAY_MS, policy) is not None:
-        return "expiring"
+    is_rule = outline.kind in RULE_KINDS and outline.trust != "person" and outline.confirmed_at is None
+    groups: Mapping[Group, bool] = {
+        "conflicts": outline.id in known.replaced,
+        "changed-code": outline.id in known.changed,
+        "outside": outline.trust == "outside",
+        "unconfirmed": is_rule,
+        "expiring": lifecycle.due_change(outline, now + _SOON_DAYS * DAY_MS, policy) is not None,
+        "unused": _is_unused(outline, now),
+    }
+    return next((group for group, fits in groups.items() if fits), None)
+
+
+def _is_unused(outline: Outline, now: int) -> bool:
     idle = now - max(_last_use(outline), outline.confirmed_at or 0)
-    if idle > (_STALE_DAYS if outline.access_count else _GRACE_DAYS) * DAY_MS and not outline.pinned:
-        return "unused"
-    return None
+    return idle > (_STALE_DAYS if outline.access_count else _GRACE_DAYS) * DAY_MS and not outline.pinned
 
 
 def _last_use(memory: Memory | Outline) -> int:
@@ -146,6 +157,11 @@ def _of_two(entry: Entry, _: Memory) -> str:
         return "The first was to replace the second, which is trusted more; both were kept for you to decide."
     relation = "contradict each other" if entry.group == "contradictions" else "say nearly the same"
     return f"The two {relation} (similarity {entry.cosine:.2f})."
+
+
+def _of_conflict(entry: Entry, memory: Memory) -> str:
+    about = f" of {memory.key}" if memory.key else ""
+    return f"{entry.detail} replaced the value{about} that another agent had stored."
 
 
 def _of_expiry(_: Entry, memory: Memory) -> str:
@@ -162,6 +178,7 @@ def _of_disuse(_: Entry, memory: Memory) -> str:
 
 _REASONS: Mapping[Group, Callable[[Entry, Memory], str]] = {
     "contradictions": _of_two,
+    "conflicts": _of_conflict,
     "changed-code": lambda entry, _: f"{entry.detail[:1].upper()}{entry.detail[1:]}.",
     "outside": lambda *_: "It comes from outside, and nobody has confirmed it.",
     "unconfirmed": lambda _, memory: f"An agent noted this {memory.kind}, and nobody has confirmed it.",

@@ -18,12 +18,13 @@ from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
 from keepmum.service.freshness import CodeReader, Outdated
+from keepmum.service.listing import SORTS, Lister, Sort
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
 from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
-from keepmum.stores import StaleWrite, Store, StoreSpec, open_store
+from keepmum.stores import Store, StoreSpec, open_store
 from keepmum.stores.base import caveat, holds_scope, known_folders
 from keepmum.workspace.project import UNPLACED, holds_key
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUDIENCES",
+    "SORTS",
     "Choice",
     "Decided",
     "Forgotten",
@@ -46,7 +48,7 @@ __all__ = [
     "ReviewItem",
     "ReviewPage",
     "ServiceOptions",
-    "StaleWrite",
+    "Sort",
     "Wanted",
     "open_service",
 ]
@@ -121,6 +123,11 @@ class MemoryService:
     project_names = _method_of(Reader, Reader.project_names)
     known_roots = _method_of(Reader, Reader.known_roots)
 
+    order = _method_of(Lister, Lister.order)
+    peek = _method_of(Lister, Lister.peek)
+    folders = _method_of(Lister, Lister.folders)
+    near = _method_of(Lister, Lister.near)
+
     freshness = _method_of(CodeReader, CodeReader.freshness)
     remarks = _method_of(CodeReader, CodeReader.remarks)
     outdated = _method_of(CodeReader, CodeReader.outdated)
@@ -145,6 +152,9 @@ class MemoryService:
     mark_wrong = _method_of(Decider, Decider.mark_wrong)
     accept_files = _method_of(Decider, Decider.accept_files)
     edit = _method_of(Decider, Decider.edit)
+    put_back = _method_of(Decider, Decider.put_back)
+    tag = _method_of(Decider, Decider.tag)
+    move_each = _method_of(Decider, Decider.move)
     merge = _method_of(Decider, Decider.merge)
     undo_decision = _method_of(Decider, Decider.undo_decision)
 

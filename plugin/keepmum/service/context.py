@@ -55,9 +55,9 @@ class ServiceOptions(NamedTuple):
 
     place: Place = Place()
     agent: str = "unknown"
-    actor: str = ""  # who is named as author, in history and in the log; by default the agent
     origin: str = "mcp"  # the channel that memories name: mcp, cli, import, library
     trust: Trust = "agent"  # of what is written through this service; decided by the entry point
+    quiet: bool = False  # whether showing a memory logs nothing, not even that a secret in it was masked
     default_scope: Scope = "project"
     policy: str = "ebbinghaus"
     home: str | None = None  # folder of all state; without it no briefing and no migration log is written
@@ -83,7 +83,6 @@ class ServiceContext:
     options: ServiceOptions
     place: Place
     agent: str
-    actor: str
     clock: Callable[[], int]
     masker: masking.Masker
     embeddings: Embeddings
@@ -97,15 +96,12 @@ class ServiceContext:
     def create(cls, store: Store, scan: validation.Scan, options: ServiceOptions) -> ServiceContext:
         """The context of a service that starts at `options.place`.
 
-        Raises: InvalidInput, SecretFound when the name of agent or actor cannot be stored.
+        Raises: InvalidInput, SecretFound when the agent's name cannot be stored.
         """
-        agent = _name_of("agent", options.agent, scan)
-        actor = _name_of("actor", options.actor, scan) if options.actor else agent
-        log = ActivityLog(store, actor, options.clock)
+        agent = _agent_name(options.agent, scan)
+        log = ActivityLog(store, agent, options.clock)
         related = scan.related if isinstance(scan, validation.Scanner) else _related
-        masker = masking.Masker(
-            scan, lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}")), related
-        )
+        masker = masking.Masker(scan, _ignored if options.quiet else _logged_in(log), related)
         sizes = Sizes(store)
         has_briefings = options.home and options.briefing_tokens
         return cls(
@@ -115,7 +111,6 @@ class ServiceContext:
             options=options,
             place=options.place,
             agent=agent,
-            actor=actor,
             clock=options.clock,
             masker=masker,
             embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
@@ -132,7 +127,7 @@ class ServiceContext:
 
     def status_change(self, memory: Memory, status: Status | None, now: int) -> Change:
         """The change that gives a memory another status, or with None removes it."""
-        return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self.actor))
+        return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self.agent))
 
     def entry(self, action: Action, memory: Memory) -> Activity:
         """The log entry of a change; a title that holds a secret is not logged."""
@@ -243,6 +238,14 @@ class ServiceContext:
         return replace(change, embedding=self.embeddings.of_new(after))
 
 
+def _logged_in(log: ActivityLog) -> Callable[[Memory, str], None]:
+    return lambda shown, rules: log.defer(log.entry("masked", shown, f"where it is shown: {rules}"))
+
+
+def _ignored(*_: object) -> None:
+    pass
+
+
 def _related(record: Mapping[str, JsonValue]) -> Sequence[tuple[tuple[str | int | None, ...], str, validation.Finding]]:
     """The findings in related fields, for a scanner of single texts."""
     from keepmum_scanner.records import find_related
@@ -250,10 +253,10 @@ def _related(record: Mapping[str, JsonValue]) -> Sequence[tuple[tuple[str | int 
     return find_related(record)
 
 
-def _name_of(field: str, given: str, scan: validation.Scan) -> str:
-    name = validation.clean(field, given, LIMITS.name, one_line=True) or "unknown"
+def _agent_name(agent: str, scan: validation.Scan) -> str:
+    name = validation.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
     try:
-        validation.refuse_secrets({field: given}, scan)
+        validation.refuse_secrets({"agent": agent}, scan)
     except ScannerFailed:  # nothing can be stored then, but memories can still be listed and forgotten
         return "unknown"
     return name

@@ -23,9 +23,10 @@ from keepmum.workspace.git import repository
 from keepmum.workspace.resolve import Workspace, backend_kind, is_users_server, left_out, resolve, server_of
 from keepmum_hooks import places
 
-__all__ = ["INSTALLED", "moved", "open_memory", "open_session"]
+__all__ = ["DASHBOARD", "INSTALLED", "moved", "open_memory", "open_session"]
 
 INSTALLED: Final = "installed"
+DASHBOARD: Final = "dashboard"  # the channel of what a person writes there
 _NAMES = 4096  # of branches and files, whose verdicts are cached
 
 # Variables in which clients name the session; a key of scope `session` belongs to it.
@@ -42,6 +43,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     trust: Trust = "agent",
     upkeep: bool = True,
     drains: bool | None = None,
+    quiet: bool = False,
     routes: Sequence[str] = (),
     stores: Sequence[str] = (),
     resolved: Workspace | None = None,
@@ -51,8 +53,8 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     With `upkeep`, backups, expiry and briefings run in the background. With `drains`, which defaults to
     `upkeep`, queued writes are sent. `routes` name the store of new memories by scope; the default is the settings',
     and then the memories that Koi's tools have stored in files are read as well.
-    `stores` are opened in any case. `trust` is that of what is written. `resolved` is the result of `resolve`, if the
-    caller has it.
+    `stores` are opened in any case. `trust` is that of what is written; with `quiet`, reads log nothing.
+    `resolved` is the result of `resolve`, if the caller has it.
 
     Raises: SettingsError, StoreError.
     """
@@ -67,9 +69,10 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
         scan,
         ServiceOptions(
             place=_place(environ, chosen, found, session),
-            agent=chosen.agent or agent,
+            agent=agent if origin == DASHBOARD else chosen.agent or agent,  # a person is no agent
             origin=origin,
             trust=trust,
+            quiet=quiet,
             default_scope=validation.one_of("scope", chosen.scope, SCOPES),
             policy=chosen.retention.policy,
             home=places.home(environ),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from keepmum.core.memory import Trust
 
-__all__ = ["AGENT_MARKERS", "trust_of_terminal"]
+__all__ = ["AGENT_MARKERS", "is_agents", "trust_of_terminal"]
 
 # Set by agents in the commands that they run. Those of editors, which people also have in their terminals, are not
 # among them.
@@ -26,5 +26,10 @@ AGENT_MARKERS = (
 
 def trust_of_terminal(environ: Mapping[str, str]) -> Trust:
     """The trust of what this process writes: a person's at a terminal, on input and output, that no agent opened."""
-    by_agent = any(environ.get(name) for name in AGENT_MARKERS)
-    return "person" if not by_agent and os.isatty(0) and os.isatty(1) else "agent"
+    is_terminal = os.isatty(0) and os.isatty(1)
+    return "person" if is_terminal and not is_agents(environ) else "agent"
+
+
+def is_agents(environ: Mapping[str, str]) -> bool:
+    """Whether an agent started this process."""
+    return any(environ.get(name) for name in AGENT_MARKERS)

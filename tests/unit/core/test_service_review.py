@@ -559,4 +559,4 @@ def test_ten_thousand_items_are_counted_and_paged(open_memory: OpenService) -> N
 
 
 def test_every_group_has_a_place_in_the_order() -> None:
-    assert len(set(GROUPS)) == 7
+    assert len(set(GROUPS)) == 8

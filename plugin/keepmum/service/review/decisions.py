@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Unpack
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Unpack
 
 from keepmum.core import ids, lifecycle, serialization, trust, validation
 from keepmum.core.errors import InvalidInput, StoreError
@@ -25,13 +26,15 @@ __all__ = ["Choice", "Decided", "Decider"]
 _CHANGED = "was changed meanwhile; look at it again"
 _LATER = "later:"  # in an undo token, before the id of an item
 _ACCEPTED = "accepted:"  # before the ids of memories
+_CREATED = "created:"  # before the id of a memory that the decision made
+_ANY: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
     """The result of a decision."""
 
-    decision: Decision
+    decision: str  # a `Decision`, or archive, restore, tag
     memories: tuple[Memory, ...]  # those that it changed, as they are now and may be shown
     undo: str  # reverts it (see `undo_decision`)
     queued: int = 0  # writes that wait for a server; 0 when it is done
@@ -79,6 +82,8 @@ class Decider:
             "wrong": lambda: self.mark_wrong(chosen.id, choice.reason, revision=chosen.revision),
             "edit": lambda: self.edit(chosen.id, choice.text or "", revision=chosen.revision),
             "merge": lambda: self._merge(chosen, others[0], choice.text),
+            "put-back": lambda: self.put_back(chosen.id, chosen.revision - 1, revision=chosen.revision),
+            "both": lambda: self._both(found),
             "forget": lambda: self._trash(chosen.id, chosen.revision),
             "later": lambda: self._later(found, choice.until),
             "pin": lambda: self.pin(chosen.id, revision=chosen.revision),
@@ -146,18 +151,78 @@ class Decider:
             state.unmark_wrong([memory.id])
             raise
 
-    def edit(self, reference: str, text: str, *, revision: int | None = None) -> Decided:
-        """Give a memory a new text.
+    def edit(
+        self, reference: str, text: str, *, revision: int | None = None, **fields: Unpack[validation.Fields]
+    ) -> Decided:
+        """Give a memory a new text, and the fields that are given.
 
         Raises: InvalidInput when it is trusted more than what this service's user writes, or is unchanged; SecretFound,
             NotFound, StoreError.
         """
         before = self._active(reference)
         self._require_trust(before)
-        answer = Writer(self.context).revise(before.id, text, revision=revision)
+        answer = Writer(self.context).revise(before.id, text, revision=revision, **fields)
         if answer.action is None:
             raise InvalidInput("text", "is the same as before; nothing was changed")
         return self._decided("edit", [_Step(before, answer.memory)], answer.queued)
+
+    def put_back(self, reference: str, version: int, *, revision: int | None = None) -> Decided:
+        """Give a memory the content that it had in an earlier revision, as a new one.
+
+        Raises: InvalidInput when there is no such revision, or as `edit`; SecretFound, NotFound, StoreError.
+        """
+        memory = self._active(reference)
+        found = [past for past in self.context.store.history(memory.id) if past.revision == version]
+        if not found:
+            raise InvalidInput("version", "is none of this memory's earlier revisions")
+        past = serialization.parse({"trust": trust.first(found[0].before), **found[0].before})
+        return self.edit(
+            memory.id, past.text, revision=memory.revision if revision is None else revision, title=past.title,
+            why=past.why or "", kind=past.kind, tags=past.tags,
+        )  # fmt: skip
+
+    def tag(
+        self,
+        references: Sequence[str],
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        *,
+        expected: Mapping[str, int] = _ANY,
+    ) -> Decided:
+        """Give these memories tags, and take tags from them, in one step; `expected` are revisions by id.
+
+        Raises: InvalidInput, SecretFound, NotFound, StoreError. Nothing is changed then.
+        """
+        added, removed = validation.clean_tags(add), frozenset(validation.clean_tags(remove))
+        self.context.refuse_secrets({"tags": list(added)})
+
+        def tagged(memory: Memory, now: int) -> Memory:
+            tags = validation.clean_tags([*(tag for tag in memory.tags if tag not in removed), *added])
+            after = replace(memory, tags=tags, updated_at=now, updated_by=self.context.agent)
+            self.context.refuse_related(after)
+            return after
+
+        return self._change_each("tag", references, tagged, "updated", expected=expected)
+
+    def move(
+        self,
+        references: Sequence[str],
+        status: Literal["active", "archived", "trashed"],
+        *,
+        expected: Mapping[str, int] = _ANY,
+    ) -> Decided:
+        """Archive these memories, move them to the trash, or bring them back, in one step.
+
+        Raises: InvalidInput, NotFound, StoreError. Nothing is changed then.
+        """
+        if status != "active":
+            action: Action = "archived" if status == "archived" else "trashed"
+            decision = "archive" if status == "archived" else "forget"
+            return self._change_each(decision, references, self._with_status(status), action, expected=expected)
+        done = self._change_each("restore", references, self._brought_back, "restored", expected=expected, former=True)
+        if self._is_person and (state := self.context.store.features.review_state) is not None:
+            state.unmark_wrong([memory.id for memory in done.memories])
+        return done
 
     def merge(self, kept: str, other: str, text: str | None = None) -> Decided:
         """Keep one of two memories, with a new text if one is given; it supersedes the other and gets its key.
@@ -173,7 +238,7 @@ class Decider:
         def attempt() -> Decided:
             now = self.context.clock()
             one, two = self._active(first.id), self._active(second.id)
-            superseded = lifecycle.with_status(two, "superseded", now, self.context.actor)
+            superseded = lifecycle.with_status(two, "superseded", now, self.context.agent)
             after = _next(replace(one, key=one.key or two.key, supersedes=two.id))
             if trust_rank(two.trust) > trust_rank(one.trust):
                 after = self._confirmed(after, now)
@@ -213,8 +278,11 @@ class Decider:
             return ()
         if token.startswith(_ACCEPTED):
             return self._reject_files(token.removeprefix(_ACCEPTED).split(","))
-        steps = [self._reverted(memory, before, after) for memory, before, after in _parsed(token)]
-        self._commit(steps, [("restored", step.after, "") for step in steps])
+        changed, created = _parsed(token)
+        steps = [self._reverted(*each) for each in changed]
+        made = [_Step(memory, self._trashed(memory)) for memory in map(self._active, created)]
+        noted: list[tuple[Action, Memory, str]] = [("restored", step.after, "") for step in steps]
+        self._commit([*steps, *made], [*noted, *(("trashed", step.after, "") for step in made)])
         state = self.context.store.features.review_state
         if state is not None:
             state.unmark_wrong([step.before.id for step in steps])
@@ -276,23 +344,26 @@ class Decider:
     @property
     def _name(self) -> str:
         """Who decides, as memories name it."""
-        return self.context.place.user or self.context.actor
+        return self.context.place.user or self.context.agent
 
     def _confirmed(self, memory: Memory, now: int) -> Memory:
         return replace(memory, trust="person", confirmed_at=now, confirmed_by=self._name)
+
+    def _trashed(self, memory: Memory) -> Memory:
+        return lifecycle.with_status(memory, "trashed", self.context.clock(), self.context.agent)
 
     def _with_status(self, status: Status) -> Callable[[Memory, int], Memory]:
         """The change of a memory's status; its revision is counted by the caller."""
 
         def changed(memory: Memory, now: int) -> Memory:
-            moved = lifecycle.with_status(memory, status, now, self.context.actor)
+            moved = lifecycle.with_status(memory, status, now, self.context.agent)
             return replace(moved, revision=memory.revision)
 
         return changed
 
     def _change(  # noqa: PLR0913, PLR0917 - one place that commits every decision
         self,
-        decision: Decision,
+        decision: str,
         reference: str,
         change: Callable[[Memory, int], Memory],
         action: Action,
@@ -300,16 +371,75 @@ class Decider:
         revision: int | None = None,
     ) -> Decided:
         """Change one memory, again if another process changed it meanwhile; with `revision`, only that one."""
-        memory = self._active(reference)
+        memory = self._active(reference).id
+        expected = {} if revision is None else {memory: revision}
+        return self._change_each(decision, [memory], change, action, detail, expected)
+
+    def _change_each(  # noqa: PLR0913, PLR0917 - as `_change`
+        self,
+        decision: str,
+        references: Sequence[str],
+        change: Callable[[Memory, int], Memory],
+        action: Action,
+        detail: str = "",
+        expected: Mapping[str, int] = _ANY,
+        *,
+        former: bool = False,
+    ) -> Decided:
+        """Change several memories in one transaction; `expected` are revisions by id, `former` are removed ones."""
+        find = self._former if former else self._active
+        memories = list(dict.fromkeys(find(reference).id for reference in references))
 
         def attempt() -> Decided:
-            present = self._active(memory.id)
-            if revision not in {None, present.revision}:
-                raise InvalidInput("id", f"{present.id} {_CHANGED}")
-            step = _Step(present, _next(change(present, self.context.clock())))
-            return self._decided(decision, [step], self._commit([step], [(action, step.after, detail)]))
+            now, steps = self.context.clock(), []
+            for present in map(find, memories):
+                if expected.get(present.id, present.revision) != present.revision:
+                    raise InvalidInput("id", f"{present.id} {_CHANGED}")
+                steps.append(_Step(present, _next(change(present, now))))
+            return self._decided(decision, steps, self._commit(steps, [(action, step.after, detail) for step in steps]))
 
         return self.context.retry(attempt)
+
+    def _former(self, reference: str) -> Memory:
+        """A memory that was removed or has expired.
+
+        Raises: NotFound, Ambiguous, InvalidInput.
+        """
+        memory = lookup.find(self.context, reference, former=True)
+        if memory.is_visible(self.context.clock()):
+            raise InvalidInput("id", f"{memory.id} is active already")
+        return memory
+
+    def _brought_back(self, memory: Memory, now: int) -> Memory:
+        """A removed memory as it is when it is active again; its revision is counted by the caller."""
+        holder = self.context.store.by_key(memory.space, memory.key) if memory.key else None
+        if holder is not None and holder.id != memory.id:
+            raise InvalidInput("key", f"is now held by {holder.id}; forget that one first")
+        active = lifecycle.with_status(memory, "active", now, self.context.agent)
+        return replace(active, superseded_by=None, expires_at=None, revision=memory.revision)
+
+    def _both(self, found: ReviewItem) -> Decided:
+        """State that two memories, or two versions of one, are both true."""
+        first = found.memories[0]
+        if found.group == "conflicts":
+            return self._keep_both(first)
+        if len(found.memories) > 1 and first.supersedes == found.memories[1].id:
+            return self._change(
+                "both", first.id, lambda memory, _: replace(memory, supersedes=None), "updated", "", first.revision
+            )
+        return replace(self._later(found), decision="both")
+
+    def _keep_both(self, present: Memory) -> Decided:
+        """Store the value that a memory had before as a memory of its own, and confirm the present one."""
+        past = next(each for each in self.context.store.history(present.id) if each.revision == present.revision - 1)
+        before = serialization.parse({"trust": trust.first(past.before), **past.before})
+        kept = self.still_true(present.id, revision=present.revision)
+        other = Writer(self.context).remember(
+            before.text, title=before.title, why=before.why or "", kind=before.kind, tags=before.tags,
+            scope=before.scope,
+        )  # fmt: skip
+        new = f",{_CREATED}{other.memory.id}" if other.action == "created" else ""
+        return replace(kept, decision="both", memories=(*kept.memories, other.memory), undo=f"{kept.undo}{new}")
 
     def _commit(self, steps: Sequence[_Step], noted: Sequence[tuple[Action, Memory, str]]) -> int:
         """Apply the steps in one transaction; returns how many writes wait for a server."""
@@ -319,7 +449,7 @@ class Decider:
             *(context.log.entry(action, context.masker.memory(memory), detail) for action, memory, detail in noted),
         ).queued
 
-    def _decided(self, decision: Decision, steps: Sequence[_Step], queued: int) -> Decided:
+    def _decided(self, decision: str, steps: Sequence[_Step], queued: int) -> Decided:
         token = ",".join(f"{step.after.id}:{step.before.revision}:{step.after.revision}" for step in reversed(steps))
         return Decided(decision, self.context.show([step.after for step in steps]), token, queued)
 
@@ -393,13 +523,15 @@ def _with_first(item: ReviewItem, reference: str | None) -> list[Memory]:
     return sorted(item.memories, key=lambda memory: memory is not found[0])
 
 
-def _parsed(token: str) -> list[tuple[str, int, int]]:
-    """Memory, and revisions before and after, of each step of an undo token.
+def _parsed(token: str) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """Memory, and revisions before and after, of each step of an undo token, and the memories that it created.
 
     Raises: InvalidInput.
     """
     try:
-        steps = [part.split(":") for part in token.split(",")]
-        return [(memory, int(before), int(after)) for memory, before, after in steps]
+        parts = token.split(",")
+        created = [part.removeprefix(_CREATED) for part in parts if part.startswith(_CREATED)]
+        steps = [part.split(":") for part in parts if not part.startswith(_CREATED)]
+        return [(memory, int(before), int(after)) for memory, before, after in steps], created
     except ValueError:
         raise InvalidInput("undo", "is not what a decision returned") from None

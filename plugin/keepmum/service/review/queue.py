@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
 from keepmum.core import review
-from keepmum.core.errors import InvalidInput, NotFound
-from keepmum.core.memory import Memory
+from keepmum.core.agents import identify
+from keepmum.core.errors import InvalidInput, NotFound, StoreError
+from keepmum.core.memory import LogFilter, Memory, Outline
 from keepmum.core.review import Decision, Entry, Group
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -23,6 +25,7 @@ __all__ = ["ReviewItem", "ReviewPage", "Reviewer"]
 
 _HOUR_MS = 3_600_000
 _CODE_SECONDS, _PAGE_SECONDS = 10.0, 0.1  # for looking at cited code, before and with a page
+_CONFLICTS = 500  # of the log, that may still be open
 _COMPARED_AT_ONCE = 200  # new memories that one page compares with the others: a tenth of a second
 
 
@@ -125,12 +128,26 @@ class Reviewer:
         if compare != 0:
             pairs.update(compare)
             code.update(_CODE_SECONDS if compare is None else _PAGE_SECONDS)
-        found = review.entries(outlines, pairs.near, code.changed(outlines), now, context.options.policy)
+        known = review.Known(pairs.near, code.changed(outlines), self._replaced(outlines))
+        found = review.entries(outlines, known, now, context.options.policy)
         state = context.store.features.review_state
         hidden = frozenset[str]() if postponed or state is None else state.postponed(now)
         if hidden:
             found = [entry for entry in found if review.item_id(entry) not in hidden]
         return _Queue(found, pairs.unchecked)
+
+    def _replaced(self, outlines: Sequence[Outline]) -> dict[str, str]:
+        """By memory id, the agent whose write was the last change and replaced the value of another agent."""
+        context, revisions = self.context, {each.id: each.revision for each in outlines}
+        found = {}
+        with contextlib.suppress(StoreError):  # a server may have no log
+            for event in context.store.activity(_CONFLICTS, None, LogFilter(actions=("conflict",))):
+                memory = event.memory or ""
+                if memory in revisions and memory not in found:
+                    last = next(iter(context.store.history(memory)), None)
+                    if last is not None and last.action == "conflict" and last.revision + 1 == revisions[memory]:
+                        found[memory] = context.masker.text(identify(last.agent).title)
+        return found
 
     def _items(self, entries: Sequence[Entry]) -> tuple[ReviewItem, ...]:
         """Entries with their memories as they may be shown; those of a memory that was purged since are left out."""

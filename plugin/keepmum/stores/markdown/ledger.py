@@ -33,7 +33,7 @@ _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Memory)}
 
 
 # What a file of others may name as its channel: not one for which a memory is read in another way.
-_CHANNELS = frozenset({"mcp", "cli", "library"})
+_CHANNELS = frozenset({"mcp", "cli", "dashboard", "library"})
 
 
 class _Seen(NamedTuple):

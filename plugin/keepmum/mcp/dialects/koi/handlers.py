@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, open_service, ou
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
 
-__all__ = ["KoiHandlers", "handlers_over", "open_handlers", "tag"]
+__all__ = ["KoiHandlers", "open_handlers", "tag"]
 
 _LIMIT = 10
 _ROUTES = ("project:markdown",)  # the dialect stores files in the repository, whatever is configured
@@ -31,11 +30,6 @@ def open_handlers(context: Context) -> KoiHandlers:
     return KoiHandlers(open_service(context, routes=_ROUTES), context)
 
 
-def handlers_over(service: MemoryService, context: Context) -> KoiHandlers:
-    """Handlers for a client of a team's server."""
-    return KoiHandlers(service, context, environ=None)
-
-
 def tag(text: str) -> str:
     """A tag in Koi's form: lower-case letters and digits, words joined by hyphens."""
     return re.sub(r"[^\w-]", "", re.sub(r"[\s_]+", "-", text.strip().lower())).strip("-")
@@ -46,14 +40,12 @@ class KoiHandlers(JsonHandlers):
 
     _names = MappingProxyType({"text": "content", "title": "content"})
 
-    def __init__(
-        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
-    ) -> None:
+    def __init__(self, service: MemoryService, context: Context) -> None:
         answers: Mapping[str, Answer] = {
             "remember": lambda arguments: self._remember(**arguments),
             "recall": lambda arguments: self._recall(**arguments),
         }
-        super().__init__(service, context, answers, routes=_ROUTES, environ=environ)
+        super().__init__(service, context, answers, routes=_ROUTES)
 
     def _serialised(self, answer: JsonValue) -> str:
         """JSON; an array has one line per memory."""

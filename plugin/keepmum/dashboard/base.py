@@ -1,0 +1,102 @@
+"""What views and verbs work on, and what one answer to a page consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+from keepmum.core.agents import identify
+from keepmum.core.memory import JsonValue
+from keepmum.dashboard.arguments import Arguments, JsonObject
+from keepmum.service import MemoryService
+
+__all__ = ["NO_FACTS", "Check", "Dashboard", "Facts", "View", "Where", "agents_of"]
+
+Where = Literal["page", "panel", "server"]
+_AGENT_FIELDS = frozenset({"agent", "created_by", "updated_by", "from_agent", "to_agent", "picked_up_by"})
+
+
+class Check(NamedTuple):
+    """One line of what the doctor found."""
+
+    level: str  # problem, note, ok, absent
+    about: str
+    says: str
+    next_step: str
+
+
+class Facts(Protocol):
+    """What the dashboard shows and the service does not know."""
+
+    def checks(self) -> Sequence[Check]:
+        """The doctor's checks of this installation."""
+
+    def settings(self) -> Sequence[tuple[str, str, str]]:
+        """Name, value and source of every setting in effect."""
+
+    def allowed(self) -> int:
+        """How many findings of the scanner the user has allowed."""
+
+
+class _NoFacts:
+    def checks(self) -> Sequence[Check]:
+        return ()
+
+    def settings(self) -> Sequence[tuple[str, str, str]]:
+        return ()
+
+    def allowed(self) -> int:
+        return 0
+
+
+NO_FACTS: Facts = _NoFacts()
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """One memory as a person looks at it, and where they do."""
+
+    service: MemoryService
+    where: Where
+    facts: Facts = NO_FACTS
+    memo: dict[str, tuple[object, Any]] = field(default_factory=dict)  # Any: of the function that puts it there
+
+    @property
+    def is_person(self) -> bool:
+        """Whether what is done here counts as a person's statement."""
+        return self.service.context.options.trust == "person"
+
+    def remembered(self, name: str, state: object, compute: Callable[[], Any]) -> Any:  # Any: as `compute`
+        """The value of `compute`, which is called again only when `state` differs from the last time."""
+        known = self.memo.get(name)
+        if known is None or known[0] != state:
+            known = self.memo[name] = (state, compute())
+        return known[1]
+
+
+View = Callable[[Dashboard, Arguments], JsonObject]
+
+
+def agents_of(value: JsonValue) -> JsonObject:
+    """Title and colour of every agent that an answer names."""
+    names: set[str] = set()
+    _collect(value, names)
+    return {name: {"title": (agent := identify(name)).title, "colour": agent.colour} for name in sorted(names)}
+
+
+def _collect(value: JsonValue, names: set[str]) -> None:
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if name in _AGENT_FIELDS and isinstance(item, str):
+                names.add(item)
+            elif name == "agents" and isinstance(item, Mapping):
+                names.update(item)
+            elif name == "agents" and isinstance(item, (list, tuple)):
+                names.update(each for each in item if isinstance(each, str))
+                _collect(item, names)
+            else:
+                _collect(item, names)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, names)

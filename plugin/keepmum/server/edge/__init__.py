@@ -1,1 +1,0 @@
-"""What happens to each request before and after its route: limits, identity, errors."""

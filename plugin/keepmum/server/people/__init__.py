@@ -1,1 +1,0 @@
-"""Who uses the server: principals with roles, and their keys."""
