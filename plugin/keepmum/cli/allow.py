@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 import time
@@ -26,6 +27,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     how = allow.add_mutually_exclusive_group()
     how.add_argument("--list", action="store_true", help="list accepted findings")
     how.add_argument("--revoke", action="store_true", help="remove it from the list")
+    allow.add_argument("--json", action="store_true", help="with --list: print JSON")
     allow.set_defaults(run=_allow, usage_error=allow.error)
 
 
@@ -33,7 +35,7 @@ def _allow(arguments: argparse.Namespace) -> int:
     _check(arguments)
     allowed = allowlist.Allowlist(console.state_home())
     if arguments.list:
-        return _list(allowed)
+        return _list(allowed, as_json=arguments.json)
     _refuse_unless_person()
     if arguments.revoke:
         return _revoke(allowed, arguments.fingerprint)
@@ -47,6 +49,8 @@ def _allow(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Check the combination of arguments; on an error, print the usage and exit with status 2."""
     refuse = arguments.usage_error
+    if arguments.json and not arguments.list:
+        refuse("--json needs --list")
     if arguments.list:
         if arguments.fingerprint or arguments.why:
             refuse("--list takes no other argument")
@@ -75,8 +79,11 @@ def _refuse(reason: str) -> NoReturn:
     raise KeepmumError(f"nothing was changed: {reason}, and only a person at their own terminal can change the list")
 
 
-def _list(allowed: allowlist.Allowlist) -> int:
+def _list(allowed: allowlist.Allowlist, *, as_json: bool) -> int:
     entries = allowed.entries()
+    if as_json:
+        console.print_json([dataclasses.asdict(entry) for entry in entries])
+        return 0
     for entry in entries:
         console.out(f"{entry.fingerprint}  {entry.added}  {entry.why}")
     if not entries:

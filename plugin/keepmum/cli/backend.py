@@ -23,6 +23,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "name", nargs="?", metavar="KIND|URL", help="for use: a kind of store, or the address of a server"
     )
+    command.add_argument("--json", action="store_true", help="with list: print JSON")
     command.set_defaults(run=_run)
 
 
@@ -31,12 +32,15 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.name is None:
             raise InvalidInput("KIND", f"is missing; choose {', '.join(_kinds())} or the address of a server")
         return _use(arguments.name)
-    return _list() if arguments.action == "list" else _test()
+    return _list(as_json=arguments.json) if arguments.action == "list" else _test()
 
 
-def _list() -> int:
+def _list(*, as_json: bool) -> int:
     chosen = resolve(os.environ).settings
     used = backend_kind(chosen)
+    if as_json:
+        console.print_json([{"kind": kind, "used": kind == used, "place": _place(kind, chosen)} for kind in _kinds()])
+        return 0
     for kind in _kinds():
         console.out(f"{'*' if kind == used else ' '} {kind:<10} {_place(kind, chosen)}".rstrip())
     return 0

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["ALIASES", "COMMANDS", "answer", "module_of", "overview", "suggestion"]
+__all__ = ["ABOUT", "ALIASES", "COMMANDS", "answer", "module_of", "overview", "suggestion"]
 
 _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, module, what it does
     "memories": (
@@ -53,6 +53,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("logout", "login", "remove the key for a server"),
         ("whoami", "login", "show the configured server, the source of its key, and its status"),
         ("outbox", "outbox", "writes that are queued for a server, or that it refused"),
+        ("serve", "serve", "run the server of a team, over SQLite or PostgreSQL"),
     ),
     "vector search": (
         ("model", "model", "install, check or remove the embedding model for vector search"),
@@ -69,6 +70,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("off", "switches", "disable Keepmum: no tools, no hooks, no briefing"),
         ("install", "installation", "install Keepmum in the coding agents on this machine"),
         ("uninstall", "installation", "undo what `install` did; memories stay"),
+        ("completion", "completion", "print a script that completes commands in bash, zsh or fish"),
     ),
     "started by clients": (
         ("mcp", "hook", "run the MCP server on standard input and output (started by clients)"),
@@ -123,7 +125,7 @@ _CALLED_ELSEWHERE = {
 }
 _INDENT = 13
 _USAGE = "usage: keepmum COMMAND ...\n"
-_ABOUT = "One memory that coding agents share and that never keeps a secret."
+ABOUT = "One memory that coding agents share and that never keeps a secret."
 _OPTIONS = (("-h, --help", "show this help message and exit"), ("--version", "show the version and exit"))
 _LONGEST_WORD = 20  # that is repeated in a message
 
@@ -153,7 +155,7 @@ def module_of(command: str) -> str:
 def overview() -> str:
     """The help of the program: all commands under their headings, wrapped to the terminal's width."""
     width = _width() - 2
-    lines = [_USAGE, *_wrapped(_ABOUT, width), "", "options:", *(f"  {name:<11}{says}" for name, says in _OPTIONS)]
+    lines = [_USAGE, *_wrapped(ABOUT, width), "", "options:", *(f"  {name:<11}{says}" for name, says in _OPTIONS)]
     for heading, group in _GROUPS.items():
         lines += ["", f"{heading}:"]
         for name, _, says in group:

@@ -26,7 +26,6 @@ __all__ = [
     "create_file",
     "days",
     "err",
-    "is_terminal",
     "memory_count",
     "out",
     "positive",
@@ -198,11 +197,6 @@ def state_home(environ: Mapping[str, str] = os.environ) -> str:
 def print_json(value: object) -> None:
     """Print a value as JSON."""
     out(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def is_terminal() -> bool:
-    """Whether a person reads standard output."""
-    return sys.stdout.isatty()
 
 
 def err(message: str) -> None:

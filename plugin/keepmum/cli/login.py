@@ -28,6 +28,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     logout.add_argument("server", metavar="URL", nargs="?", help="default: the configured server")
     logout.set_defaults(run=_logout)
     whoami = commands.add_parser("whoami")
+    whoami.add_argument("--json", action="store_true", help="print JSON")
     whoami.set_defaults(run=_whoami)
 
 
@@ -81,8 +82,10 @@ def _logout(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _whoami(_: argparse.Namespace) -> int:
+def _whoami(arguments: argparse.Namespace) -> int:
     chosen = resolve(os.environ).settings
+    if arguments.json:
+        return _print_whoami(chosen)
     if backend_kind(chosen) != "rest":
         console.out("Memories are stored on this machine; no server is configured.")
         for origin in _origins():
@@ -100,6 +103,25 @@ def _whoami(_: argparse.Namespace) -> int:
     console.out(f"collection: {facts['collection']}; model {'ready' if facts['model_ready'] else 'not ready'}")
     console.out(f"queued: {facts['queued']}; refused: {facts['refused']}")
     return 0
+
+
+def _print_whoami(chosen: settings.Settings) -> int:
+    """Print as JSON which server is configured, where its key is from, and what it answers."""
+    server = server_of(chosen, os.environ) if backend_kind(chosen) == "rest" else None
+    key = key_for(chosen, os.environ, server.origin) if server else None
+    facts = _facts(server.origin) if server and key else {}
+    console.print_json(
+        {
+            "server": server.origin if server else None,
+            "key_source": key.source if key else None,
+            "keys_for": _origins(),
+            **{
+                name: facts.get(name)
+                for name in ("reached", "problem", "collection", "model_ready", "queued", "refused")
+            },
+        }
+    )
+    return 0 if server is None or facts.get("reached") else 1
 
 
 def _facts(origin: str) -> dict[str, JsonValue]:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from keepmum.cli import console
+from keepmum.cli import console, terminal
 from keepmum.core import briefing, serialization, trust
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
@@ -148,13 +148,9 @@ def _recall(arguments: argparse.Namespace) -> int:
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
         shows_reason = arguments.explain or not (found and memory.model_missing)
         lexical_only = memory.lexical_only if arguments.query and shows_reason else ""
-        memories = [match.memory for match in found]
-        elsewhere = memory.elsewhere(memories)
-        remarks = {} if arguments.json else memory.remarks(memories, _PATIENCE)
-        budget = arguments.tokens or memory.recall_tokens
-        answer = briefing.matches(found, elsewhere, budget, explain=arguments.explain, remarks=remarks)
-        memory.note_use(() if arguments.json else answer.used)
-    if arguments.json:
+        answer = None if arguments.json else _answer(memory, found, arguments)
+        memory.note_use(answer.used if answer else ())
+    if answer is None:
         console.print_json(
             [
                 {
@@ -167,20 +163,31 @@ def _recall(arguments: argparse.Namespace) -> int:
                 for one in found
             ]
         )
-    if answer.is_weak and not arguments.json:
-        console.out("No memory matches this query; this is the nearest:")
-    for entry in () if arguments.json else answer.entries:
-        console.out(entry)
+    else:
+        weak = ["No memory matches this query; this is the nearest:"] if answer.is_weak else []
+        terminal.page([*weak, *answer.entries])
     if lexical_only and not empty:
         console.err(f"lexical only: {lexical_only}")
-    shown = len(found if arguments.json else answer.entries)
+    shown = len(answer.entries if answer else found)
     if found and total > shown:
         console.err(f"the latest {shown} of {total:,}; --limit and --tokens show more")
-    elif answer.left_out and not arguments.json:
+    elif answer and answer.left_out:
         console.err(f"{answer.left_out} more left out; --tokens shows more")
     if not found:
         console.err(nothing if empty else "no memories match")
     return 0 if found else 1
+
+
+def _answer(memory: MemoryService, found: Sequence[Match], arguments: argparse.Namespace) -> briefing.Answer:
+    """The matches for a person at a terminal, or as agents read them."""
+    memories = [match.memory for match in found]
+    elsewhere, remarks = memory.elsewhere(memories), memory.remarks(memories, _PATIENCE)
+    if arguments.tokens or not terminal.is_for_person():
+        budget = arguments.tokens or memory.recall_tokens
+        return briefing.matches(found, elsewhere, budget, explain=arguments.explain, remarks=remarks)
+    is_weak = bool(found) and all(match.band == "weak" for match in found)
+    entries = terminal.cards(found, elsewhere, remarks, explain=arguments.explain)
+    return briefing.Answer(tuple(entries), tuple(one.id for one in memories), 0, is_weak)
 
 
 def _load(arguments: argparse.Namespace) -> int:
@@ -270,7 +277,7 @@ def _resume(arguments: argparse.Namespace) -> int:
         count, trusted, nothing = memory.count(), memory.count(trusts=TRUSTED), _nothing(memory)
     if summary:
         # An agent that reads the output needs the frame; a person at a terminal does not.
-        console.out(briefing.unframed(summary) if console.is_terminal() else summary)
+        terminal.page([briefing.unframed(summary) if terminal.is_for_person() else summary])
     else:
         fits = f"no memory fits into {arguments.tokens} tokens; raise --tokens"
         console.err(fits if trusted else _ALL_FROM_OUTSIDE if count else nothing)

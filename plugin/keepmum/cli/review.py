@@ -60,7 +60,7 @@ def _review(arguments: argparse.Namespace) -> int:
         memory.warm(wait=True)
         unchecked = memory.compare()
         is_listed = arguments.json or arguments.list or arguments.all or arguments.limit
-        if not is_listed and sys.stdin.isatty() and console.is_terminal():
+        if not is_listed and sys.stdin.isatty() and sys.stdout.isatty():
             from keepmum.cli import review_session  # here, since no other command needs it
 
             decided, undo = review_session.run(memory, arguments.groups)

@@ -193,6 +193,7 @@ class Filter:
     session: str | None = None
     user: str | None = None
     everywhere: bool = False  # all projects, not only this one and the global space
+    projects: tuple[str, ...] | None = None  # of these projects only, whatever else passes; "" is the one of no project
     scopes: tuple[Scope, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = ()
@@ -336,6 +337,7 @@ class LogFilter(NamedTuple):
     actions: tuple[Action, ...] = ()
     memory: str | None = None
     since: int | None = None
+    projects: tuple[str, ...] | None = None  # as in `Filter`
 
 
 class DayCount(NamedTuple):

@@ -24,7 +24,7 @@ from keepmum.service.read import Reader
 from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
-from keepmum.stores import Store, StoreSpec, open_store
+from keepmum.stores import StaleWrite, Store, StoreSpec, open_store
 from keepmum.stores.base import caveat, holds_scope, known_folders
 from keepmum.workspace.project import UNPLACED, holds_key
 
@@ -49,6 +49,7 @@ __all__ = [
     "ReviewPage",
     "ServiceOptions",
     "Sort",
+    "StaleWrite",
     "Wanted",
     "open_service",
 ]

@@ -55,6 +55,7 @@ class ServiceOptions(NamedTuple):
 
     place: Place = Place()
     agent: str = "unknown"
+    actor: str = ""  # who is named as author, in history and in the log; by default the agent
     origin: str = "mcp"  # the channel that memories name: mcp, cli, import, library
     trust: Trust = "agent"  # of what is written through this service; decided by the entry point
     quiet: bool = False  # whether showing a memory logs nothing, not even that a secret in it was masked
@@ -83,6 +84,7 @@ class ServiceContext:
     options: ServiceOptions
     place: Place
     agent: str
+    actor: str
     clock: Callable[[], int]
     masker: masking.Masker
     embeddings: Embeddings
@@ -96,10 +98,11 @@ class ServiceContext:
     def create(cls, store: Store, scan: validation.Scan, options: ServiceOptions) -> ServiceContext:
         """The context of a service that starts at `options.place`.
 
-        Raises: InvalidInput, SecretFound when the agent's name cannot be stored.
+        Raises: InvalidInput, SecretFound when the name of agent or actor cannot be stored.
         """
-        agent = _agent_name(options.agent, scan)
-        log = ActivityLog(store, agent, options.clock)
+        agent = _name_of("agent", options.agent, scan)
+        actor = _name_of("actor", options.actor, scan) if options.actor else agent
+        log = ActivityLog(store, actor, options.clock)
         related = scan.related if isinstance(scan, validation.Scanner) else _related
         masker = masking.Masker(scan, _ignored if options.quiet else _logged_in(log), related)
         sizes = Sizes(store)
@@ -111,6 +114,7 @@ class ServiceContext:
             options=options,
             place=options.place,
             agent=agent,
+            actor=actor,
             clock=options.clock,
             masker=masker,
             embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
@@ -127,7 +131,7 @@ class ServiceContext:
 
     def status_change(self, memory: Memory, status: Status | None, now: int) -> Change:
         """The change that gives a memory another status, or with None removes it."""
-        return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self.agent))
+        return Change(memory, None if status is None else lifecycle.with_status(memory, status, now, self.actor))
 
     def entry(self, action: Action, memory: Memory) -> Activity:
         """The log entry of a change; a title that holds a secret is not logged."""
@@ -253,10 +257,10 @@ def _related(record: Mapping[str, JsonValue]) -> Sequence[tuple[tuple[str | int 
     return find_related(record)
 
 
-def _agent_name(agent: str, scan: validation.Scan) -> str:
-    name = validation.clean("agent", agent, LIMITS.name, one_line=True) or "unknown"
+def _name_of(field: str, given: str, scan: validation.Scan) -> str:
+    name = validation.clean(field, given, LIMITS.name, one_line=True) or "unknown"
     try:
-        validation.refuse_secrets({"agent": agent}, scan)
+        validation.refuse_secrets({field: given}, scan)
     except ScannerFailed:  # nothing can be stored then, but memories can still be listed and forgotten
         return "unknown"
     return name

@@ -183,7 +183,7 @@ class Writer:
             scope=scope, project=context.place.project, session=context.place.session, user=context.place.user,
             agent=context.agent, origin=context.options.origin, trust=level, created_at=now, updated_at=now,
             git=context.options.checked_out(root) if root else None,
-            created_by=context.agent, updated_by=context.agent,
+            created_by=context.actor, updated_by=context.actor,
         )  # fmt: skip
         sent: dict[str, Any] = dict(fields)
         draft = _Draft(cleaned, _placed(validation.revise(blank, cleaned)), now)
@@ -220,8 +220,8 @@ class Writer:
 
     def _revised(self, draft: _Draft, present: Memory, now: int) -> Memory:
         """The next revision of a memory; the reason for a value that another agent replaces is not one for the new."""
-        after = trust.revised(draft.revised(lifecycle.next_revision(present, now, self.context.agent)), present)
-        is_foreign = present.updated_by != self.context.agent and present.text != after.text
+        after = trust.revised(draft.revised(lifecycle.next_revision(present, now, self.context.actor)), present)
+        is_foreign = present.updated_by != self.context.actor and present.text != after.text
         return replace(after, why=None) if is_foreign and "why" not in draft.fields else after
 
     @staticmethod
@@ -261,12 +261,12 @@ class Writer:
         context = self.context
         action: Action = "created"
         if present is not None:
-            foreign = present.updated_by != context.agent and present.text != after.text
+            foreign = present.updated_by != context.actor and present.text != after.text
             action = "conflict" if foreign and after.key else "updated"
         changes, entries = [], []
         if old is not None and old.id != after.id:
             after = replace(after, supersedes=old.id, trust=trust.of_revision(after, old))
-            superseded = lifecycle.with_status(old, "superseded", now, context.agent)
+            superseded = lifecycle.with_status(old, "superseded", now, context.actor)
             changes.append(Change(old, replace(superseded, superseded_by=after.id)))
             entries.append(context.entry("superseded", old))
         changes.append(Change(present, after))
@@ -278,7 +278,7 @@ class Writer:
         now = self.context.clock()
         if memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is active already")
-        active = lifecycle.with_status(memory, "active", now, self.context.agent)
+        active = lifecycle.with_status(memory, "active", now, self.context.actor)
         restored = self._bring_back(memory, replace(active, trashed_at=None, superseded_by=None, expires_at=None))
         state = self.context.store.features.review_state
         if state is not None and self.context.options.trust == "person":
@@ -293,7 +293,7 @@ class Writer:
         after = replace(
             before,
             updated_at=self.context.clock(),
-            updated_by=self.context.agent,
+            updated_by=self.context.actor,
             revision=memory.revision + 1,
         )
         self.context.refuse_secrets(serialization.texts(after))

@@ -352,3 +352,18 @@ def test_an_agent_cannot_switch_everything_off(keepmum: Command, monkeypatch: py
 
 def test_a_person_switches_everything_off(keepmum: Command) -> None:
     assert keepmum("off").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["backend", "--json"], {"kind", "used", "place"}),
+        (["whoami", "--json"], {"server", "key_source", "keys_for"}),
+        (["allow", "--list", "--json"], set()),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_state_is_printed_as_json(keepmum: Command, words: list[str], names: set[str]) -> None:
+    printed = json.loads(keepmum(*words).out)
+    first = printed[0] if isinstance(printed, list) and printed else printed
+    assert names <= set(first)

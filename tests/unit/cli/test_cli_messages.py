@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
-from keepmum.cli import commands, console
+from keepmum.cli import commands, terminal
 from keepmum.core.wording import counted
 from unit.cli.conftest import Command
 
@@ -210,7 +210,7 @@ def test_resume_shows_a_person_no_frame(keepmum: Command, monkeypatch: pytest.Mo
     keepmum("remember", "The blue pool", "--kind", "decision")
     framed = keepmum("resume").out
     assert framed.startswith("<keepmum-memories>\n")
-    monkeypatch.setattr(console, "is_terminal", lambda: True)
+    monkeypatch.setattr(terminal, "is_for_person", lambda: True)
     plain = keepmum("resume").out
     assert "keepmum-memories" not in plain
     assert "They are data" not in plain

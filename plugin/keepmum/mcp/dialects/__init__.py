@@ -1,7 +1,8 @@
 """The sets of tools that a server can offer, by name. A new one is one package and one line here.
 
-A dialect is a package with a `SURFACE`, cheap to import, and a module `handlers` with `open_handlers`, imported after
-the handshake. Only the chosen dialect is imported, because the others would slow down every handshake.
+A dialect is a package with a `SURFACE`, cheap to import, and a module `handlers`, imported after the handshake, with
+`open_handlers`, and `handlers_over` for a given service. Only the chosen dialect is imported, because the others would
+slow down every handshake.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from keepmum.mcp.surface import Context, Handlers, OpenHandlers
+    from keepmum.service import MemoryService
 
 __all__ = ["DEFAULT", "DIALECTS", "OFF", "Dialects"]
 
@@ -32,6 +34,11 @@ class Dialects:
             return handlers
 
         return _imported(package).SURFACE, open_handlers
+
+    def over(self, name: str, service: MemoryService, context: Context) -> Handlers:
+        """Handlers of a dialect over a given service, for a client that is not on this machine."""
+        handlers: Handlers = _imported(f"{__name__}.{self._packages[name]}.handlers").handlers_over(service, context)
+        return handlers
 
     def __contains__(self, name: str) -> bool:
         return name in self._packages

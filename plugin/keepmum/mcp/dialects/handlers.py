@@ -69,11 +69,12 @@ class DialectHandlers:
     Subclasses implement `_answer` or set `_tools`, and `_content` and `_prompted` if they have resources and prompts.
     `_names` maps fields of the core to the parameters of the dialect's tools, for error messages.
     `routes` and `session` are those that the service was opened with; they are used again when the client moves.
+    `environ` is None for clients of a team's server: its files, settings and notices are not theirs.
     """
 
     _names: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whom it serves, and with what
         self,
         service: MemoryService,
         context: Context,
@@ -81,8 +82,10 @@ class DialectHandlers:
         *,
         routes: Sequence[str] = (),
         session: str = "",
+        environ: Mapping[str, str] | None = os.environ,
     ) -> None:
         self._service = service
+        self._environ = environ
         self._tools = tools or {}
         self._routes = routes
         self._own_session = session
@@ -120,7 +123,8 @@ class DialectHandlers:
 
     def _new_notices(self, context: Context) -> list[str]:
         """The notices that were not shown before; each goes to the client's log, and damage to standard error."""
-        new = [notice for notice in self._service.notices() if notice not in self._shown_notices]
+        notices = () if self._environ is None else self._service.notices()
+        new = [notice for notice in notices if notice not in self._shown_notices]
         self._shown_notices.update(new)
         for notice in new:
             context.log("warning", notice)
@@ -167,9 +171,11 @@ class DialectHandlers:
 
     def roots_changed(self, context: Context) -> None:
         """Move to the session and project of the client's folders, unless a setting names another project."""
+        if self._environ is None:
+            return  # the folders are on another machine
         session = context.session or self._own_session
         self._service = opening.moved(
-            self._service, os.environ, context.agent, context.roots, session=session, routes=self._routes
+            self._service, self._environ, context.agent, context.roots, session=session, routes=self._routes
         )
         self._read_switch(context)
 
@@ -179,7 +185,8 @@ class DialectHandlers:
         Most clients start the server in that folder, and then it offers no tools. A client that names the folder with
         each call has already been offered them.
         """
-        chosen = resolve(os.environ, context.roots, context.session).settings if context.session else None
+        named = context.session and self._environ is not None
+        chosen = resolve(self._environ or {}, context.roots, context.session).settings if named else None
         self._off_by = chosen.source_of("enabled") if chosen is not None and not chosen.enabled else ""
 
     def _refuse_if_off(self) -> None:
@@ -198,7 +205,7 @@ class DialectHandlers:
 class JsonHandlers(DialectHandlers):
     """Tools that return JSON; notices for the user go to the client's log, once each, and damage follows an answer."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as above
         self,
         service: MemoryService,
         context: Context,
@@ -206,8 +213,9 @@ class JsonHandlers(DialectHandlers):
         *,
         routes: Sequence[str] = (),
         session: str = "",
+        environ: Mapping[str, str] | None = os.environ,
     ) -> None:
-        super().__init__(service, context, routes=routes, session=session)
+        super().__init__(service, context, routes=routes, session=session, environ=environ)
         self._answers = answers
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:

@@ -238,7 +238,7 @@ class Decider:
         def attempt() -> Decided:
             now = self.context.clock()
             one, two = self._active(first.id), self._active(second.id)
-            superseded = lifecycle.with_status(two, "superseded", now, self.context.agent)
+            superseded = lifecycle.with_status(two, "superseded", now, self.context.actor)
             after = _next(replace(one, key=one.key or two.key, supersedes=two.id))
             if trust_rank(two.trust) > trust_rank(one.trust):
                 after = self._confirmed(after, now)
@@ -344,7 +344,7 @@ class Decider:
     @property
     def _name(self) -> str:
         """Who decides, as memories name it."""
-        return self.context.place.user or self.context.agent
+        return self.context.place.user or self.context.actor
 
     def _confirmed(self, memory: Memory, now: int) -> Memory:
         return replace(memory, trust="person", confirmed_at=now, confirmed_by=self._name)
@@ -356,7 +356,7 @@ class Decider:
         """The change of a memory's status; its revision is counted by the caller."""
 
         def changed(memory: Memory, now: int) -> Memory:
-            moved = lifecycle.with_status(memory, status, now, self.context.agent)
+            moved = lifecycle.with_status(memory, status, now, self.context.actor)
             return replace(moved, revision=memory.revision)
 
         return changed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from keepmum.stores.postgres.access import Grant, Pool
+from keepmum.stores.grants import Grant
+from keepmum.stores.postgres.access import Pool
 from keepmum.stores.postgres.schema import create_roles, migrate
 from keepmum.stores.postgres.store import PostgresStore
 

@@ -8,34 +8,24 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from keepmum.core.errors import StoreBusy, StoreError
+from keepmum.core.errors import KeyRefused, StoreBusy, StoreError
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.postgres import schema
 
-__all__ = ["Database", "Grant", "Pool"]
+__all__ = ["Database", "Pool"]
 
 _SETTINGS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 _WAIT = 5.0  # seconds for a connection
 _GRANT = (
-    "SELECT set_config('keepmum.read', %s, true), set_config('keepmum.write', %s, true),"
+    "SELECT set_config('keepmum.organisation', %s, true),"
+    " set_config('keepmum.read', %s, true), set_config('keepmum.write', %s, true),"
     " set_config('keepmum.read_organisations', %s, true), set_config('keepmum.write_organisations', %s, true)"
 )
-
-
-class Grant(NamedTuple):
-    """The projects of one organisation that a principal may read and write, by id; None for all of them.
-
-    The id "" is the space of memories that belong to no project.
-    """
-
-    organisation: int
-    read: frozenset[str] | None = None
-    write: frozenset[str] | None = None
 
 
 class Database:
@@ -101,13 +91,13 @@ class Pool:
             with self._pool.connection() as connection, connection.transaction():
                 connection.execute(
                     _GRANT,
-                    (_list(read), _list(write), whole if read is None else "", whole if write is None else ""),
+                    (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else ""),
                 )
                 yield Database(connection)
         except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):
             raise StaleWrite("the memory, its key or its id was changed meanwhile") from None
         except psycopg.errors.InsufficientPrivilege:
-            raise StoreError("this key may not change that project") from None
+            raise KeyRefused("this key may not change that project") from None
         except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, PoolTimeout):
             raise StoreBusy("the database took too long to answer; try again") from None
         except psycopg.OperationalError:

@@ -21,7 +21,20 @@ __all__ = ["Editor", "redact_past"]
 _CONTEXT = 2_000  # characters of each neighbour in the context
 _COUNTED = frozenset({"access_count", "accessed_at"})  # loading counts without a new revision
 _SESSION_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-_CONTEXT_OF = "SELECT substr(text, 1, %s) FROM memories WHERE tenant = %s AND seq = ANY (%s) ORDER BY seq"
+_BESIDE = (
+    f"(SELECT n.seq, substr(n.text, 1, {_CONTEXT}) AS text FROM memories n WHERE m.status = 'active'"
+    " AND n.tenant = m.tenant AND n.session = m.session AND n.space = m.space AND n.status = 'active'"
+    " AND n.seq {} m.seq ORDER BY n.seq {} LIMIT 1)"
+)
+# The context is what the rows before and after it in the session say.
+_UPDATE_CONTEXT = f"""
+UPDATE memories SET context = found.context FROM (
+    SELECT m.seq, coalesce((SELECT string_agg(text, E'\\n' ORDER BY seq) FROM (
+        {_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")}) AS beside), '') AS context
+    FROM memories m WHERE m.tenant = %s AND m.seq = ANY (%s)
+) AS found
+WHERE memories.tenant = %s AND memories.seq = found.seq AND memories.context != found.context RETURNING memories.seq
+"""
 
 
 class Editor:
@@ -72,8 +85,7 @@ class Editor:
                 tenant = self._tenants[after.project or ""]
                 seq = _insert(db, tenant, after)
                 _save_past(db, tenant, after, change.past)
-                self._refresh(tenant, seq, change)
-                self._refresh_context(tenant, {seq, *_neighbours(db, tenant, seq)})
+                self._refresh(tenant, seq, change, {seq, *_neighbours(db, tenant, seq)})
             return
         tenant = self._tenants[before.project or ""]
         seq = _expected(db, tenant, before)
@@ -82,41 +94,34 @@ class Editor:
             for table in ("postings", "vectors", "memories"):
                 db.run(f"DELETE FROM {table} WHERE tenant = %s AND seq = %s", tenant, seq)
             db.run("DELETE FROM history WHERE tenant = %s AND memory = %s", tenant, before.id)
-            self._refresh_context(tenant, nearby)
+            self._refresh_nearby(tenant, nearby)
             return
         _add_history(db, tenant, _revision(before, after, events.get(after.id)))
         target = self._tenants[after.project or ""]
         if target != tenant:
             _move(db, tenant, target, seq, before.id)
-            self._refresh_context(tenant, nearby)
+            self._refresh_nearby(tenant, nearby)
             tenant, nearby = target, set()
         _update(db, tenant, seq, after)
-        self._refresh(tenant, seq, change)
-        self._refresh_context(tenant, {seq, *nearby, *_neighbours(db, tenant, seq)})
+        self._refresh(tenant, seq, change, {seq, *nearby, *_neighbours(db, tenant, seq)})
 
-    def _refresh(self, tenant: int, seq: int, change: Change) -> None:
-        """Update the postings and the vector of a row that was written."""
+    def _refresh(self, tenant: int, seq: int, change: Change, nearby: Collection[int]) -> None:
+        """Update postings and vector of a row that was written, and what the rows `nearby` have of each other."""
         before, after = change.before, change.after
         assert after is not None
-        if before is None or _searched(before) != _searched(after):
-            self._lexical.index(self._db, tenant, seq)
+        is_stale = before is None or _searched(before) != _searched(after)
         if before is None or _embedded(before) != _embedded(after):
             stored_vectors.await_new(self._db, tenant, seq)
         if change.embedding is not None:
             stored_vectors.save(self._db, tenant, seq, change.embedding)
+        self._refresh_nearby(tenant, nearby, [seq] if is_stale else ())
 
-    def _refresh_context(self, tenant: int, numbers: Collection[int]) -> None:
-        """Update the context and the mixed vectors of these rows."""
-        for seq in sorted(numbers):
-            earlier, later = stored_vectors.neighbours(self._db, tenant, seq)
-            texts = self._db.query(_CONTEXT_OF, _CONTEXT, tenant, [*earlier[:1], *later[:1]])
-            context = "\n".join(text for (text,) in texts)
-            if self._db.run(
-                "UPDATE memories SET context = %s WHERE tenant = %s AND seq = %s AND context != %s",
-                context, tenant, seq, context,
-            ):  # fmt: skip
-                self._lexical.index(self._db, tenant, seq)
-        stored_vectors.mix(self._db, tenant, numbers)
+    def _refresh_nearby(self, tenant: int, numbers: Collection[int], stale: Collection[int] = ()) -> None:
+        """Update the context and the mixed vectors of these rows, and the postings of those and of `stale` rows."""
+        ordered = sorted(numbers)
+        changed = self._db.query(_UPDATE_CONTEXT, tenant, ordered, tenant)
+        self._lexical.index(self._db, tenant, sorted({*stale, *(seq for (seq,) in changed)}))
+        stored_vectors.mix(self._db, tenant, ordered)
 
 
 def redact_past(db: Database, redact: Redact) -> None:
@@ -179,7 +184,9 @@ def _move(db: Database, tenant: int, target: int, seq: int, memory: str) -> None
 
 def _neighbours(db: Database, tenant: int, seq: int) -> set[int]:
     """The rows whose context or vector includes a share of this one, as they are in the database now."""
-    return {number for side in stored_vectors.neighbours(db, tenant, seq) for number in side}
+    return {
+        number for sides in stored_vectors.neighbours(db, tenant, [seq]).values() for side in sides for number in side
+    }
 
 
 def _searched(memory: Memory) -> tuple[object, ...]:

@@ -13,7 +13,6 @@ from keepmum.stores.sqlite.rows import digest
 __all__ = ["PostgresReviewState"]
 
 _MARK = ", ".join(WrongMark._fields)
-_BYTES = 2  # per dimension
 _CHANGED = "INSERT INTO changes(tenant, memory) VALUES (%s, '')"  # the queue changes
 
 Acting = Callable[[], AbstractContextManager[Database]]
@@ -69,8 +68,7 @@ class PostgresReviewState:
                 f"SELECT vector, {_MARK} FROM wrong WHERE model = %s AND length(vector) = %s AND space = ANY (%s)",
                 embedding.model, len(embedding.vector), list(spaces),
             )  # fmt: skip
-        matrix = arrays.unpack([row[0] for row in found], len(embedding.vector) // _BYTES)
-        cosines = (matrix @ arrays.unpack_one(embedding.vector)).tolist()
+        cosines = arrays.cosines([row[0] for row in found], embedding.vector)
         near = [(WrongMark(*row[1:]), value) for row, value in zip(found, cosines, strict=True) if value >= cosine]
         return sorted(near, key=lambda pair: -pair[1])
 

@@ -58,6 +58,11 @@ def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
         " OR (m.scope = 'session' AND m.session = %(session)s))",
     ]
     for name, condition, value in (
+        (
+            "projects",
+            "coalesce(m.project, '') = ANY (%(projects)s)",
+            None if wanted.projects is None else list(wanted.projects),
+        ),
         ("scopes", "m.scope = ANY (%(scopes)s)", list(wanted.scopes)),
         ("kinds", "m.kind = ANY (%(kinds)s)", list(wanted.kinds)),
         ("trusts", "m.trust = ANY (%(trusts)s)", list(wanted.trusts)),
@@ -68,7 +73,7 @@ def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
         ("keys", "m.key LIKE %(keys)s", None if wanted.keys is None else keys.to_like(wanted.keys)),
         ("tags", f"m.tag_list {'@>' if wanted.all_tags else '&&'} %(tags)s", list(wanted.tags)),
     ):
-        if value not in (None, []):
+        if value is not None and (value != [] or name == "projects"):
             clauses.append(condition)
             named[name] = value
     return Condition("TRUE" if tenants is None else "m.tenant = ANY (%(tenants)s)", " AND ".join(clauses), named)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from keepmum.core.errors import InvalidInput, StoreError
+from keepmum.core import similarity
+from keepmum.core.errors import InvalidInput, KeyRefused
 from keepmum.core.memory import (
     Activity,
     Change,
@@ -25,11 +26,14 @@ from keepmum.core.memory import (
     Revision,
 )
 from keepmum.core.retention import DAY_MS
-from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Receipt, Redact
+from keepmum.stores.base import EVERY_ENTRY, STORED, Capabilities, Features, Near, Receipt, Redact
+from keepmum.stores.grants import Grant
+from keepmum.stores.guarded import NO_FOLDERS
 from keepmum.stores.postgres import rows
-from keepmum.stores.postgres.access import Database, Grant, Pool
+from keepmum.stores.postgres.access import Database, Pool
 from keepmum.stores.postgres.edits import Editor, redact_past
 from keepmum.stores.postgres.review_state import PostgresReviewState
+from keepmum.stores.postgres.team_records import save_claim
 from keepmum.stores.postgres.vectors import PostgresVectors
 from keepmum.stores.postgres.words import LexicalSearch, Tokenizer
 from keepmum.stores.sqlite.rows import digest, encoded
@@ -37,6 +41,7 @@ from keepmum.stores.sqlite.rows import digest, encoded
 __all__ = ["PostgresStore"]
 
 _ACTIVITY_DAYS = 90
+_SHARING = 8  # memories that share words with another one, the latest first
 _CHANGES = 100_000  # numbers of changes that are kept
 _ORDERS: dict[Order, str] = {
     "updated": "m.updated_at DESC, m.id DESC",
@@ -44,7 +49,6 @@ _ORDERS: dict[Order, str] = {
     "accessed": "m.accessed_at DESC NULLS LAST, m.id DESC",
     "importance": "m.importance DESC, m.updated_at DESC, m.id DESC",
 }
-_CANNOT = {"folders": "a server does not know in which folders of a machine a project is"}
 _LONGEST_CURSOR = 19  # digits, of a 64-bit integer
 _OUTLINE = ", ".join(f"m.{name}" for name in Outline._fields)
 _EVENT = ("at", "agent", "action", "memory", "key", "project", "detail")
@@ -58,16 +62,21 @@ class PostgresStore:
 
     notice = ""
 
-    def __init__(self, pool: Pool, grant: Grant, tokenizer: Tokenizer | None = None) -> None:
+    def __init__(
+        self, pool: Pool, grant: Grant, tokenizer: Tokenizer | None = None, tenants: dict[str, int] | None = None
+    ) -> None:
+        """See `Grant`. Stores of one server share `tokenizer` and `tenants`, the numbers of its projects."""
         self._pool = pool
         self._grant = grant
         self._tokenizer = tokenizer or Tokenizer()
+        self._closes = tokenizer is None
         self._lexical = LexicalSearch(self._tokenizer)
-        self._tenants: dict[str, int] = {}  # by project; tenants are never removed or renumbered
-        self.capabilities = Capabilities(cannot=_CANNOT)
-        vectors = PostgresVectors(self._acting, self._lexical, self._condition)
+        self._tenants = {} if tenants is None else tenants  # by project; they are never removed or renumbered
+        self.capabilities = Capabilities(cannot=NO_FOLDERS)
+        self._vectors = PostgresVectors(self._acting, self._lexical, self._condition)
         self.features = Features(
-            vector_search=vectors,
+            vector_search=self._vectors,
+            versions=self,
             aging=self,
             maintenance=self,
             erasure=self,
@@ -97,7 +106,7 @@ class PostgresStore:
                 )
 
     def log(self, activity: Sequence[Activity]) -> None:
-        if activity:
+        if activity := self._loggable(activity):
             tenants = self._ensured(event.project for event in activity)
             with self._acting() as db:
                 Editor(db, self._lexical, tenants).append(activity)
@@ -151,6 +160,24 @@ class PostgresStore:
             found = self._lexical.best(db, rows.FIELDS, words, condition, limit)
         return [(rows.from_row(row), row[-1]) for row in found]
 
+    def near(
+        self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
+    ) -> list[Near]:
+        """The memories that are similar to one of `memories`: by vectors where it has one, else by shared words."""
+        condition = self._condition(wanted)
+        with self._acting() as db:
+            found, compared = (
+                ([], frozenset[str]())
+                if cosine is None
+                else self._vectors.near_by_vectors(db, [memory.id for memory in memories], condition, cosine, among)
+            )
+            left = [(memory.id, similarity.lookup_terms(memory)) for memory in memories if memory.id not in compared]
+            shared = self._lexical.sharing(db, rows.FIELDS, left, condition, _SHARING)
+        return [
+            *(Near(row[-1], rows.from_row(row), row[-2]) for row in found),
+            *(Near(row[-2], rows.from_row(row), None) for row in shared),
+        ]
+
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
         tail = f"ORDER BY {_ORDERS[order]} LIMIT %(limit)s OFFSET %(offset)s"
         found = self._filtered(f"{rows.FIELDS}", wanted, tail, limit=limit, offset=offset)
@@ -197,6 +224,7 @@ class PostgresStore:
             "at >= %s": wanted.since,
             "seq < %s": int(after) if after else None,
             "action = ANY (%s)": list(wanted.actions) or None,
+            "coalesce(project, '') = ANY (%s)": None if wanted.projects is None else list(wanted.projects),
         }
         given = {term: value for term, value in terms.items() if value is not None}
         with self._acting() as db:
@@ -256,16 +284,20 @@ class PostgresStore:
         }
 
     def close(self) -> None:
-        self._tokenizer.close()
+        if self._closes:
+            self._tokenizer.close()
 
     # -- transactions and tenants
 
     def _write(self, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
         """Apply changes in one transaction; returns the ids that were purged."""
+        activity = self._loggable(activity)
         states = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
         tenants = self._ensured([*(memory.project for memory in states), *(event.project for event in activity)])
         with self._acting() as db:
-            return Editor(db, self._lexical, tenants).write(changes, activity)
+            purged = Editor(db, self._lexical, tenants).write(changes, activity)
+            save_claim(db, self._grant.organisation, changes)
+        return purged
 
     @contextmanager
     def _acting(self) -> Iterator[Database]:
@@ -279,21 +311,26 @@ class PostgresStore:
         with self._pool.acting(reads, writes, organisation) as db:
             yield db
 
+    def _loggable(self, activity: Sequence[Activity]) -> list[Activity]:
+        """The entries about projects that the grant lets be written: a refused search must not stop a write."""
+        allowed = self._grant.write
+        return [event for event in activity if allowed is None or (event.project or "") in allowed]
+
     def _look_up(self, projects: Iterable[str]) -> None:
         """Read the numbers of projects that are not known here."""
         if unknown := sorted({*projects} - {*self._tenants}):
             with self._pool.acting((), (), self._grant.organisation) as db:
                 found = db.query("SELECT name, id FROM known_tenants(%s, %s)", self._grant.organisation, unknown)
-            self._tenants |= dict(found)
+            self._tenants.update(found)
 
     def _ensured(self, projects: Iterable[str | None]) -> dict[str, int]:
         """The numbers of projects, which are created when the grant lets them be written.
 
-        Raises: StoreError.
+        Raises: KeyRefused.
         """
         names = {project or "" for project in projects}
         if self._grant.write is not None and not names <= self._grant.write:
-            raise StoreError("this key may not change that project")
+            raise KeyRefused("this key may not change that project")
         self._look_up(names)
         for name in names - {*self._tenants}:
             with self._pool.acting((), (), self._grant.organisation) as db:

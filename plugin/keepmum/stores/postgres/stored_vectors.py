@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Embedding
@@ -20,15 +21,15 @@ _SIDE = (
     " AND n.status = 'active' AND n.seq {} m.seq ORDER BY n.seq {} LIMIT %s)"
 )
 _NEIGHBOURS = (
-    f"SELECT {_SIDE.format('<', 'DESC')}, {_SIDE.format('>', 'ASC')} FROM memories m"
-    " WHERE m.tenant = %s AND m.seq = %s AND m.status = 'active'"
+    f"SELECT m.seq, {_SIDE.format('<', 'DESC')}, {_SIDE.format('>', 'ASC')} FROM memories m"
+    " WHERE m.tenant = %s AND m.seq = ANY (%s) AND m.status = 'active'"
 )
 
 
-def neighbours(db: Database, tenant: int, seq: int) -> tuple[list[int], list[int]]:
-    """The rows before and after a row in its session, nearest first."""
-    found = db.query(_NEIGHBOURS, _STEPS, _STEPS, tenant, seq)
-    return (found[0][0], found[0][1]) if found else ([], [])
+def neighbours(db: Database, tenant: int, numbers: Sequence[int]) -> dict[int, tuple[list[int], list[int]]]:
+    """For each of these rows that is active, the rows before and after it in its session, nearest first."""
+    found = db.query(_NEIGHBOURS, _STEPS, _STEPS, tenant, list(numbers))
+    return {seq: (earlier, later) for seq, earlier, later in found}
 
 
 def await_new(db: Database, tenant: int, seq: int) -> None:
@@ -64,26 +65,28 @@ def save(db: Database, tenant: int, seq: int, embedding: Embedding, *, replaces:
     )  # fmt: skip
 
 
-def mix(db: Database, tenant: int, numbers: Iterable[int]) -> None:
+def mix(db: Database, tenant: int, numbers: Sequence[int]) -> None:
     """Compute the mixed vectors of these rows."""
-    for seq in sorted(set(numbers)):
-        sides = neighbours(db, tenant, seq)
-        found = db.query(
-            "SELECT seq, own::real[] FROM vectors WHERE tenant = %s AND seq = ANY (%s) AND own IS NOT NULL"
-            " AND model = (SELECT model FROM vectors WHERE tenant = %s AND seq = %s)",
-            tenant, [seq, *sides[0], *sides[1]], tenant, seq,
-        )  # fmt: skip
-        own = {number: np.array(vector, dtype=np.float32) for number, vector in found}
-        if seq not in own:
-            continue
-        mixed = arrays.normalised(own[seq])
-        for step, weight in enumerate(NEIGHBOUR_WEIGHTS):
-            nearby = [arrays.normalised(own[side[step]]) for side in sides if step < len(side) and side[step] in own]
-            if nearby:
-                mixed = mixed + np.float32(weight) * np.sum(nearby, axis=0) / np.float32(len(nearby))
+    beside = neighbours(db, tenant, numbers)
+    needed = {*numbers, *(number for sides in beside.values() for side in sides for number in side)}
+    found = db.query(
+        "SELECT seq, model, own::real[] FROM vectors WHERE tenant = %s AND seq = ANY (%s) AND own IS NOT NULL",
+        tenant, sorted(needed),
+    )  # fmt: skip
+    models = {seq: model for seq, model, _ in found}
+    own = {seq: arrays.normalised(np.array(vector, dtype=np.float32)) for seq, _, vector in found}
+    mixed = {
+        seq: _mixed(
+            own[seq], [[own[one] for one in side if models.get(one) == model] for side in _by_step(beside.get(seq, ()))]
+        )
+        for seq, model in models.items()
+        if seq in numbers
+    }
+    if mixed:
         db.run(
-            "UPDATE vectors SET mixed = %s::real[]::halfvec WHERE tenant = %s AND seq = %s",
-            arrays.normalised(mixed).tolist(), tenant, seq,
+            "UPDATE vectors SET mixed = given.mixed::halfvec FROM unnest(%s::bigint[], %s::text[]) AS given(seq, mixed)"
+            " WHERE vectors.tenant = %s AND vectors.seq = given.seq",
+            list(mixed), [str(vector.tolist()) for vector in mixed.values()], tenant,
         )  # fmt: skip
 
 
@@ -103,3 +106,17 @@ def model_number(db: Database, embedding: Embedding) -> int | None:
             "cannot be compared. Give the model of the embedder that changed another name"
         )
     return int(number)
+
+
+def _by_step(sides: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The next rows on both sides, then the second next ones."""
+    return [[side[step] for side in sides if step < len(side)] for step in range(_STEPS)]
+
+
+def _mixed(own: NDArray[np.float32], nearby: Sequence[Sequence[NDArray[np.float32]]]) -> NDArray[np.float32]:
+    """A vector with a share of its neighbours, which are given by their distance in the session."""
+    mixed = own
+    for weight, beside in zip(NEIGHBOUR_WEIGHTS, nearby, strict=True):
+        if beside:
+            mixed = mixed + np.float32(weight) * np.sum(beside, axis=0) / np.float32(len(beside))
+    return arrays.normalised(mixed)

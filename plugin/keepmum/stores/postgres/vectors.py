@@ -35,6 +35,22 @@ SELECT tenant, seq, -({column} <#> %(vector)s::real[]::halfvec) FROM vectors
 WHERE (tenant, seq) IN (SELECT * FROM unnest(%(tenants_of)s::bigint[], %(rows_of)s::bigint[]))
     AND model = %(model)s AND {column} IS NOT NULL
 """
+_MOST_COMPARED = 10_000  # vectors; more than these take too long for a search that compares ten memories with each
+_SIZE = f"""
+SELECT EXISTS (SELECT 1 FROM vectors m WHERE {{scope}} AND awaited),
+    (SELECT count(*) FROM (SELECT 1 FROM vectors m WHERE {{scope}} LIMIT {_MOST_COMPARED + 1}) AS enough)
+"""
+_AMONG = "(m.tenant, m.seq) IN (SELECT tenant, seq FROM memories WHERE id = ANY (%(among)s))"
+# The given rows with others. Only then the memories are read, since few pairs are similar.
+_ALIKE = f"""
+WITH given AS MATERIALIZED (SELECT tenant, seq, id, own, model FROM memories m JOIN vectors v USING (tenant, seq)
+        WHERE m.id = ANY (%(ids)s) AND own IS NOT NULL),
+    near AS MATERIALIZED (SELECT m.tenant, m.seq, given.id AS given, -(given.own <#> m.own) AS cosine
+        FROM given, vectors m WHERE {{scope}} AND {{others}} AND m.model = given.model AND m.own IS NOT NULL
+        AND (m.tenant, m.seq) != (given.tenant, given.seq) AND -(given.own <#> m.own) >= %(cosine)s)
+SELECT {rows.FIELDS}, near.cosine, near.given FROM near JOIN memories m USING (tenant, seq)
+WHERE {{scope}} AND {{condition}}
+"""
 _PENDING = "FROM vectors v JOIN memories m USING (tenant, seq) WHERE v.awaited OR v.model IS DISTINCT FROM %s"
 
 Acting = Callable[[], AbstractContextManager[Database]]
@@ -91,16 +107,29 @@ class PostgresVectors:
                 for row in db.query(f"SELECT {rows.FIELDS} FROM memories m WHERE tenant = %s AND seq = %s", *place)
             ]
 
-    def duplicates(self, ids: Sequence[str], cosine: float) -> dict[str, tuple[str, float]]:
-        names, matrix = self._own(ids)
-        if len(names) < 2:
-            return {}
-        cosines = np.tril(matrix @ matrix.T, -1)  # of each memory with the earlier ones
-        nearest = cosines.argmax(axis=1)
-        return {
-            names[later]: (names[int(nearest[later])], float(cosines[later, nearest[later]]))
-            for later in np.flatnonzero(cosines.max(axis=1) >= cosine)
-        }
+    def near_by_vectors(
+        self, db: Database, ids: Sequence[str], condition: rows.Condition, cosine: float, among: Sequence[str]
+    ) -> tuple[list[tuple[Any, ...]], frozenset[str]]:
+        """Pairs of one of the memories `ids` and a similar one that passes, by their own texts; and those compared.
+
+        A row is the memory, its cosine, and the id of the other one. None is compared while memories await vectors. In
+        a large project they are compared with those `among` only.
+        """
+        if not ids:
+            return [], frozenset()
+        ((pending, count),) = db.query_named(_SIZE.format(scope=condition.scope), condition.named)
+        if pending:
+            return [], frozenset()
+        compared = db.query(
+            "SELECT m.id FROM memories m JOIN vectors v USING (tenant, seq) WHERE m.id = ANY (%s) AND own IS NOT NULL",
+            list(ids),
+        )
+        others = _AMONG if count > _MOST_COMPARED else "TRUE"
+        found = db.query_named(
+            _ALIKE.format(scope=condition.scope, condition=condition.passes, others=others),
+            {**condition.named, "ids": list(ids), "cosine": cosine, "among": list(among)},
+        )
+        return found, frozenset(name for (name,) in compared)
 
     def neighbours(
         self, ids: Sequence[str], among: Sequence[str], cosine: float, most: int
@@ -156,8 +185,8 @@ class PostgresVectors:
         )  # fmt: skip
         for tenant, seq in found:
             stored_vectors.save(db, tenant, seq, embedding, replaces=True)
-            earlier, later = stored_vectors.neighbours(db, tenant, seq)
-            stored_vectors.mix(db, tenant, [seq, *earlier, *later])
+            beside = stored_vectors.neighbours(db, tenant, [seq])
+            stored_vectors.mix(db, tenant, [seq, *(one for sides in beside.values() for side in sides for one in side)])
         return bool(found)
 
 

@@ -38,6 +38,25 @@ SELECT {{fields}}, sum(greatest(1e-6, ln((size.memories - holders + .5) / (holde
 FROM matched JOIN memories m USING (tenant, seq), size
 WHERE {{scope}} AND {{condition}} GROUP BY {{fields}}, m.tenant, m.seq ORDER BY relevance DESC, m.seq LIMIT %(limit)s
 """
+_STATEMENT = ("title", "text", "identifiers")  # the columns of what a memory says
+_IN_STATEMENT = " OR ".join(
+    f"place BETWEEN {SEARCHED.index(name) * _COLUMN_GAP} AND {(SEARCHED.index(name) + 1) * _COLUMN_GAP - 1}"
+    for name in _STATEMENT
+)
+# The memories that hold every word of a group; `of` is the place of the memory that the group is of.
+_SHARING = f"""
+WITH asked AS (SELECT of, part, word, count(*) OVER (PARTITION BY part) AS words FROM unnest(
+        %(places_of)s::int[], %(groups_of)s::int[], %(words_of)s::text[]) AS given(of, part, word)),
+    held AS MATERIALIZED (SELECT tenant, seq, word FROM postings m WHERE {{scope}} AND word = ANY (%(words)s)
+        AND EXISTS (SELECT 1 FROM unnest(places) AS place WHERE {_IN_STATEMENT})),
+    shared AS (SELECT DISTINCT of, tenant, seq FROM (SELECT of, tenant, seq FROM held JOIN asked USING (word)
+        GROUP BY of, part, tenant, seq, words HAVING count(*) = words) AS whole),
+    found AS (SELECT {{fields}}, (%(ids)s::text[])[of + 1] AS given,
+        row_number() OVER (PARTITION BY of ORDER BY m.seq DESC) AS rank
+        FROM shared JOIN memories m USING (tenant, seq)
+        WHERE {{scope}} AND {{condition}} AND m.id != (%(ids)s::text[])[of + 1])
+SELECT * FROM found WHERE rank <= %(limit)s ORDER BY rank
+"""
 _PHRASES = """
 SELECT tenant, seq, array_agg(word), json_agg(places) FROM postings m
 WHERE {scope} AND word = ANY (%(words)s) GROUP BY tenant, seq HAVING count(*) = %(count)s
@@ -103,16 +122,53 @@ class LexicalSearch:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
-    def index(self, db: Database, tenant: int, seq: int) -> None:
-        """Replace the postings of a memory by those of its present columns."""
-        row = db.query(f"SELECT {', '.join(SEARCHED)} FROM memories WHERE tenant = %s AND seq = %s", tenant, seq)[0]
-        postings, count = self._tokenizer.postings(row)
-        db.run("DELETE FROM postings WHERE tenant = %s AND seq = %s", tenant, seq)
-        db.run_each(
-            "INSERT INTO postings(tenant, word, seq, weight, places) VALUES (%s, %s, %s, %s, %s)",
-            [(tenant, one.word, seq, one.weight, one.places) for one in postings],
-        )
-        db.run("UPDATE memories SET words = %s WHERE tenant = %s AND seq = %s", count, tenant, seq)
+    def index(self, db: Database, tenant: int, numbers: Sequence[int]) -> None:
+        """Replace the postings of these rows by those of their present columns."""
+        if not numbers:
+            return
+        given = list(numbers)
+        found = db.query(f"SELECT seq, {', '.join(SEARCHED)} FROM memories WHERE tenant = %s AND seq = ANY (%s)",
+                         tenant, given)  # fmt: skip
+        by_row = {seq: self._tokenizer.postings(texts) for seq, *texts in found}
+        postings = [(seq, one) for seq, (words, _) in by_row.items() for one in words]
+        db.run("DELETE FROM postings WHERE tenant = %s AND seq = ANY (%s)", tenant, given)
+        db.run(
+            "INSERT INTO postings(tenant, word, seq, weight, places) SELECT %s, word, seq, weight, places::int[]"
+            " FROM unnest(%s::text[], %s::bigint[], %s::real[], %s::text[]) AS given(word, seq, weight, places)",
+            tenant, [one.word for _, one in postings], [seq for seq, _ in postings],
+            [one.weight for _, one in postings], [f"{{{','.join(map(str, one.places))}}}" for _, one in postings],
+        )  # fmt: skip
+        db.run(
+            "UPDATE memories SET words = given.words FROM unnest(%s::bigint[], %s::int[]) AS given(seq, words)"
+            " WHERE tenant = %s AND memories.seq = given.seq",
+            list(by_row), [count for _, count in by_row.values()], tenant,
+        )  # fmt: skip
+
+    def sharing(
+        self,
+        db: Database,
+        fields: str,
+        asked: Sequence[tuple[str, Sequence[Sequence[str]]]],
+        condition: rows.Condition,
+        limit: int,
+    ) -> list[tuple[Any, ...]]:
+        """Up to `limit` memories for each of `asked`, an id and groups of words: those that hold all words of a group.
+
+        The latest come first, and the memory with that id is left out. Rows are `fields`, then the id.
+        """
+        wanted: list[tuple[int, int, str]] = []  # place of the id, number of the group, word
+        groups = [(place, group) for place, (_, groups) in enumerate(asked) for group in groups]
+        for number, (place, group) in enumerate(groups):
+            held = {word for phrase in self._tokenizer.phrases(group) for word in phrase}
+            wanted += [(place, number, word) for word in sorted(held)]
+        if not wanted:
+            return []
+        places, numbers, words = (list(column) for column in zip(*wanted, strict=True))
+        return db.query_named(
+            _SHARING.format(fields=fields, scope=condition.scope, condition=condition.passes),
+            {**condition.named, "ids": [name for name, _ in asked], "places_of": places, "groups_of": numbers,
+             "words_of": words, "words": list({*words}), "limit": limit},
+        )  # fmt: skip
 
     def best(
         self, db: Database, fields: str, asked: Iterable[str], condition: rows.Condition, limit: int

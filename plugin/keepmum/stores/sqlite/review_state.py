@@ -13,7 +13,6 @@ from keepmum.stores.sqlite.lexical import Query
 __all__ = ["SqliteReviewState"]
 
 _MARK = ", ".join(WrongMark._fields)
-_BYTES = 2  # per dimension
 
 
 class SqliteReviewState:
@@ -63,8 +62,7 @@ class SqliteReviewState:
             return []
         from keepmum.stores import vectors
 
-        matrix = vectors.unpack([row["vector"] for row in found], len(embedding.vector) // _BYTES)
-        cosines = (matrix @ vectors.unpack_one(embedding.vector)).tolist()
+        cosines = vectors.cosines([row["vector"] for row in found], embedding.vector)
         near = [(WrongMark(*row[1:]), value) for row, value in zip(map(tuple, found), cosines, strict=True)]
         return sorted((pair for pair in near if pair[1] >= cosine), key=lambda pair: -pair[1])
 

@@ -90,6 +90,9 @@ def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
             " OR (m.scope = 'session' AND m.session IS ?))"
         )
         parameters += [wanted.project, wanted.session]
+    if wanted.projects is not None:
+        clauses.append(_in("coalesce(m.project, '')", wanted.projects))
+        parameters += wanted.projects
     for column, values in (("m.scope", wanted.scopes), ("m.kind", wanted.kinds), ("m.trust", wanted.trusts)):
         if values:
             clauses.append(_in(column, values))

@@ -70,16 +70,19 @@ class SqliteStore:
         *,
         cache: bool = False,
         backed_up: bool = False,
+        along: Callable[[sqlite3.Connection, Sequence[Change]], None] | None = None,
     ) -> None:
         """Open the store: created when it is new, repaired when it is damaged, restored when it was lost.
 
         `refresh` is called before each vector search; a store that is the index of files updates it there. A `cache`
         is created again when it was lost. With `backed_up`, backups are made after the first writes of a day too.
+        `along` writes more in the transaction of each commit.
 
         Raises: StoreError when it can be neither read nor created.
         """
         self._database = Database(path, cache=cache)
         self._backed_up = backed_up
+        self._along = along
         self._query = self._database.query
         self.path = self._database.path
         folder = os.path.join(os.path.dirname(self.path), "cache")
@@ -110,6 +113,11 @@ class SqliteStore:
         return self._database.notice
 
     @property
+    def database(self) -> Database:
+        """The file, for tables that a server keeps in it."""
+        return self._database
+
+    @property
     def identity(self) -> int:
         """A random number of this store; a repair gives it another."""
         found = self._query("SELECT value FROM counters WHERE name = 'identity'", ())
@@ -120,6 +128,8 @@ class SqliteStore:
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         with self._database.writing() as db:
             purged = edits.write(db, changes, activity)
+            if self._along is not None:
+                self._along(db, changes)
         if purged:
             self._database.checkpoint()  # overwrites the purged text in the file now, not with the next checkpoint
         if self._backed_up:
@@ -286,10 +296,12 @@ class SqliteStore:
         }
         given = {term: value for term, value in terms.items() if value is not None}
         actions = [f"action IN ({', '.join('?' * len(wanted.actions))})"] if wanted.actions else []
-        condition = " AND ".join([*given, *actions]) or "TRUE"
+        projects = wanted.projects
+        among = [] if projects is None else [f"coalesce(project, '') IN ({', '.join('?' * len(projects))})"]
+        condition = " AND ".join([*given, *actions, *among]) or "TRUE"
         found = self._query(
             f"SELECT *, seq AS cursor FROM activity WHERE {condition} ORDER BY seq DESC LIMIT ?",
-            (*given.values(), *wanted.actions, limit),
+            (*given.values(), *wanted.actions, *(projects or ()), limit),
         )
         return [Activity(**{name: row[name] for name in _LOGGED}, cursor=str(row["cursor"])) for row in found]
 

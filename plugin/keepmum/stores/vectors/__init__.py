@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from keepmum.stores.vectors.arrays import MAX_EXACT, NEIGHBOUR_WEIGHTS, neighbours, normalised, pack, unpack, unpack_one
+from keepmum.stores.vectors.arrays import (
+    MAX_EXACT,
+    NEIGHBOUR_WEIGHTS,
+    cosines,
+    neighbours,
+    normalised,
+    pack,
+    unpack,
+    unpack_one,
+)
 from keepmum.stores.vectors.matrix import Damaged, Matrix, Row
 
 __all__ = [
@@ -11,6 +20,7 @@ __all__ = [
     "Damaged",
     "Matrix",
     "Row",
+    "cosines",
     "neighbours",
     "normalised",
     "pack",

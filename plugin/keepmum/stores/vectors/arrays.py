@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_EXACT",
     "NEIGHBOUR_WEIGHTS",
+    "cosines",
     "nearest",
     "neighbours",
     "normalised",
@@ -46,6 +47,7 @@ _RESCORED, _RESCORED_PER_RESULT = 10, 20
 _EXCLUDED = np.iinfo(np.uint16).max  # a distance greater than any real one
 _BATCH = 2_048  # rows whose signs are compared at once, so that intermediate results stay in the processor's cache
 _BLOCK = 256  # rows that are compared with all others in one step
+_BYTES = 2  # per dimension of a stored vector
 _SMALLEST = np.finfo(np.float32).tiny
 
 
@@ -78,6 +80,12 @@ def normalised(rows: Vector) -> Vector:
     lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
     scaled: Vector = (rows / np.maximum(lengths, _SMALLEST)).astype(np.float32, copy=False)
     return scaled
+
+
+def cosines(stored: Sequence[bytes], vector: bytes) -> list[float]:
+    """The cosines between stored vectors and another one of the same length."""
+    found: list[float] = products(unpack(stored, len(vector) // _BYTES), unpack_one(vector)).tolist()
+    return found
 
 
 # -- search

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -26,7 +27,7 @@ from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_ser
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Remembered, Wanted
 
-__all__ = ["HackathonHandlers", "open_handlers"]
+__all__ = ["HackathonHandlers", "handlers_over", "open_handlers"]
 
 _FEED = 50
 _RECENT = 30  # actions listed with memories
@@ -54,6 +55,11 @@ def open_handlers(context: Context) -> HackathonHandlers:
     return HackathonHandlers(open_service(context), context)
 
 
+def handlers_over(service: MemoryService, context: Context) -> HackathonHandlers:
+    """Handlers for a client of a team's server."""
+    return HackathonHandlers(service, context, environ=None)
+
+
 class HackathonHandlers(DialectHandlers):
     """Eleven tools over one service; new memories are global, because the design has one memory per user.
 
@@ -62,7 +68,9 @@ class HackathonHandlers(DialectHandlers):
 
     _names = MappingProxyType({"text": "value", "title": "value", "why": "context", "kinds": "type", "kind": "type"})
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(
+        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
+    ) -> None:
         self._rate = RateLimit()
         self._logged: set[str] = set()
         tools = {
@@ -78,7 +86,7 @@ class HackathonHandlers(DialectHandlers):
             "memory-stats": self._stats,
             "cleanup": self._clean_up,
         }
-        super().__init__(service, context, tools)
+        super().__init__(service, context, tools, environ=environ)
 
     def _answer(self, name: str, arguments: dict[str, Any], context: Context) -> str:
         """The result of a tool. Notices follow a text; after JSON they wait for the next one, but are logged.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from keepmum.mcp.dialects.keepmum import prompts, resources
 from keepmum.mcp.surface import Context
 from keepmum.service import Forgotten, MemoryService, Remembered
 
-__all__ = ["MemoryHandlers", "open_handlers"]
+__all__ = ["MemoryHandlers", "handlers_over", "open_handlers"]
 
 _RESUME_TOKENS = 1500
 _ACTIVITY = 50
@@ -45,12 +46,19 @@ def open_handlers(context: Context) -> MemoryHandlers:
     return MemoryHandlers(open_service(context), context)
 
 
+def handlers_over(service: MemoryService, context: Context) -> MemoryHandlers:
+    """Handlers for a client of a team's server."""
+    return MemoryHandlers(service, context, environ=None)
+
+
 class MemoryHandlers(DialectHandlers):
     """The default tools over one service (see `keepmum.mcp.surface.Handlers`)."""
 
     _names = MappingProxyType({"id": "ids", "key": "ids"})
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(
+        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
+    ) -> None:
         tools = {
             "remember": self._remember,
             "recall": self._recall,
@@ -58,7 +66,7 @@ class MemoryHandlers(DialectHandlers):
             "forget": self._forget,
             "resume": self._resume,
         }
-        super().__init__(service, context, tools)
+        super().__init__(service, context, tools, environ=environ)
 
     def _parameters_of(self, tool: str) -> Mapping[str, str]:
         return {"id": "supersedes", "ttl_seconds": "ttl_days"} if tool == "remember" else self._names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, open_service, ou
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted
 
-__all__ = ["KoiHandlers", "open_handlers", "tag"]
+__all__ = ["KoiHandlers", "handlers_over", "open_handlers", "tag"]
 
 _LIMIT = 10
 _ROUTES = ("project:markdown",)  # the dialect stores files in the repository, whatever is configured
@@ -30,6 +31,11 @@ def open_handlers(context: Context) -> KoiHandlers:
     return KoiHandlers(open_service(context, routes=_ROUTES), context)
 
 
+def handlers_over(service: MemoryService, context: Context) -> KoiHandlers:
+    """Handlers for a client of a team's server."""
+    return KoiHandlers(service, context, environ=None)
+
+
 def tag(text: str) -> str:
     """A tag in Koi's form: lower-case letters and digits, words joined by hyphens."""
     return re.sub(r"[^\w-]", "", re.sub(r"[\s_]+", "-", text.strip().lower())).strip("-")
@@ -40,12 +46,14 @@ class KoiHandlers(JsonHandlers):
 
     _names = MappingProxyType({"text": "content", "title": "content"})
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(
+        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
+    ) -> None:
         answers: Mapping[str, Answer] = {
             "remember": lambda arguments: self._remember(**arguments),
             "recall": lambda arguments: self._recall(**arguments),
         }
-        super().__init__(service, context, answers, routes=_ROUTES)
+        super().__init__(service, context, answers, routes=_ROUTES, environ=environ)
 
     def _serialised(self, answer: JsonValue) -> str:
         """JSON; an array has one line per memory."""

@@ -25,7 +25,7 @@ from keepmum.service import MemoryService, Wanted
 from keepmum.workspace.resolve import backend_kind, resolve_folder
 from keepmum.workspace.routing import store_by_scope
 
-__all__ = ["PerUserHandlers", "open_handlers"]
+__all__ = ["PerUserHandlers", "handlers_over", "open_handlers"]
 
 _RECALLED, _LISTED = 10, 20
 _SEARCHED = 200  # matches that are filtered and ranked
@@ -60,6 +60,11 @@ def open_handlers(context: Context) -> PerUserHandlers:
     return PerUserHandlers(open_service(context, routes=_ROUTES), context)
 
 
+def handlers_over(service: MemoryService, context: Context) -> PerUserHandlers:
+    """Handlers for a client of a team's server."""
+    return PerUserHandlers(service, context, environ=None)
+
+
 class PerUserHandlers(JsonHandlers):
     """Seven tools over one service; memories belong to a user and to no project, and are stored on this machine."""
 
@@ -67,7 +72,9 @@ class PerUserHandlers(JsonHandlers):
         {"text": "content", "title": "content", "why": "context", "kind": "category", "user": "userId"}
     )
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(
+        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
+    ) -> None:
         super().__init__(
             service,
             context,
@@ -81,6 +88,7 @@ class PerUserHandlers(JsonHandlers):
                 "MemoryErase": self._as_user(self._erase),
             },
             routes=_ROUTES,
+            environ=environ,
         )
         self._is_model_open = False
 
@@ -162,7 +170,9 @@ class PerUserHandlers(JsonHandlers):
 
     def _has_team_server(self) -> bool:
         """Whether the settings say that memories of all projects are stored at a server."""
-        chosen = resolve_folder(os.environ, self._service.place.root or os.curdir).settings
+        if self._environ is None:
+            return False
+        chosen = resolve_folder(self._environ, self._service.place.root or os.curdir).settings
         return store_by_scope(backend_kind(chosen), chosen.backend.routes)["global"] == "rest"
 
     def _recall(self, user: str, arguments: dict[str, Any]) -> JsonValue:

@@ -16,7 +16,7 @@ from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService
 from keepmum.workspace.resolve import resolve
 
-__all__ = ["SharedHandlers", "open_handlers"]
+__all__ = ["SharedHandlers", "handlers_over", "open_handlers"]
 
 _LIMIT = 10
 _DAYS = 30
@@ -31,13 +31,20 @@ def open_handlers(context: Context) -> SharedHandlers:
     return SharedHandlers(open_service(context), context)
 
 
+def handlers_over(service: MemoryService, context: Context) -> SharedHandlers:
+    """Handlers for a client of a team's server."""
+    return SharedHandlers(service, context, environ=None)
+
+
 class SharedHandlers(DialectHandlers):
     """Seven tools over one service; notices follow a result, as in the default dialect."""
 
     def _parameters_of(self, tool: str) -> Mapping[str, str]:
         return {"id": "ids"} if tool == "load_memories" else self._names
 
-    def __init__(self, service: MemoryService, context: Context) -> None:
+    def __init__(
+        self, service: MemoryService, context: Context, environ: Mapping[str, str] | None = os.environ
+    ) -> None:
         tools = {
             "store_memory": self._store,
             "search_memory": self._search,
@@ -47,7 +54,7 @@ class SharedHandlers(DialectHandlers):
             "delete_memory": self._delete,
             "get_config": self._config,
         }
-        super().__init__(service, context, tools)
+        super().__init__(service, context, tools, environ=environ)
 
     def _store(self, arguments: dict[str, Any]) -> str:
         if not arguments["title"].strip():
@@ -175,7 +182,9 @@ class SharedHandlers(DialectHandlers):
         if self._service.store_kind == "rest":
             facts = self._service.health()
             return str(facts["server"]), str(facts.get("collection", "unknown")), bool(facts.get("model_ready"))
-        path = resolve(os.environ).settings.store.path or ""
+        if self._environ is None:
+            return "this server", "team", self._service.store.features.vector_search is not None
+        path = resolve(self._environ).settings.store.path or ""
         return "this machine", os.path.basename(path), self._service.store.features.vector_search is not None
 
 

@@ -27,7 +27,7 @@ from keepmum.workspace.project import UNPLACED
 from keepmum.workspace.resolve import resolve_folder
 from keepmum_hooks import places
 
-__all__ = ["TokenSaverHandlers", "open_handlers"]
+__all__ = ["TokenSaverHandlers", "handlers_over", "open_handlers"]
 
 _LISTED = 50
 _SEARCHED = 500  # matches that operators filter
@@ -48,12 +48,25 @@ def open_handlers(context: Context) -> TokenSaverHandlers:
     return TokenSaverHandlers(service, context, home, own_session)
 
 
+def handlers_over(service: MemoryService, context: Context) -> TokenSaverHandlers:
+    """Handlers for a client of a team's server, which reads and writes no files for it."""
+    return TokenSaverHandlers(service, context, None, "", environ=None)
+
+
 class TokenSaverHandlers(JsonHandlers):
     """Nine tools over one service."""
 
     _names = MappingProxyType({"text": "value", "title": "value", "data": "value", "ttl_seconds": "ttl"})
 
-    def __init__(self, service: MemoryService, context: Context, home: str, own_session: str) -> None:
+    def __init__(
+        self,
+        service: MemoryService,
+        context: Context,
+        home: str | None,
+        own_session: str,
+        *,
+        environ: Mapping[str, str] | None = os.environ,
+    ) -> None:
         super().__init__(
             service,
             context,
@@ -69,6 +82,7 @@ class TokenSaverHandlers(JsonHandlers):
                 "import_memories": self._import,
             },
             session=own_session,
+            environ=environ,
         )
         self._options = Options(home)
         self._home = home
@@ -136,6 +150,8 @@ class TokenSaverHandlers(JsonHandlers):
             arguments["maxVerbosity"] = arguments.pop("verbosity")
         usual = {name: level for name, level in levels.items() if name not in arguments}
         with contextlib.ExitStack() as stack:
+            if path is not None:
+                self._home_for("project_path")
             service = self._service if path is None else stack.enter_context(self._in_project(path))
             if session:
                 stack.enter_context(service.at(replace(service.place, session=session)))
@@ -155,19 +171,22 @@ class TokenSaverHandlers(JsonHandlers):
         if not os.path.isdir(folder):
             problem = "is not a folder" if os.path.exists(folder) else "does not exist, or cannot be read"
             raise InvalidInput("project_path", f"{problem}; give the path of a project's folder")
-        found = resolve_folder(os.environ, folder, self._service.known_roots())
+        environ = self._environ or {}
+        found = resolve_folder(environ, folder, self._service.known_roots())
         if found.project.id == UNPLACED:
             raise InvalidInput("project_path", "belongs to no project; give the path of a project's folder")
         if found.project.id == place.project or found.project.root == place.root:
             yield self._service
             return
         with opening.open_session(
-            os.environ, self._service.agent, (folder,), session=place.session or "", upkeep=False, resolved=found
+            environ, self._service.agent, (folder,), session=place.session or "", upkeep=False, resolved=found
         ) as service:
             yield service
 
     def _configure(self, arguments: dict[str, Any]) -> JsonValue:
         action = arguments["action"]
+        if action != "get":
+            self._home_for("action")
         if action == "set":
             if "setting" not in arguments or "value" not in arguments:
                 raise InvalidInput("setting", "and value are needed to set one")
@@ -182,6 +201,7 @@ class TokenSaverHandlers(JsonHandlers):
         return {"settings": self._options.all(), "file": self._options.path, "memories": self._service.count()}
 
     def _export(self, arguments: dict[str, Any]) -> JsonValue:
+        self._home_for("output")
         output, pretty = arguments.pop("output", "auto"), arguments.pop("pretty", True)
         # The answer contains the file name.
         validation.refuse_secrets({"output": output}, allowlist.AllowlistScanner(None))
@@ -189,10 +209,11 @@ class TokenSaverHandlers(JsonHandlers):
         return self._write_export(output, self._chosen(_ALL, **arguments), pretty=pretty, with_metadata=with_metadata)
 
     def _import(self, arguments: dict[str, Any]) -> JsonValue:
+        home = self._home_for("file")
         path = os.path.join(self._service.place.root or os.getcwd(), os.path.expanduser(arguments["file"]))
         rows, dry = transfer.read(path), arguments.get("dryRun", False)
         # Only Keepmum writes there; any other file can be anybody's.
-        is_own = is_inside(os.path.realpath(path), os.path.realpath(os.path.join(self._home, "exports")))
+        is_own = is_inside(os.path.realpath(path), os.path.realpath(os.path.join(home, "exports")))
         counts: dict[str, int] = {"imported": 0, "updated": 0, "skipped": 0, "failed": 0}
         errors: list[JsonValue] = []
         not_kept: Counter[str] = Counter()
@@ -216,6 +237,17 @@ class TokenSaverHandlers(JsonHandlers):
         return {**counts, "dry_run": dry, "not_kept": dict(not_kept), "errors": errors, "backup": saved}
 
     # -- parts of tools
+
+    def _home_for(self, field: str) -> str:
+        """Keepmum's home, for a call that needs files or settings there.
+
+        Raises: InvalidInput naming `field` for a client of a team's server.
+        """
+        if self._home is None:
+            raise InvalidInput(
+                field, "names a file or setting of one machine; a team's server has none for you. Nothing was done"
+            )
+        return self._home
 
     def _store(  # noqa: PLR0913 - the parameters of the tool
         self,
@@ -314,7 +346,7 @@ class TokenSaverHandlers(JsonHandlers):
 
     def _write_export(self, output: str, memories: list[Memory], *, pretty: bool, with_metadata: bool) -> JsonValue:
         now = self._service.now()
-        path = transfer.Folders(self._home, self._service.place.root).file(output, now)
+        path = transfer.Folders(self._home_for("output"), self._service.place.root).file(output, now)
         rows: list[JsonValue] = [
             self._row(memory)
             if with_metadata
@@ -330,7 +362,7 @@ class TokenSaverHandlers(JsonHandlers):
         options = self._options.all()
         if not options["autoExportEnabled"]:
             return
-        folders = transfer.Folders(self._home, self._service.place.root)
+        folders = transfer.Folders(self._home_for("output"), self._service.place.root)
         output = options["autoExportPath"]
         try:
             last = transfer.newest(folders.exports) if output == "auto" else os.path.getmtime(folders.file(output, 0))

@@ -64,14 +64,17 @@ PROFILES: Mapping[str, Mapping[str, int]] = {
 class Options:
     """The settings, read from the file each time, because another session may have changed them."""
 
-    def __init__(self, home: str) -> None:
-        self.path = os.path.join(home, _FILE)
+    def __init__(self, home: str | None) -> None:
+        """`home` is None where there is no file; the settings are then the defaults."""
+        self.path = None if home is None else os.path.join(home, _FILE)
 
     def all(self) -> dict[str, Any]:
         """Every setting by name.
 
         Raises: SettingsError when the file cannot be read or is invalid.
         """
+        if self.path is None:
+            return dict(DEFAULTS)
         try:
             with open(self.path, encoding="utf-8") as file:
                 stored = json.load(file)
@@ -117,6 +120,8 @@ class Options:
         )
 
     def _write(self, options: Mapping[str, Any]) -> None:
+        if self.path is None:
+            raise SettingsError("these settings are fixed here; nothing was changed")
         changed = {name: value for name, value in options.items() if value != DEFAULTS[name]}
         try:
             replace_file(self.path, json.dumps(changed, indent=2) + "\n")

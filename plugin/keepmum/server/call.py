@@ -1,0 +1,87 @@
+"""What a route gets and gives: values, without HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from keepmum.core.errors import KeepmumError, NotFound
+from keepmum.core.memory import JsonValue
+from keepmum.server.people.roles import Principal, Role
+from keepmum.service import MemoryService, Place
+from keepmum.service.team import ORGANISATION, Team
+
+__all__ = ["Answer", "Call", "Forbidden", "HttpError"]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_UNKNOWN = "no memory has this key, or an id that begins so; search for it by its content"
+
+
+class HttpError(KeepmumError):
+    """An answer that a route chooses itself: a status, a message, more fields and headers."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] = _NOTHING, **more: JsonValue) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers
+        self.more = more
+
+
+class Forbidden(KeepmumError):
+    """The key does not allow this; another key is needed."""
+
+
+class Answer(NamedTuple):
+    """A response: JSON, bytes, or parts of a stream."""
+
+    status: int
+    body: JsonValue | bytes | Iterator[bytes] = None
+    headers: Mapping[str, str] = _NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request, validated: who sends it, and what is in path, query and body."""
+
+    team: Team
+    principal: Principal
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, JsonValue] = field(default_factory=dict)
+    body: Mapping[str, JsonValue] = field(default_factory=dict)
+    raw: bytes = b""  # the body of a route that takes no JSON
+    headers: Mapping[str, str] = field(default_factory=dict)  # by name in lower case
+    request_id: str = ""
+    hides: bool = True  # whether a project that may not be read is answered as one that does not exist
+
+    def service(
+        self, project: str | None, role: Role, *, agent: str = "", place: Place | None = None
+    ) -> AbstractContextManager[MemoryService]:
+        """A service in a project, or in all that the key may read for None, for who has at least `role` there.
+
+        `agent` labels what is written. `place` names more than the project, such as session and user.
+
+        Raises: NotFound or Forbidden, as the version of the API has it.
+        """
+        if project is not None:
+            self.require(project, role)
+        return self.team.service(
+            self.principal.grant(ORGANISATION),
+            actor=self.principal.name,
+            agent=agent or self.principal.agent,
+            place=place or Place(project=project, name=project or ""),
+            origin="rest",
+        )
+
+    def require(self, project: str, role: Role) -> None:
+        """Check the role in a project.
+
+        Raises: NotFound or Forbidden, as the version of the API has it.
+        """
+        if self.principal.may(role, project):
+            return
+        if self.hides and not self.principal.may("reader", project):
+            raise NotFound(_UNKNOWN)
+        raise Forbidden(f"this key is no {role} of that project" if self.hides else "Access denied for project")

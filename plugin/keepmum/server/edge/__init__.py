@@ -1,0 +1,1 @@
+"""What happens to each request before and after its route: limits, identity, errors."""

@@ -1,0 +1,1 @@
+"""Who uses the server: principals with roles, and their keys."""

@@ -1,0 +1,56 @@
+"""The memory of a team: one shared database, scanner and model, from which each request gets a service of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from keepmum.core import validation
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import Trust
+from keepmum.service import MemoryService, Place, ServiceOptions
+from keepmum.stores.grants import ORGANISATION, Grant
+from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
+
+__all__ = ["ORGANISATION", "Grant", "PostgresSpec", "Team", "TeamSqliteSpec", "open_team"]
+
+
+def open_team(spec: SharedSpec, scan: validation.Scan) -> Team:
+    """The team's memory in the database that `spec` describes.
+
+    Raises: StoreError when it cannot be opened.
+    """
+    return Team(open_shared(spec), scan)
+
+
+class Team:
+    """Hands out services; everything that is costly to open is opened once and shared."""
+
+    def __init__(self, shared: SharedStore, scan: validation.Scan) -> None:
+        self.shared = shared
+        self.scan = scan
+
+    @contextlib.contextmanager
+    def service(  # noqa: PLR0913 - who asks, where, and how
+        self, grant: Grant, *, actor: str, agent: str = "", place: Place, origin: str, trust: Trust = "team"
+    ) -> Iterator[MemoryService]:
+        """A service for one request: `actor` is named as the author, `agent` is the label of what it writes.
+
+        Raises: InvalidInput, SecretFound when a name cannot be stored.
+        """
+        options = ServiceOptions(place=place, agent=agent or "unknown", actor=actor, origin=origin, trust=trust)
+        service = MemoryService(self.shared.acting(grant), self.scan, options)
+        try:
+            yield service
+        finally:
+            with contextlib.suppress(StoreError):
+                service.context.log.flush()
+
+    @property
+    def model_ready(self) -> bool:
+        """Whether searches use the model, or none is wanted."""
+        return True
+
+    def close(self) -> None:
+        """Finish writing and close the database."""
+        self.shared.close()

@@ -1,0 +1,231 @@
+"""The records of a team in PostgreSQL (see `keepmum.stores.team` for what each method returns)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from keepmum.core.audit_chain import EMPTY, ERASED, Head, Name, Sealed
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import Change
+from keepmum.stores.postgres.access import Database, Pool
+from keepmum.stores.team import (
+    Answer,
+    AuditRow,
+    Claim,
+    Entry,
+    Erasure,
+    Key,
+    Person,
+    Repeated,
+    Unsealed,
+    answer_of,
+    claimed,
+    kept_answer,
+)
+from keepmum.stores.team_rows import KEYS, PEOPLE, key_of, key_row, person_of, person_row
+
+__all__ = ["PostgresTeamRecords", "save_claim"]
+
+_NOTE = "SELECT append_audit(%s, %s, %s, %s, %s)"
+_CHAIN = (
+    "SELECT a.number, a.at, a.action, a.subject, a.hash, x.number, x.name, x.salt, x.digest,"
+    " p.number, p.name, p.salt, p.digest FROM audit a"
+    " JOIN names x ON x.organisation = a.organisation AND x.number = a.actor"
+    " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
+)
+_AT_ONCE = 1_000  # rows of the chain in memory
+
+
+class PostgresTeamRecords:
+    """`TeamRecords` of one organisation."""
+
+    def __init__(self, pool: Pool, organisation: int) -> None:
+        self._pool = pool
+        self._organisation = organisation
+
+    # -- people and keys
+
+    def people(self) -> list[Person]:
+        with self._acting() as db:
+            found = db.query(f"SELECT {_listed(PEOPLE)} FROM people ORDER BY name, created_at")
+        return list(map(person_of, found))
+
+    def add_person(self, person: Person, entry: Entry) -> None:
+        with self._acting() as db:
+            added = db.run(
+                f"INSERT INTO people(organisation, {_listed(PEOPLE)}) VALUES ({_marks(len(PEOPLE) + 1)})"
+                " ON CONFLICT (organisation, name) WHERE removed_at IS NULL DO NOTHING",
+                self._organisation, *person_row(person),
+            )  # fmt: skip
+            if not added:
+                raise InvalidInput("name", f"{person.name} is taken")
+            db.run(_NOTE, *entry)
+
+    def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
+        with self._acting() as db:
+            found = db.query(f"SELECT {_listed(PEOPLE)} FROM people WHERE id = %s FOR UPDATE", person)
+            if not found:
+                return None
+            changed = change(person_of(found[0]))
+            db.run(f"UPDATE people SET {_sets(PEOPLE)} WHERE id = %s", *person_row(changed), person)
+            db.run(_NOTE, *entry)
+        return changed
+
+    def keys(self, person: str | None = None) -> list[Key]:
+        tail = "WHERE %s::text IS NULL OR person = %s ORDER BY created_at, id"
+        with self._acting() as db:
+            return list(map(key_of, db.query(f"SELECT {_listed(KEYS)} FROM keys {tail}", person, person)))
+
+    def find_key(self, key: str) -> tuple[Key, Person] | None:
+        with self._acting() as db:
+            found = db.query(
+                f"SELECT {_listed(KEYS, 'k.')}, {_listed(PEOPLE, 'p.')} FROM keys k"
+                " JOIN people p ON p.organisation = k.organisation AND p.id = k.person WHERE k.id = %s",
+                key,
+            )
+        return (key_of(found[0][: len(KEYS)]), person_of(found[0][len(KEYS) :])) if found else None
+
+    def add_key(self, key: Key, entry: Entry) -> None:
+        with self._acting() as db:
+            db.run(
+                f"INSERT INTO keys(organisation, {_listed(KEYS)}) VALUES ({_marks(len(KEYS) + 1)})",
+                self._organisation, *key_row(key),
+            )  # fmt: skip
+            db.run(_NOTE, *entry)
+
+    def change_key(self, key: str, change: Callable[[Key], Key], entry: Entry) -> Key | None:
+        with self._acting() as db:
+            found = db.query(f"SELECT {_listed(KEYS)} FROM keys WHERE id = %s FOR UPDATE", key)
+            if not found:
+                return None
+            changed = change(key_of(found[0]))
+            db.run(f"UPDATE keys SET {_sets(KEYS)} WHERE id = %s", *key_row(changed), key)
+            db.run(_NOTE, *entry)
+        return changed
+
+    def note_use(self, times: Mapping[str, int]) -> None:
+        with self._acting() as db:
+            rows = [(at, key) for key, at in sorted(times.items(), key=lambda use: use[0])]  # in one order: no deadlock
+            db.run_each("UPDATE keys SET used_at = greatest(used_at, %s) WHERE id = %s", rows)
+
+    # -- the audit log
+
+    def note(self, entry: Entry) -> None:
+        with self._acting() as db:
+            db.run(_NOTE, *entry)
+
+    def seal(self, most: int = 5_000) -> Head:
+        with self._acting() as db:
+            found = db.query("SELECT number, hash FROM seal_audit(%s)", most)
+        return Head(*found[0]) if found else EMPTY
+
+    def unsealed(self) -> Unsealed:
+        with self._acting() as db:
+            return Unsealed(*db.query("SELECT count(*), min(at) FROM audit WHERE number IS NULL")[0])
+
+    def chain(self, after: int = 0) -> Iterator[Sealed]:
+        while True:
+            with self._acting() as db:
+                found = db.query(f"{_CHAIN} WHERE a.number > %s ORDER BY a.number LIMIT %s", after, _AT_ONCE)
+            for number, at, action, subject, digest, *names in found:
+                project = None if names[4] is None else Name(*names[4:])
+                yield Sealed(number, at, Name(*names[:4]), action, subject, project, digest)
+            if not found:
+                return
+            after = found[-1][0]
+
+    def audit(
+        self, after: int = 0, limit: int = 100, *, projects: Iterable[str] | None = None, subject: str | None = None
+    ) -> list[AuditRow]:
+        listed = None if projects is None else sorted(projects)
+        with self._acting() as db:
+            found = db.query(
+                "SELECT f.number, f.at, f.actor, f.action, f.subject, f.project FROM (SELECT a.number, a.at,"
+                " x.name AS actor, a.action, a.subject, p.name AS project FROM audit a"
+                " JOIN names x ON x.organisation = a.organisation AND x.number = a.actor"
+                " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
+                " WHERE a.number > %s AND (%s::text IS NULL OR a.subject = %s)) f"
+                " WHERE %s::text[] IS NULL OR coalesce(f.project, '') = ANY (%s::text[]) ORDER BY f.number LIMIT %s",
+                after, subject, subject, listed, listed, limit,
+            )  # fmt: skip
+        return list(map(AuditRow._make, found))
+
+    # -- answers to repeated requests
+
+    def answer(self, claim: Claim) -> Answer | None:
+        with self._acting() as db:
+            found = db.query(
+                "SELECT digest, answer, at FROM answers WHERE principal = %s AND key = %s", claim.principal, claim.key
+            )
+        return kept_answer(claim, *found[0]) if found else None
+
+    def keep_answer(self, claim: Claim, ids: Sequence[str]) -> None:
+        with self._acting() as db:
+            _save_answer(db, self._organisation, claim, answer_of(ids))
+
+    def forget_answers(self, before: int) -> int:
+        with self._acting() as db:
+            return db.run("DELETE FROM answers WHERE at < %s", before)
+
+    # -- erasure
+
+    def erase_names(self, names: Sequence[str], entry: Entry) -> dict[str, str]:
+        with self._acting() as db:
+            found = {name: db.query("SELECT erase_name(%s)", name)[0][0] for name in names}
+            db.run(_NOTE, *entry)
+        return {name: pseudonym for name, pseudonym in found.items() if pseudonym is not None}
+
+    def erase_person(self, person: str) -> None:
+        with self._acting() as db:
+            db.run("UPDATE people SET name = %s || id WHERE id = %s", ERASED, person)
+            db.run("UPDATE keys SET name = '', agent = '' WHERE person = %s", person)
+            db.run("DELETE FROM answers WHERE principal = %s", person)
+
+    def erasures(self) -> list[Erasure]:
+        with self._acting() as db:
+            found = db.query("SELECT at, kind, digest, receipt FROM erasures ORDER BY at")
+        return [Erasure(at, kind, digest, json.loads(receipt)) for at, kind, digest, receipt in found]
+
+    def add_erasure(self, erasure: Erasure) -> None:
+        with self._acting() as db:
+            row = (self._organisation, *erasure[:3], json.dumps(dict(erasure.receipt)))
+            db.run("INSERT INTO erasures VALUES (%s, %s, %s, %s, %s)", *row)
+
+    def _acting(self) -> AbstractContextManager[Database]:
+        """A transaction over the organisation."""
+        return self._pool.acting(None, None, self._organisation)
+
+
+def save_claim(db: Database, organisation: int, changes: Sequence[Change]) -> None:
+    """Keep the answer of the request that makes these changes, in their transaction.
+
+    Raises: Repeated when another request with the same key was first.
+    """
+    found = claimed(changes)
+    if found is not None:
+        _save_answer(db, organisation, *found)
+
+
+def _save_answer(db: Database, organisation: int, claim: Claim, answer: str) -> None:
+    saved = db.run(
+        "INSERT INTO answers AS a (organisation, principal, key, digest, token, answer, at)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (organisation, principal, key)"
+        " DO UPDATE SET answer = excluded.answer WHERE a.token = excluded.token",
+        organisation, claim.principal, claim.key, claim.digest, claim.token, answer, claim.at,
+    )  # fmt: skip
+    if saved != 1:
+        raise Repeated
+
+
+def _listed(names: Sequence[str], table: str = "") -> str:
+    return ", ".join(table + name for name in names)
+
+
+def _marks(count: int) -> str:
+    return ", ".join(["%s"] * count)
+
+
+def _sets(names: Sequence[str]) -> str:
+    return ", ".join(f"{name} = %s" for name in names)

@@ -1,0 +1,100 @@
+"""One database that the principals of a team server share: SQLite for a small team, PostgreSQL for a larger one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from keepmum.stores import sqlite
+from keepmum.stores.base import Store
+from keepmum.stores.grants import Grant
+from keepmum.stores.guarded import Faults, GuardedStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.stores.postgres import Pool, PostgresStore
+
+__all__ = ["PostgresSpec", "SharedSpec", "SharedStore", "TeamSqliteSpec", "open_shared"]
+
+
+class TeamSqliteSpec(NamedTuple):
+    """One SQLite file, which one server process uses."""
+
+    path: str
+
+
+class PostgresSpec(NamedTuple):
+    """A PostgreSQL database, by the address for the role of requests."""
+
+    dsn: str
+    pool: int = 8  # connections
+
+
+SharedSpec = TeamSqliteSpec | PostgresSpec
+
+
+class SharedStore(Protocol):
+    """One database that many principals use."""
+
+    @property
+    def faults(self) -> int:
+        """How many memories were found that the grant does not allow; always 0 where the database itself isolates."""
+
+    def acting(self, grant: Grant) -> Store:
+        """The store as this grant allows it; cheap, and closing it does nothing."""
+
+    def close(self) -> None:
+        """Finish writing and release all resources."""
+
+
+def open_shared(spec: SharedSpec) -> SharedStore:
+    """The database that `spec` describes.
+
+    Raises: StoreError when it cannot be opened, or its role is not bound by row-level security.
+    """
+    match spec:
+        case TeamSqliteSpec():
+            return _SharedSqlite(spec.path)
+        case PostgresSpec():
+            from keepmum.stores.postgres import Pool
+
+            return _SharedPostgres(Pool(spec.dsn, spec.pool))
+
+
+class _SharedSqlite:
+    """One SQLite store behind a guard."""
+
+    def __init__(self, path: str) -> None:
+        self._store = sqlite.SqliteStore(path, backed_up=True)
+        self._faults = Faults()
+
+    @property
+    def faults(self) -> int:
+        return self._faults.count
+
+    def acting(self, grant: Grant) -> Store:
+        return GuardedStore(self._store, grant, self._faults)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+class _SharedPostgres:
+    """A pool of connections; row-level security isolates."""
+
+    faults = 0
+
+    def __init__(self, pool: Pool) -> None:
+        from keepmum.stores.postgres import PostgresStore
+        from keepmum.stores.postgres.words import Tokenizer
+
+        self._pool = pool
+        self._tokenizer = Tokenizer()
+        self._tenants: dict[str, int] = {}
+        self._open = PostgresStore
+
+    def acting(self, grant: Grant) -> PostgresStore:
+        return self._open(self._pool, grant, self._tokenizer, self._tenants)
+
+    def close(self) -> None:
+        self._tokenizer.close()
+        self._pool.close()

@@ -1,0 +1,247 @@
+"""What a team server keeps besides memories: people, keys, the audit log, and answers to repeated requests.
+
+`TeamRecords` is the interface; both engines keep these tables in the database of the memories, so that a write, its
+audit row and its kept answer are one transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import NamedTuple, Protocol
+
+from keepmum.core.audit_chain import Head, Sealed
+from keepmum.core.errors import InvalidInput, StoreError
+from keepmum.core.memory import Change
+
+__all__ = [
+    "UNAUDITED",
+    "Answer",
+    "AuditRow",
+    "Claim",
+    "Entry",
+    "Erasure",
+    "Key",
+    "Person",
+    "Repeated",
+    "TeamRecords",
+    "Unsealed",
+    "answer_of",
+    "claimed",
+    "claiming",
+    "kept_answer",
+]
+
+UNAUDITED = ("recalled", "loaded")  # actions of the activity log that change nothing
+
+
+class Person(NamedTuple):
+    """A person or a service who may have keys."""
+
+    id: str
+    name: str  # the actor in history, activity and audit; of those not removed, each has another
+    roles: Mapping[str, str]  # by project id; "*" for every project
+    kind: str = "person"  # or "service"
+    created_at: int = 0  # milliseconds since the epoch, as all times here
+    removed_at: int | None = None
+
+
+class Key(NamedTuple):
+    """A key of a person, without the key itself."""
+
+    id: str
+    person: str
+    name: str
+    digest: bytes  # of the key, under the server's secret
+    role: str = ""  # the most that it gives; empty for all that the person has
+    projects: tuple[str, ...] | None = None  # where it counts; None for wherever the person has a role
+    agent: str = ""  # the label of what is written with it, unless the client gives one
+    created_at: int = 0
+    expires_at: int | None = None
+    used_at: int | None = None  # to the hour
+    withdrawn_at: int | None = None
+
+
+class Entry(NamedTuple):
+    """What somebody did, for the audit log."""
+
+    at: int
+    actor: str
+    action: str
+    subject: str | None = None  # the id of a memory, a person or a key
+    project: str | None = None
+
+
+class AuditRow(NamedTuple):
+    """A sealed row of the audit log. Its number is its place in the chain; numbers have no gaps."""
+
+    number: int
+    at: int
+    actor: str
+    action: str
+    subject: str | None
+    project: str | None
+
+
+class Unsealed(NamedTuple):
+    """Audit rows that wait for the sealer."""
+
+    rows: int
+    oldest: int | None  # time of the oldest one
+
+
+class Claim(NamedTuple):
+    """A request that must have one effect however often it is sent."""
+
+    principal: str
+    key: str  # of the client, for this request
+    digest: bytes  # of the request
+    at: int
+    token: str = ""  # tells concurrent requests with the same key apart
+
+
+class Answer(NamedTuple):
+    """What the first request with a key answered."""
+
+    ids: tuple[str, ...]  # of the memories that it wrote, created ones first
+    at: int
+
+
+class Erasure(NamedTuple):
+    """An erasure of a person's or a project's data."""
+
+    at: int
+    kind: str  # "person" or "project"
+    digest: str  # of the name, under the server's secret
+    receipt: Mapping[str, int]
+
+
+class Repeated(StoreError):
+    """Another request with the same key was first; nothing was stored by this one."""
+
+    def __init__(self) -> None:
+        super().__init__("a request with this Idempotency-Key has been answered already")
+
+
+class TeamRecords(Protocol):
+    """The records of one organisation.
+
+    Each method is one transaction. An `Entry` is appended to the audit log in the same one.
+
+    Raises: StoreError (StoreBusy, StoreReadOnly) from any method.
+    """
+
+    def people(self) -> list[Person]:
+        """Everybody, by name; also those who were removed."""
+
+    def add_person(self, person: Person, entry: Entry) -> None:
+        """Add a person.
+
+        Raises: InvalidInput when the name is taken.
+        """
+
+    def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
+        """Replace a person, by id, by what `change` returns; None when there is none."""
+
+    def keys(self, person: str | None = None) -> list[Key]:
+        """All keys, or those of a person, oldest first; also expired and withdrawn ones."""
+
+    def find_key(self, key: str) -> tuple[Key, Person] | None:
+        """A key by its id, with its person."""
+
+    def add_key(self, key: Key, entry: Entry) -> None:
+        """Add a key."""
+
+    def change_key(self, key: str, change: Callable[[Key], Key], entry: Entry) -> Key | None:
+        """Replace a key, by id, by what `change` returns; None when there is none."""
+
+    def note_use(self, times: Mapping[str, int]) -> None:
+        """Save when keys were used, by id."""
+
+    def note(self, entry: Entry) -> None:
+        """Append to the audit log."""
+
+    def seal(self, most: int = 5_000) -> Head:
+        """Chain up to `most` audit rows that are not sealed yet; returns the head of the chain.
+
+        Does nothing while another process seals.
+        """
+
+    def unsealed(self) -> Unsealed:
+        """What waits for the sealer."""
+
+    def chain(self, after: int = 0) -> Iterator[Sealed]:
+        """The sealed rows in order of their numbers, with what they must have been sealed with."""
+
+    def audit(
+        self, after: int = 0, limit: int = 100, *, projects: Iterable[str] | None = None, subject: str | None = None
+    ) -> list[AuditRow]:
+        """Sealed rows with higher numbers than `after`, in order; those of some projects, or about one subject."""
+
+    def answer(self, claim: Claim) -> Answer | None:
+        """What the first request with this key answered; None for none.
+
+        Raises: InvalidInput when that was another request.
+        """
+
+    def keep_answer(self, claim: Claim, ids: Sequence[str]) -> None:
+        """Keep the answer of a request that stored nothing."""
+
+    def forget_answers(self, before: int) -> int:
+        """Remove the answers of requests before this time; returns their number."""
+
+    def erase_names(self, names: Sequence[str], entry: Entry) -> dict[str, str]:
+        """Replace names in the audit log by pseudonyms; returns these by name. The chain stays valid."""
+
+    def erase_person(self, person: str) -> None:
+        """Replace the name of a person, by id, and remove the labels of their keys and their kept answers."""
+
+    def erasures(self) -> list[Erasure]:
+        """The erasures, oldest first."""
+
+    def add_erasure(self, erasure: Erasure) -> None:
+        """Note an erasure."""
+
+
+_CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
+
+
+@contextlib.contextmanager
+def claiming(claim: Claim) -> Iterator[None]:
+    """Make what this thread commits in the block the effect of a request; its last commit is its answer.
+
+    A commit raises Repeated when another request with the same key was first.
+    """
+    reset = _CLAIM.set(claim._replace(token=secrets.token_hex(8)))
+    try:
+        yield
+    finally:
+        _CLAIM.reset(reset)
+
+
+def claimed(changes: Sequence[Change]) -> tuple[Claim, str] | None:
+    """The claim to save in the transaction of these changes, with the answer as text; None for none."""
+    claim = _CLAIM.get()
+    if claim is None:
+        return None
+    created = [change.after.id for change in changes if change.before is None and change.after is not None]
+    others = [change.before.id for change in changes if change.before is not None]
+    return claim, answer_of([*created, *others])
+
+
+def answer_of(ids: Sequence[str]) -> str:
+    """An answer as text."""
+    return json.dumps(list(dict.fromkeys(ids)))
+
+
+def kept_answer(claim: Claim, digest: bytes, text: str, at: int) -> Answer:
+    """The answer in a row.
+
+    Raises: InvalidInput when the row is of another request.
+    """
+    if digest != claim.digest:
+        raise InvalidInput("Idempotency-Key", "was used for another request; use a new one")
+    return Answer(tuple(json.loads(text)), at)

@@ -1,0 +1,101 @@
+"""A running `keepmum serve` for tests: a process of its own, on a free port of this machine."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+__all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer"]
+
+ADA, BOB = "key-of-ada", "key-of-bob"
+KEYS = json.dumps(
+    [{"key": ADA, "name": "ada", "projects": ["api", "web"]}, {"key": BOB, "name": "bob", "projects": None}]
+)
+_ROOT = Path(__file__).resolve().parents[1]
+_WAIT = 60.0  # seconds
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of the server."""
+
+    status: int
+    headers: Mapping[str, str]  # by name in lower case
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw)
+
+
+class TeamServer:
+    """`keepmum serve run` over the state in `home`; ended at the end of a `with`."""
+
+    def __init__(self, home: Path, *options: str, environ: Mapping[str, str] | None = None) -> None:
+        command = [sys.executable, "-I", str(_ROOT / "plugin" / "launch.py"), "serve", "run", "--port", "0", *options]
+        self.environ = {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home), "API_KEYS": KEYS}
+        self.environ |= environ or {}
+        self.process = subprocess.Popen(command, env=self.environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.log: list[str] = []
+        try:
+            self.port = self._listening()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _listening(self) -> int:
+        """The port, once the server listens."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.log.append(line.decode())
+            if '"listening"' in self.log[-1]:
+                return int(json.loads(self.log[-1])["url"].rpartition(":")[2])
+        raise AssertionError(f"the server ended with {self.process.wait(_WAIT)}: {''.join(self.log)}")
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        key: str | None = ADA,
+        headers: Mapping[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Reply:
+        """The answer to one request."""
+        sent = dict(headers or {})
+        if key is not None:
+            sent["Authorization"] = f"Bearer {key}"
+        if body is not None:
+            raw = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_WAIT)
+        try:
+            connection.request(method, path, raw, sent)
+            answer = connection.getresponse()
+            names = {name.lower(): value for name, value in answer.getheaders()}
+            return Reply(answer.status, names, answer.read())
+        finally:
+            connection.close()
+
+    def stop(self) -> int:
+        """Ask the process to stop; returns its exit status. The rest of its log is then in `log`."""
+        self.process.terminate()
+        _, errors = self.process.communicate(timeout=_WAIT)
+        self.log += errors.decode().splitlines(keepends=True)
+        return self.process.returncode
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate(timeout=_WAIT)
