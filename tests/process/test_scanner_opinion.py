@@ -70,3 +70,20 @@ def test_project_file_cannot_configure_the_scanner(home: Path) -> None:
         service.remember(NOTE)
     assert any("is not allowed in this file" in notice for notice in service.notices())
     service.close()
+
+
+CARD = "the customer paid with " + "4111 1111 " + "1111 1111"
+
+
+@pytest.mark.parametrize("also", ["", "second_opinion = true\n"], ids=["alone", "with a second opinion"])
+def test_personal_data_is_refused_where_that_is_configured(home: Path, also: str) -> None:
+    with open_session(environ(home), "test", upkeep=False) as service:
+        service.remember(CARD)
+    (home / "config.toml").write_text(f"[scanner]\npersonal_data = true\n{also}")
+    with open_session(environ(home), "test", upkeep=False) as service:
+        with pytest.raises(SecretFound, match=r"personal\.card"):
+            service.remember(f"{CARD} again")
+        places = service.audit().places
+        assert {place.rule for place in places} == {"personal.card"}
+        shown = service.recall("customer")[0].memory.text
+    assert "1111" not in shown

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from keepmum import embedding
@@ -22,6 +22,10 @@ from keepmum.workspace import allowlist, project, routing, settings
 from keepmum.workspace.git import repository
 from keepmum.workspace.resolve import Workspace, backend_kind, is_users_server, left_out, resolve, server_of
 from keepmum_hooks import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum_scanner import Finding
 
 __all__ = ["DASHBOARD", "INSTALLED", "moved", "open_memory", "open_session"]
 
@@ -60,7 +64,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
     """
     chosen, found = resolved or resolve(environ, roots, session)
     first_scan = allowlist.AllowlistScanner(places.home(environ))
-    scan, *warnings = _with_second_opinion(first_scan, chosen.scanner, found.root)
+    scan, *warnings = _with_second_opinion(_with_personal_data(first_scan, chosen.scanner), chosen.scanner, found.root)
     leading = routing.store_by_scope(backend_kind(chosen), routes or chosen.backend.routes)
     service = open_service(
         _store_spec(
@@ -271,20 +275,32 @@ class _CheckedOut:
         return {**context, "dirty": bool(changed), "files_changed": [name for name in changed if self._is_plain(name)]}
 
 
-class _SecondOpinion:
-    """The scanner with a second opinion on each text; on related fields there is none."""
+class _MoreRules:
+    """A scanner with more rules for each text; they have none for related fields."""
 
-    def __init__(self, scan: validation.Scan, related: validation.Related) -> None:
+    def __init__(self, scan: Callable[[str], Sequence[Finding]], related: validation.Related) -> None:
         self._scan = scan
         self.related = related
 
-    def __call__(self, text: str) -> Sequence[validation.Finding]:
+    def __call__(self, text: str) -> Sequence[Finding]:
         """The findings of both in `text`."""
         return self._scan(text)
 
 
+_Scanner = allowlist.AllowlistScanner | _MoreRules
+
+
+def _with_personal_data(scan: allowlist.AllowlistScanner, chosen: settings.Scanner) -> _Scanner:
+    """The scanner, which also finds personal data if that is configured."""
+    if not chosen.personal_data:
+        return scan
+    from keepmum_scanner.personal_data import with_personal_data
+
+    return _MoreRules(with_personal_data(scan), scan.related)
+
+
 def _with_second_opinion(
-    scan: allowlist.AllowlistScanner, chosen: settings.Scanner, root: str
+    scan: _Scanner, chosen: settings.Scanner, root: str
 ) -> tuple[validation.Scanner, *tuple[str, ...]]:
     """The scanner of all writes, followed by warnings for the user.
 
@@ -297,12 +313,12 @@ def _with_second_opinion(
     baseline = os.path.join(root, ".secrets.baseline")
     try:
         known = baseline if os.path.isfile(baseline) else None
-        return (_SecondOpinion(with_second_opinion(scan, known, chosen.plugins), scan.related),)
+        return (_MoreRules(with_second_opinion(scan, known, chosen.plugins), scan.related),)
     except ImportError:
         return scan, "scanner.second_opinion is on and detect-secrets is missing: pip install detect-secrets"
     except ValueError as reason:
         second = with_second_opinion(scan, None, chosen.plugins)
-        return _SecondOpinion(second, scan.related), f"{reason}; every plugin is used instead"
+        return _MoreRules(second, scan.related), f"{reason}; every plugin is used instead"
 
 
 def _place(environ: Mapping[str, str], chosen: settings.Settings, found: project.Project, session: str = "") -> Place:

@@ -105,6 +105,7 @@ def steps_of(dialect: str) -> Iterator[Step]:
             ("MemoryForget", {**ada, "query": "tea", "mode": "decay"}),
             ("MemoryForget", {**ada, "query": "tea", "mode": "archive", "reason": "moved on"}),
             ("MemoryExport", ada),
+            ("MemoryAudit", {**ada}),
             ("MemoryErase", {**ada, "confirm": "ada"}),
         ],
         "token-saver": [

@@ -60,7 +60,8 @@ def test_tools_and_parameters_match_the_specification() -> None:
         "MemoryReflect": {"userId", "focus", "includeMemories"},
         "MemoryList": {"userId", "category", "tier", "sortBy", "order", "page", "pageSize"},
         "MemoryExport": {"userId"},
-        "MemoryErase": {"userId", "confirm"},
+        "MemoryErase": {"userId", "memoryId", "confirm"},
+        "MemoryAudit": {"userId", "memoryId", "limit"},
     }  # fmt: skip
 
 
@@ -467,6 +468,58 @@ def test_erasure_requires_the_user_name_as_confirmation(tools: Caller) -> None:
     with pytest.raises(InvalidInput, match="nothing was erased"):
         tools.json("MemoryErase", userId="ada", confirm="yes")
     assert recalled(tools) == ["One"]
+
+
+def test_one_memory_is_erased_with_every_byte(tools: Caller, home: Path) -> None:
+    store(tools, "Uses macOS")
+    wrong = store(tools, "Loves xylophones")
+    tools.service.upkeep()  # a backup
+    assert tools.json("MemoryErase", userId="ada", memoryId=wrong, confirm=wrong)["erasedCount"] == 1
+    files = [file for file in (home / ".keepmum").rglob("*") if file.is_file() and "pycache" not in str(file)]
+    assert [file.name for file in files if b"xylophone" in file.read_bytes().lower()] == []
+    assert recalled(tools) == ["Uses macOS"]
+
+
+def test_a_memory_of_another_user_is_not_erased(tools: Caller) -> None:
+    foreign = store(tools, "Uses macOS", user="bob")
+    with pytest.raises(NotFound):
+        tools.json("MemoryErase", userId="ada", memoryId=foreign, confirm=foreign)
+    assert recalled(tools, user="bob") == ["Uses macOS"]
+
+
+def test_erasing_one_memory_needs_its_id_as_confirmation(tools: Caller) -> None:
+    one = store(tools, "One")
+    with pytest.raises(InvalidInput, match="does not equal memoryId; nothing was erased"):
+        tools.json("MemoryErase", userId="ada", memoryId=one, confirm="ada")
+    assert recalled(tools) == ["One"]
+
+
+# -- audit
+
+
+def test_audit_shows_what_was_done_with_the_reasons(tools: Caller) -> None:
+    one = store(tools, "Lives in Hamburg")
+    store(tools, "Uses macOS", user="bob")
+    tools.json("MemoryForget", userId="ada", memoryId=one, reason="moved away")
+    entries = tools.json("MemoryAudit", userId="ada")["entries"]
+    assert [entry["action"] for entry in entries] == ["trashed", "trashed", "created"]
+    assert {entry["memoryId"] for entry in entries} == {one}
+    assert "reason: moved away" in {entry["detail"] for entry in entries}
+
+
+def test_audit_of_one_memory_says_when_it_is_cut(tools: Caller) -> None:
+    one, other = store(tools, "Lives in Hamburg"), store(tools, "Plays chess")
+    tools.json("MemoryForget", userId="ada", memoryId=one, mode="archive")
+    answer = tools.json("MemoryAudit", userId="ada", memoryId=one, limit=1)
+    assert ([entry["action"] for entry in answer["entries"]], answer["hasMore"]) == (["archived"], True)
+    assert {entry["memoryId"] for entry in tools.json("MemoryAudit", userId="ada")["entries"]} == {one, other}
+
+
+def test_audit_shows_nothing_of_another_user(tools: Caller) -> None:
+    foreign = store(tools, "Uses macOS", user="bob")
+    assert tools.json("MemoryAudit", userId="ada")["entries"] == []
+    with pytest.raises(NotFound):
+        tools.json("MemoryAudit", userId="ada", memoryId=foreign)
 
 
 # -- forgetting by a query

@@ -46,7 +46,7 @@ def test_tools_and_parameters_match_the_design() -> None:
     offered = {tool.name: set(tool.parameters["properties"]) for tool in SURFACE.tools}  # type: ignore[call-overload]
     assert offered == {
         "write_memory": {"key", "value", "scope", "ttl", "tags", "importance", "verbosity"},
-        "read_memory": {"key", "pattern", "scope", "tags"},
+        "read_memory": {"key", "pattern", "scope", "tags", "history"},
         "list_memories": {"scope", "pattern", "tags", "limit"} | ages | levels,
         "delete_memory": {"key", "scope", "pattern"},
         "search_memories": {"query", "scope", "limit"} | levels,
@@ -94,6 +94,23 @@ def test_writing_a_key_again_replaces_value_and_metadata(tools: Caller, write: C
     answer = tools.json("read_memory", key="project.type")
     assert answer["value"] == "Astro"
     assert [answer["metadata"][name] for name in ("ttl", "tags", "importance")] == [None, [], 3]
+
+
+def test_earlier_values_of_a_key_are_read_latest_first(tools: Caller, write: Callable[..., Any]) -> None:
+    for value in ("Next.js", {"kind": "Astro"}, "SvelteKit"):
+        write("project.type", value)
+    answer = tools.json("read_memory", key="project.type", history=True)
+    assert answer["value"] == "SvelteKit"
+    assert [(one["value"], one["replaced_by"]) for one in answer["history"]] == [
+        ({"kind": "Astro"}, "claude-code"), ("Next.js", "claude-code"),
+    ]  # fmt: skip
+    assert "history" not in tools.json("read_memory", key="project.type")
+
+
+def test_writing_reports_similar_memories(write: Callable[..., Any]) -> None:
+    assert "similar" not in write("deploy.order", "Deploys go through the blue pool before the green pool")
+    answer = write("deploy.pools", "Deploys go through the blue pool before the green pool")
+    assert [(one["key"], one["advice"]) for one in answer["similar"]] == [("deploy.order", "skip")]
 
 
 def test_same_key_in_two_scopes_is_two_memories(tools: Caller, write: Callable[..., Any]) -> None:

@@ -157,6 +157,10 @@ class Scanner:
     plugins: tuple[str, ...] = setting(
         "Files with your own detect-secrets plugins.", default=(), check=checks.absolute_path
     )
+    personal_data: bool = setting(
+        "Also refuse numbers of payment cards and bank accounts (IBAN), and US social security numbers.",
+        default=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

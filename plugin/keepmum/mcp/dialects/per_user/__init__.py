@@ -120,9 +120,23 @@ _TOOLS = (
     Tool("MemoryExport", "Everything that is stored of the user, archived and deleted included.", _of_user(), _READS),
     Tool(
         "MemoryErase",
-        "Erase everything of the user for good, backups included; nothing brings it back. Only when the user asks.",
-        _of_user(("confirm",), confirm={"type": "string", "maxLength": 200, "description": "The userId once more"}),
+        "Erase everything of the user, or one memory, for good, backups included; nothing brings it back. Only when "
+        "the user asks.",
+        _of_user(
+            ("confirm",),
+            memoryId={**_ID, "description": "Only this memory"},
+            confirm={"type": "string", "maxLength": 255, "description": "The memoryId, or else the userId, once more"},
+        ),
         _REMOVES,
+    ),
+    Tool(
+        "MemoryAudit",
+        "Who did what with the user's memories in the last 90 days, latest first, with the reasons that were given.",
+        _of_user(
+            memoryId={**_ID, "description": "Only this memory"},
+            limit={"type": "integer", "minimum": 1, "maximum": 200, "description": "Default 50"},
+        ),
+        _READS,
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,20 @@ from typing import Any, Unpack
 
 from keepmum.core import briefing, validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LIMITS, SCOPES, STATUSES, TRUSTED, Action, JsonValue, Kind, Match, Memory, Tier
+from keepmum.core.memory import (
+    LIMITS,
+    SCOPES,
+    STATUSES,
+    TRUSTED,
+    Action,
+    Activity,
+    JsonValue,
+    Kind,
+    LogFilter,
+    Match,
+    Memory,
+    Tier,
+)
 from keepmum.core.ranking import OUTSIDE
 from keepmum.core.retention import DAY_MS
 from keepmum.core.similarity import Similar
@@ -27,7 +41,8 @@ from keepmum.workspace.routing import store_by_scope
 
 __all__ = ["PerUserHandlers", "handlers_over", "open_handlers"]
 
-_RECALLED, _LISTED = 10, 20
+_RECALLED, _LISTED, _LOGGED = 10, 20, 50
+_LOG_PAGE = 500
 _SEARCHED = 200  # matches that are filtered and ranked
 _WEEK_MS = 7 * DAY_MS
 _ARCHIVE_BELOW = 0.1  # importance
@@ -66,7 +81,7 @@ def handlers_over(service: MemoryService, context: Context) -> PerUserHandlers:
 
 
 class PerUserHandlers(JsonHandlers):
-    """Seven tools over one service; memories belong to a user and to no project, and are stored on this machine."""
+    """Eight tools over one service; memories belong to a user and to no project, and are stored on this machine."""
 
     _names = MappingProxyType(
         {"text": "content", "title": "content", "why": "context", "kind": "category", "user": "userId"}
@@ -86,6 +101,7 @@ class PerUserHandlers(JsonHandlers):
                 "MemoryList": self._as_user(self._list),
                 "MemoryExport": self._as_user(self._export),
                 "MemoryErase": self._as_user(self._erase),
+                "MemoryAudit": self._as_user(self._audit),
             },
             routes=_ROUTES,
             environ=environ,
@@ -281,13 +297,43 @@ class PerUserHandlers(JsonHandlers):
         }
 
     def _erase(self, user: str, arguments: dict[str, Any]) -> JsonValue:
-        if arguments["confirm"] != self._service.place.user:
+        one = arguments.get("memoryId")
+        field, expected = ("userId", self._service.place.user) if one is None else ("memoryId", one)
+        if arguments["confirm"] != expected:
             raise InvalidInput(
-                "confirm", "does not equal userId; nothing was erased. Ask the user, then repeat the userId"
+                "confirm", f"does not equal {field}; nothing was erased. Ask the user, then repeat the {field}"
             )
-        memories = [memory.id for memory in self._memories(statuses=STATUSES)]
-        erased = self._service.erase(memories, whole_user=True)
+        memories = [memory.id for memory in self._memories(statuses=STATUSES)] if one is None else [one]
+        erased = self._service.erase(memories, whole_user=one is None)
         return {"userId": user, "status": "erased", "erasedCount": erased}
+
+    def _audit(self, user: str, arguments: dict[str, Any]) -> JsonValue:
+        one, limit = arguments.get("memoryId"), arguments.get("limit", _LOGGED)
+        memories = [self._service.find(one)] if one else self._memories(statuses=STATUSES)
+        titles = {memory.id: memory.title for memory in memories}
+        found = list(itertools.islice((event for event in self._log(one) if event.memory in titles), limit + 1))
+        return {
+            "userId": user,
+            "entries": [
+                {
+                    "at": iso(event.at),
+                    "action": event.action,
+                    "agent": event.agent,
+                    "memoryId": event.memory,
+                    "title": titles[event.memory or ""],
+                    "detail": event.detail,
+                }
+                for event in found[:limit]
+            ],
+            "hasMore": len(found) > limit,
+        }
+
+    def _log(self, memory: str | None) -> Iterator[Activity]:
+        """The activity log, latest first, of one memory or of all."""
+        wanted, after = LogFilter(memory=memory and self._service.find(memory).id), ""
+        while page := self._service.activity(_LOG_PAGE, everywhere=True, wanted=wanted, after=after):
+            yield from page
+            after = page[-1].cursor
 
     # -- what is read
 

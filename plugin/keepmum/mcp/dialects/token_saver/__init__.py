@@ -66,6 +66,7 @@ _TOOLS = (
             pattern=_PATTERN,
             scope=_ANY_SCOPE,
             tags={**TAGS, "description": "Any of these"},
+            history={"type": "boolean", "description": "With earlier values, latest first"},
         ),
         _READS,
         meta={"anthropic/alwaysLoad": True},

@@ -11,12 +11,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import briefing, ids, validation
+from keepmum.core import briefing, ids, serialization, trust, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.core.memory import SCOPES, TRUSTED, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
-from keepmum.mcp.dialects.handlers import JsonHandlers, browse, open_service, outside_mark
+from keepmum.mcp.dialects.handlers import JsonHandlers, browse, iso, open_service, outside_mark
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
@@ -95,6 +95,7 @@ class TokenSaverHandlers(JsonHandlers):
         return answer
 
     def _read(self, arguments: dict[str, Any]) -> JsonValue:
+        history = arguments.pop("history", False)
         key, pattern = arguments.get("key"), arguments.get("pattern")
         if pattern is None and key is not None and "*" in key:
             key, pattern = None, key
@@ -102,9 +103,9 @@ class TokenSaverHandlers(JsonHandlers):
             raise InvalidInput("key", "is missing; give a key, a pattern, tags or a scope")
         if key is not None and pattern is None and not arguments.get("tags"):
             found = self._with_key(key, arguments.get("scope"))
-            return self._loaded(found[:1])[0] if found else None
+            return self._loaded(found[:1], history=history)[0] if found else None
         wanted = self._wanted(pattern=pattern or key, scope=arguments.get("scope"), tags=arguments.get("tags"))
-        return self._loaded(list(self._browse(wanted)))
+        return self._loaded(list(self._browse(wanted)), history=history)
 
     def _list(self, arguments: dict[str, Any]) -> JsonValue:
         limit = arguments.pop("limit", _LISTED)
@@ -291,6 +292,11 @@ class TokenSaverHandlers(JsonHandlers):
             answer["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
         if kept.kept is not None:
             answer["notice"] = briefing.kept_line(kept.kept)
+        if kept.similar:
+            answer["similar"] = [
+                {"key": similar.memory.key, "similarity": round(similar.cosine, 2), "advice": similar.advice}
+                for similar in kept.similar
+            ]
         return answer
 
     def _with_key(self, key: str, scope: str | None) -> list[Memory]:
@@ -336,9 +342,22 @@ class TokenSaverHandlers(JsonHandlers):
     def _wanted(self, *, pattern: str | None = None, scope: str | None = None, tags: list[str] | None = None) -> Wanted:
         return {"scope": scope, "tags": tags or (), "keys": pattern}
 
-    def _loaded(self, memories: list[Memory]) -> list[JsonValue]:
-        """The memories in full; counts as use, which other reads do not."""
-        return [self._row(memory) for memory in self._service.load([memory.id for memory in memories])]
+    def _loaded(self, memories: list[Memory], *, history: bool) -> list[JsonValue]:
+        """The memories in full, with `history` also their earlier values; counts as use, which other reads do not."""
+        loaded = self._service.load([memory.id for memory in memories])
+        return [{**self._row(memory), **({"history": self._history(memory)} if history else {})} for memory in loaded]
+
+    def _history(self, memory: Memory) -> JsonValue:
+        """The values that a memory had before, latest first, and who replaced each."""
+        return [
+            {
+                "value": entry.value(serialization.parse({"trust": trust.first(revision.before), **revision.before})),
+                "replaced_at": iso(revision.at),
+                "replaced_by": revision.agent,
+                "action": revision.action,
+            }
+            for revision in self._service.history(memory.id)
+        ]
 
     def _row(self, memory: Memory) -> dict[str, JsonValue]:
         here = memory.project is not None and memory.project == self._service.place.project
