@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Job = Callable[[], None]
     Settle = Callable[[Json | None], None]  # called once per message with its response, or None
 
-__all__ = ["Session"]
+__all__ = ["Session", "lists_of"]
 
 _MAX_BATCH = 256  # messages; a response may be larger than its request
 _MAX_PENDING = 1024  # requests; more mean that the client is in a loop
@@ -60,7 +60,7 @@ class Session:
         self._client: Client | None = None  # None until `initialize`
         self._roots_asked = 0  # number of requests; part of the id, and only the last response counts
         self._log_level = LOG_LEVELS.index("warning")
-        self._lists: Final = _lists(surface)
+        self._lists: Final = lists_of(surface)
         self._answers: Final[dict[str, Callable[[Json], Json]]] = {
             "initialize": self._initialize,
             "ping": lambda _: {},
@@ -240,7 +240,7 @@ def _message(line: bytes | None) -> object:
     return jsonrpc.decode(line)
 
 
-def _lists(surface: Surface) -> dict[str, Json]:
+def lists_of(surface: Surface) -> dict[str, Json]:
     """The response to each list method that the surface supports."""
     lists: dict[str, Json] = {}
     if surface.tools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
@@ -21,6 +22,7 @@ from keepmum.server.call import Answer, Call, Forbidden, HttpError
 from keepmum.server.edge import validation
 from keepmum.server.edge.errors import UNAUTHORIZED, answer_to, error_body
 from keepmum.server.edge.gate import Gate, KeyLookup
+from keepmum.server.mcp import McpEndpoint
 from keepmum.server.people.roles import Principal
 from keepmum.server.routes import Route
 from keepmum.service.team import Team
@@ -32,14 +34,22 @@ _NOBODY = Principal(id="", name="nobody", key="", roles={})
 _STANDARD = {"cache-control": "private, no-store", "keepmum-api": "2"}
 
 
-def build(team: Team, lookups: Sequence[KeyLookup], *, threads: int = 16) -> Starlette:
-    """The application over a team's memory; `lookups` know the keys."""
-    server = _Server(team, Gate(lookups), threads)
+def build(
+    team: Team, lookups: Sequence[KeyLookup], *, threads: int = 16, secret: bytes = b"", url: str = ""
+) -> Starlette:
+    """The application over a team's memory; `lookups` know the keys, and `secret` signs what clients send back."""
+    gate = Gate(lookups)
+    server = _Server(team, gate, threads)
+    endpoint = McpEndpoint(team, gate.principal, secret or os.urandom(32), server.limiter, url=url)
     by_path: dict[str, dict[str, Route]] = {}
     for route in sorted(ROUTES, key=lambda each: each.path.count("{")):  # literal paths come first
         by_path.setdefault(route.path, {})[route.method] = route
     return Starlette(
-        routes=[PathRoute(path, server.endpoint(methods), methods=_ANY) for path, methods in by_path.items()],
+        routes=[
+            *endpoint.routes,
+            *(PathRoute(path, server.endpoint(methods), methods=_ANY) for path, methods in by_path.items()),
+        ],
+        lifespan=lambda _: endpoint.running(),
         exception_handlers={HTTPException: _not_found},
     )
 
@@ -53,7 +63,7 @@ class _Server:
     def __init__(self, team: Team, gate: Gate, threads: int) -> None:
         self._team = team
         self._gate = gate
-        self._limiter = anyio.CapacityLimiter(threads)
+        self.limiter = anyio.CapacityLimiter(threads)
 
     def endpoint(self, methods: dict[str, Route]) -> Callable[[Request], Awaitable[Response]]:
         """What serves one path."""
@@ -92,7 +102,7 @@ class _Server:
             request_id=request_id,
             hides=route.hides,
         )
-        return await anyio.to_thread.run_sync(route.run, call, limiter=self._limiter)
+        return await anyio.to_thread.run_sync(route.run, call, limiter=self.limiter)
 
 
 def _of_method(methods: Mapping[str, Route], method: str) -> Route:

@@ -42,11 +42,11 @@ def run(settings: ServerSettings, scan: validation.Scan) -> None:
     if not api_keys:
         raise SettingsError("nobody has a key; `keepmum serve init` makes one, or set API_KEYS")
     with contextlib.closing(open_memory(settings, scan)) as team, _listening(settings) as listener:
-        app = build(team, [api_keys.find], threads=settings.threads)
+        app = build(team, [api_keys.find], threads=settings.threads, url=settings.url)
         host, port = listener.getsockname()[:2]
         _announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
         config = uvicorn.Config(
-            app, http="h11", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+            app, http="h11", ws="none", lifespan="on", log_config=None, access_log=False, server_header=False,
             timeout_graceful_shutdown=_STOP_SECONDS, proxy_headers=False,
         )  # fmt: skip
         uvicorn.Server(config).run(sockets=[listener])

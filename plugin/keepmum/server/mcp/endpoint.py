@@ -1,0 +1,164 @@
+"""`/mcp` as an ASGI application: any process answers any request, because nothing is kept between two of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from keepmum.core.memory import JsonValue
+from keepmum.mcp.dialects import DEFAULT, DIALECTS
+from keepmum.server.mcp import metadata, session_token
+from keepmum.server.mcp.caller import Caller
+from keepmum.server.mcp.dialect import CALLER, SESSION, Listen, server_of
+from keepmum.server.people.roles import Principal
+from keepmum.service.team import Team
+
+__all__ = ["McpEndpoint"]
+
+LARGEST = 4 * 1024 * 1024  # bytes of a request, as on standard input
+_SESSION_HEADER = "mcp-session-id"
+
+FindPrincipal = Callable[[Mapping[str, str]], Principal | None]  # by the headers of a request, in lower case
+
+
+class McpEndpoint:
+    """The routes of MCP; `running` must be entered while they are served."""
+
+    def __init__(  # noqa: PLR0913 - what the server shares with its other routes
+        self,
+        team: Team,
+        principal: FindPrincipal,
+        secret: bytes,
+        limiter: anyio.CapacityLimiter,
+        *,
+        url: str = "",
+        issuers: Sequence[str] = (),
+        listen: Listen | None = None,
+    ) -> None:
+        """`secret` signs sessions; `url` is the server's address, "" for the one that a request names."""
+        self._principal = principal
+        self._secret = secret
+        self._url = url.rstrip("/")
+        self._issuers = issuers
+        self._managers = {
+            dialect: StreamableHTTPSessionManager(
+                server_of(dialect, team, limiter, listen),
+                stateless=True,
+                json_response=True,
+                max_request_body_size=LARGEST,
+            )
+            for dialect in DIALECTS
+        }
+        # The SDK logs what it could not read, and that may be text of a memory or a key.
+        logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+
+    @property
+    def routes(self) -> list[Route]:
+        """The paths of MCP and of its metadata."""
+        described = [Route(path, self._describe, methods=["GET"]) for path in metadata.PATHS]
+        return [*described, Route("/mcp", _Endpoint(self._serve))]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve requests inside the block."""
+        async with contextlib.AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    async def _describe(self, request: Request) -> Response:
+        return _json(200, metadata.document(self._origin(request), self._issuers))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        response = self._refusal(request)
+        if response is not None:
+            await response(scope, receive, send)
+            return
+        principal = self._principal(dict(request.headers))
+        if principal is None:
+            headers = {"www-authenticate": metadata.challenge(self._origin(request))}
+            await _json(401, {"error": "Unauthorized"}, headers)(scope, receive, send)
+            return
+        if not principal.may_anywhere("reader"):
+            headers = {"www-authenticate": metadata.challenge(self._origin(request), insufficient=True)}
+            await _json(403, _error("forbidden", "this key may read in no project"), headers)(scope, receive, send)
+            return
+        added: dict[bytes, bytes] = {}
+
+        def start_session(client: str, version: str) -> None:
+            token = session_token.make(self._secret, principal.id, client, version, time.time())
+            added[_SESSION_HEADER.encode()] = token.encode()
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*_uncached(message.get("headers", [])), *added.items()]}
+            await send(message)
+
+        state = {**scope.get("state", {}), CALLER: self._caller(request, principal), SESSION: start_session}
+        manager = self._managers[_dialect(request)]
+        await manager.handle_request({**scope, "state": state}, receive, send_with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to what this endpoint does not offer to anybody."""
+        if request.method != "POST":  # there are no sessions to end, and no stream outside a request
+            return _json(405, _error("method_not_allowed", "send a POST"), {"allow": "POST"})
+        if _dialect(request) not in DIALECTS:
+            return _json(400, _error("invalid", f"there is no such dialect; choose one of {', '.join(DIALECTS)}"))
+        return None
+
+    def _caller(self, request: Request, principal: Principal) -> Caller:
+        headers = request.headers
+        token = headers.get(_SESSION_HEADER, "")
+        return Caller(
+            principal,
+            project=_text(headers.get("x-keepmum-project", "")) or request.query_params.get("project", ""),
+            agent=_text(headers.get("x-keepmum-agent", "")),
+            session=session_token.read(self._secret, token, principal.id, time.time()) if token else None,
+        )
+
+    def _origin(self, request: Request) -> str:
+        return self._url or f"{request.url.scheme}://{request.url.netloc}"
+
+
+class _Endpoint:
+    """An ASGI application, in a form that a route does not take for a function of a request."""
+
+    def __init__(self, serve: Callable[[Scope, Receive, Send], object]) -> None:
+        self._serve = serve
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._serve(scope, receive, send)  # type: ignore[misc]
+
+
+def _dialect(request: Request) -> str:
+    return request.query_params.get("dialect") or request.headers.get("x-keepmum-dialect") or DEFAULT
+
+
+def _text(header: str) -> str:
+    """A header's value as UTF-8, which clients send, although HTTP says Latin-1."""
+    return header.encode("latin-1").decode("utf-8", "replace")
+
+
+def _uncached(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    kept = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
+    return [*kept, (b"cache-control", b"private, no-store")]
+
+
+def _error(code: str, message: str) -> dict[str, JsonValue]:
+    return {"error": {"code": code, "message": message}}
+
+
+def _json(status: int, body: JsonValue, headers: Mapping[str, str] | None = None) -> Response:
+    given = {"cache-control": "private, no-store", **(headers or {})}
+    return Response(json.dumps(body, ensure_ascii=False), status, given, "application/json")
