@@ -1,0 +1,111 @@
+// The page: navigation, keys that work everywhere, and the screen that the address names.
+import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { connectServer } from "./lib/api.js";
+import { keysAreOn, listen, switchKeys, useKeys } from "./lib/keys.js";
+import { Empty, Icon, Logo, Problem, Skeleton, Toast } from "./lib/parts.js";
+import { address, go, useRoute } from "./lib/route.js";
+import { refreshAbout, undo, useHost, useShared, watchChanges } from "./lib/state.js";
+import { counted, figures, KEYS } from "./lib/words.js";
+
+/** @type {Record<string, { icon: string, title: string, load: () => Promise<{ Screen: any }> }>} */
+const PAGES = {
+  home: { icon: "home", title: "Home", load: () => import("./screens/home.js") },
+  memories: { icon: "list", title: "Memories", load: () => import("./screens/memories.js") },
+  review: { icon: "inbox", title: "Review", load: () => import("./screens/review.js") },
+  activity: { icon: "pulse", title: "Activity", load: () => import("./screens/activity.js") },
+  handoffs: { icon: "swap", title: "Handoffs", load: () => import("./screens/handoffs.js") },
+  health: { icon: "shield", title: "Health", load: () => import("./screens/health.js") },
+};
+const THEME = "keepmum.theme";
+
+function switchTheme() {
+  const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = root.dataset.theme || (dark ? "dark" : "light");
+  root.dataset.theme = now === "dark" ? "light" : "dark";
+  localStorage.setItem(THEME, root.dataset.theme);
+}
+
+/** @param {{ about: any, screen: string }} props */
+function Side({ about, screen }) {
+  /** @type {Record<string, any>} */
+  const counts = about ? { memories: about.memories, review: about.review, handoffs: about.handoffs } : {};
+  const project = about && (about.project || "All projects");
+  return html`<header class="side"><a class="brand" href=${address("home")}><${Logo} />Keepmum</a>
+    <div class="proj"><span><b class="clip" title=${about ? about.root : ""}>${project || "…"}</b><small>${about
+      ? `${about.folders > 1 ? `${counted(about.folders, "worktree")}, ` : ""}${counted(about.agents, "agent")}` : "loading"}</small></span></div>
+    <nav class="nav" aria-label="Main">${Object.entries(PAGES).map(([name, page]) => html`<a key=${name} href=${address(name)}
+      aria-current=${name === screen ? "page" : undefined}><${Icon} name=${page.icon} />${page.title}
+      ${counts[name] > 0 && html`<span class=${`num ${name === "review" ? "n" : ""}`}>${figures(counts[name])}</span>`}</a>`)}</nav>
+    <footer><p><${Icon} name="lock" /><span>${about && about.where === "server" ? "On your team’s server."
+      : "On this machine only. Nothing leaves it."}</span></p>
+      <p><button type="button" onClick=${() => go(screen, { ...current(), keys: "1" })}><kbd>?</kbd> keys</button>
+      <button type="button" onClick=${switchTheme}><kbd>t</kbd> light or dark</button></p></footer></header>`;
+}
+
+/** @returns {Record<string, string>} the parameters of the address */
+const current = () => Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || ""));
+
+/** @param {{ onClose: () => void }} props */
+function Keys({ onClose }) {
+  const box = useRef(/** @type {HTMLDialogElement | null} */ (null)), [on, setOn] = useState(keysAreOn());
+  useEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
+  const flip = () => { switchKeys(!on); setOn(!on); };
+  return html`<dialog class="card" ref=${box} aria-labelledby="keys-title" onClose=${onClose}><header><h2 id="keys-title">Keys</h2>
+    <button type="button" class="more" onClick=${flip}>${on ? "switch off" : "switch on"}</button></header>
+    ${!on && html`<p class="muted pad">Single keys are off. Tab, arrows, Enter and Escape always work.</p>`}
+    <div class="pad keys">${KEYS.map(([keys, does]) => html`<div><b>${keys.map(key => html`<kbd>${key}</kbd>`)}</b><span>${does}</span></div>`)}</div>
+    <div class="pad"><button type="button" class="btn" onClick=${() => box.current && box.current.close()}>Close</button></div></dialog>`;
+}
+
+/** @param {{ name: string, params: URLSearchParams }} props loads a screen's module when it is first shown */
+function Page({ name, params }) {
+  const [loaded, set] = useState(/** @type {any} */ ({}));
+  useEffect(() => { PAGES[name].load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
+  useEffect(() => { document.title = `${PAGES[name].title} · Keepmum`; }, [name]);
+  if (loaded.error && loaded.name === name) return html`<div class="main"><${Problem} error=${{ message: "The dashboard was closed. Run `keepmum dashboard` again." }} /></div>`;
+  if (loaded.name !== name) return html`<div class="main"><${Skeleton} busy /></div>`;
+  return html`<${loaded.Screen} params=${params} />`;
+}
+
+/** What limits the whole page, said once above it. @param {{ about: any, caveat: string }} props */
+function Banner({ about, caveat }) {
+  const says = [about && about.off, about && about.read_only, caveat, ...(about ? about.notices : [])].filter(Boolean);
+  return says.length ? html`<div class="banner" role="status">${says.map(text => html`<p><${Icon} name="warn" />${text}</p>`)}</div>` : null;
+}
+
+function App() {
+  const { screen, params } = useRoute(), { about, caveat } = useShared(), keys = params.has("keys");
+  useKeys({
+    "g h": () => go("home"), "g m": () => go("memories"), "g r": () => go("review"), "g a": () => go("activity"),
+    "g o": () => go("handoffs"), "g d": () => go("health"), r: () => go("review"), t: switchTheme, u: () => { undo(); },
+    "?": () => go(screen, { ...current(), keys: "1" }),
+    "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else go("memories", { find: "1" }); },
+  });
+  const close = () => { const rest = current(); delete rest.keys; go(screen, rest, true); };
+  return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a><div class="app"><${Side} about=${about} screen=${screen} />
+    <main id="main" tabindex="-1"><${Banner} about=${about} caveat=${caveat} /><${Page} key=${screen} name=${screen} params=${params} /></main></div>
+    <${Toast} />${keys && html`<${Keys} onClose=${close} />`}`;
+}
+
+/** @param {Event} event */
+function skip(event) {
+  event.preventDefault();
+  const main = document.getElementById("main");
+  if (main) main.focus();
+}
+
+async function start() {
+  const theme = localStorage.getItem(THEME), root = /** @type {HTMLElement} */ (document.getElementById("app"));
+  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+  try {
+    useHost(await connectServer());
+  } catch (error) {
+    return render(html`<${Empty} title="No session"><p>${/** @type {Error} */ (error).message}</p><//>`, root);
+  }
+  listen();
+  watchChanges(5000);
+  window.addEventListener("focus", () => { refreshAbout().catch(() => {}); });
+  return render(html`<${App} />`, root);
+}
+
+start();

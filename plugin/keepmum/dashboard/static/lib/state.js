@@ -1,0 +1,153 @@
+// What all screens share: the host that answers, agents by name, what was said last, and what can be undone.
+import { useEffect, useRef, useState } from "../vendor/preact.js";
+
+/**
+ * @typedef {{ now: number, changes: number, agents: Record<string, Agent>, caveat: string, data: any, about?: any }} Answer
+ * @typedef {{ title: string, colour: string }} Agent
+ * @typedef {{ ask: (view: string, args?: any) => Promise<Answer>, change: (verb: string, args?: any) => Promise<Answer>,
+ *   download?: (args: any) => Promise<Blob> }} Host
+ * @typedef {{ text: string, bad?: boolean, undo?: string | null }} Notice
+ */
+
+export class Refused extends Error {
+  /** @param {number} status 0: nobody answered @param {{ kind?: string, message?: string, [name: string]: any }} error */
+  constructor(status, error) {
+    super(error.message || "The dashboard was closed. Run `keepmum dashboard` again.");
+    this.status = status;
+    this.kind = error.kind || (status ? "failed" : "closed");
+    this.more = error;
+  }
+}
+
+/** @type {Host} */
+let host;
+/** @type {Record<string, Agent>} */
+const agents = {};
+const shared = {
+  /** @type {any} */ about: null, changes: -1, caveat: "", now: Date.now(),
+  /** @type {Notice | null} */ notice: null,
+};
+/** @type {Set<() => void>} */
+const watchers = new Set();
+/** @type {string[]} handles of what this tab did, the last one last */
+const undoable = [];
+
+const publish = () => { for (const watcher of watchers) watcher(); };
+
+/** @param {Host} wanted */
+export function useHost(wanted) { host = wanted; }
+
+/** @returns {Host} */
+export const currentHost = () => host;
+
+/** @param {string} id @returns {Agent} */
+export const agentOf = id => agents[id] || { title: id || "unknown", colour: "#7d8590" };
+
+/** What every answer carries. @param {Answer} answer @returns {any} its data */
+function take(answer) {
+  Object.assign(agents, answer.agents);
+  shared.now = answer.now || Date.now();
+  const news = (answer.about && JSON.stringify(answer.about) !== JSON.stringify(shared.about))
+    || answer.caveat !== shared.caveat || answer.changes !== shared.changes;
+  if (answer.about) shared.about = answer.about;
+  shared.caveat = answer.caveat || "";
+  shared.changes = answer.changes;
+  if (news) publish();
+  return answer.data;
+}
+
+/** The first call carries what every screen needs. @param {string} view @param {any} [args] @returns {Promise<any>} */
+export const ask = async (view, args = {}) =>
+  take(await host.ask(view, shared.about ? args : { ...args, about: true }));
+
+/** Asks again for the counts of the navigation. */
+export const refreshAbout = async () => take(await host.ask("live", { about: true }));
+
+/** A component that shows shared values is drawn again when they change. @returns {typeof shared} */
+export function useShared() {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const watcher = () => draw(n => n + 1);
+    watchers.add(watcher);
+    return () => { watchers.delete(watcher); };
+  }, []);
+  return shared;
+}
+
+/** @param {string} verb @returns {boolean} whether an action may be offered */
+export const may = verb => Boolean(shared.about) && shared.about.can.includes(verb);
+
+/** Says what happened, in sight and for screen readers. @param {Notice | null} notice */
+export function tell(notice) {
+  shared.notice = notice;
+  publish();
+}
+
+/** Carries out a change and says so. @param {string} verb @param {any} args @returns {Promise<any>} null when it failed */
+export async function act(verb, args) {
+  try {
+    const done = await perform(verb, args);
+    tell({ text: done.said, undo: done.undo });
+    return done;
+  } catch (error) {
+    tell({ text: /** @type {Error} */ (error).message, bad: true });
+    return null;
+  }
+}
+
+/** Carries out a change without a word; errors are the caller's. @param {string} verb @param {any} args @returns {Promise<any>} */
+export async function perform(verb, args) {
+  const done = take(await host.change(verb, args));
+  if (done.undo) undoable.push(done.undo);
+  refreshAbout().catch(() => {});
+  return done;
+}
+
+/** Takes back the last change of this tab. @param {string | null} [handle] @returns {Promise<any>} */
+export async function undo(handle) {
+  const wanted = handle || undoable[undoable.length - 1];
+  if (!wanted) return tell({ text: "Nothing to undo." });
+  const at = undoable.indexOf(wanted);
+  if (at >= 0) undoable.splice(at, 1);
+  return act("undo", { undo: wanted });
+}
+
+/**
+ * An answer that follows its arguments, and changes made elsewhere where wanted; an older answer is dropped.
+ * @param {string} view @param {any} args @param {boolean} [live] asked again when memories changed
+ */
+export function useAsk(view, args, live = false) {
+  const [state, set] = useState(/** @type {{ data: any, error: any, busy: boolean }} */ ({ data: null, error: null, busy: true }));
+  const [again, setAgain] = useState(0), { changes } = useShared(), key = JSON.stringify([view, args, again]);
+  const last = useRef(0), got = useRef({ key: "", changes: -1 });
+  useEffect(() => {
+    if (got.current.key === key && (!live || got.current.changes === changes)) return;
+    const mine = ++last.current;
+    set(old => ({ ...old, busy: true }));
+    ask(view, args).then(data => {
+      if (mine !== last.current) return;
+      got.current = { key, changes: shared.changes };
+      set({ data, error: null, busy: false });
+    }, error => { if (mine === last.current) set(old => ({ ...old, error, busy: false })); });
+  }, [key, live && changes]);
+  useEffect(() => () => { last.current++; }, []);
+  return { ...state, reload: () => setAgain(n => n + 1) };
+}
+
+/** True after a time of waiting, so that a fast answer shows no skeleton. @param {boolean} waiting */
+export function useLate(waiting, after = 150) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (!waiting) { setLate(false); return undefined; }
+    const timer = setTimeout(() => setLate(true), after);
+    return () => clearTimeout(timer);
+  }, [waiting]);
+  return waiting && late;
+}
+
+/** Looks for changes made elsewhere, as long as the page is in sight. @param {number} every milliseconds */
+export function watchChanges(every) {
+  return setInterval(() => {
+    if (!document.hidden && shared.about) host.ask("live", {}).then(take, () => {});
+  }, every);
+}

@@ -1,0 +1,173 @@
+"""The memory of a sample project, written by four agents over 40 days: for tests in a browser and for pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from keepmum.core.errors import SecretFound
+from keepmum.mcp.dialects.hackathon.handoffs import Handoffs
+from keepmum.service import MemoryService, open_service
+from keepmum.service.opening import open_session
+from keepmum.stores import SqliteSpec
+from keepmum_scanner import scan
+
+__all__ = ["Sample", "environment", "fill", "many"]
+
+_HOUR, _DAY = 3_600_000, 86_400_000
+_ROUTER = "".join(f"export const step{n} = () => drain({n});\n" for n in range(60))
+_RETRY = "export const retries = 5;\n"
+
+
+_SAID: list[dict[str, Any]] = json.loads(Path(__file__).with_name("sample.json").read_text(encoding="utf-8"))
+_USES = (
+    (10, "claude-code", "deploy.rollback"),
+    (8, "cursor", "deploy.rollback"),
+    (2, "claude-code", "deploy.rollback"),
+    (5, "cursor", "payments.retry"),
+    (4, "claude-code", "payments.retry"),
+    (1, "codex", "deploy.order"),
+)  # days ago, by whom, what
+
+
+class Sample(NamedTuple):
+    """Where the sample is."""
+
+    home: Path  # HOME of its user
+    root: Path  # the project
+
+
+def environment(sample: Sample) -> dict[str, str]:
+    """The variables of a process that reads the sample."""
+    return {
+        "HOME": str(sample.home),
+        "KEEPMUM_HOME": str(sample.home / ".keepmum"),
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+class _Agents:
+    """Services of several agents over one store, at times of the past."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.now = time.time_ns() // 1_000_000
+        self._sample = sample
+        environ = environment(sample)
+        first = open_session(environ, "claude-code", [str(sample.root)], upkeep=False)
+        self._options = first.context.options._replace(
+            clock=lambda: self.now, resolves_citations=True, quiet=False, embedder=None
+        )
+        first.close()
+
+    @contextlib.contextmanager
+    def at(self, ago: int, agent: str, **options: Any) -> Iterator[MemoryService]:
+        """A service of an agent, so many milliseconds ago."""
+        present, self.now = self.now, self.now - ago
+        path = str(self._sample.home / ".keepmum" / "memory.db")
+        service = open_service(SqliteSpec(path), scan, self._options._replace(agent=agent, **options))
+        try:
+            yield service
+        finally:
+            service.close()
+            self.now = present
+
+
+def fill(sample: Sample) -> None:
+    """Write the sample: a repository, and memories that agents learnt, used, disputed and were refused."""
+    _repository(sample)
+    agents = _Agents(sample)
+    for said in _SAID:
+        fields = {name: value for name, value in said.items() if name not in {"agent", "hours_ago", "text"}}
+        with agents.at(said["hours_ago"] * _HOUR, said["agent"]) as service:
+            service.remember(said["text"], **fields)
+    with agents.at(11 * _DAY - _HOUR, "codex") as service:
+        service.remember(_SAID[2]["text"].replace("two minutes", "zero sessions"), key="deploy.rollback")
+    _use(agents)
+    _refuse(agents)
+    with agents.at(5 * _HOUR, "you, in the dashboard", trust="person", origin="dashboard") as service:
+        service.pin("money.units")
+    _change_code(sample)
+    with agents.at(0, "claude-code") as service:
+        service.context.resolve_citations()
+        service.settle()
+
+
+def _use(agents: _Agents) -> None:
+    for ago, agent, key in _USES:
+        with agents.at(ago * _DAY, agent) as service:
+            service.load([key])
+    with agents.at(4 * _HOUR, "claude-code") as service:
+        service.recall("which pool gets a deploy first")
+        service.load(["deploy.order"])
+    with agents.at(_DAY, "cursor") as service:
+        service.forget([next(found.memory.id for found in service.recall("npm for installs"))], mode="archive")
+    with agents.at(_DAY, "claude-code") as service:
+        made = Handoffs(service, "project")
+        made.create(
+            "Webhook handler: idempotency key done, tests missing",
+            "cover the duplicate-delivery case in `webhook.spec.ts`",
+            stuck_reason="the fixture server drops the second request",
+            context_keys=("payments.retry", "db.orders"),
+        )
+    with agents.at(2 * _DAY, "codex") as service:
+        Handoffs(service, "project").create(
+            "Upgrade the router; canary is green", "switch production", to_agent="claude-code"
+        )
+
+
+def _refuse(agents: _Agents) -> None:
+    secret = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    for ago, agent in ((3 * _HOUR, "codex"), (7 * _DAY, "claude-code"), (12 * _DAY, "codex")):
+        with agents.at(ago, agent) as service, contextlib.suppress(SecretFound):
+            service.remember(f"the deploy key is {secret}")
+
+
+def _git(sample: Sample, *words: str) -> None:
+    subprocess.run(
+        [
+            "git",
+            "-c",
+            "user.name=sample",
+            "-c",
+            "user.email=sample@example.org",
+            "-c",
+            "init.defaultBranch=main",
+            *words,
+        ],
+        cwd=sample.root,
+        check=True,
+        capture_output=True,
+        env=environment(sample),
+    )
+
+
+def _repository(sample: Sample) -> None:
+    sample.root.mkdir(parents=True)
+    for name, text in (("deploy/router.ts", _ROUTER), ("src/payments/retry.ts", _RETRY)):
+        (sample.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (sample.root / name).write_text(text, encoding="utf-8")
+    _git(sample, "init", "-q")
+    _git(sample, "add", ".")
+    _git(sample, "commit", "-q", "-m", "Start")
+
+
+def _change_code(sample: Sample) -> None:
+    (sample.root / "deploy/router.ts").write_text(
+        _ROUTER.replace("drain(45)", "drain(45, { wait: 0 })"), encoding="utf-8"
+    )
+    _git(sample, "commit", "-q", "-a", "-m", "Do not wait")
+
+
+def many(sample: Sample, count: int) -> None:
+    """Add so many memories at once, for lists."""
+    agents = _Agents(sample)
+    with agents.at(0, "claude-code") as service:
+        for number in range(count):
+            service.remember(f"Memory number {number} says something about the checkout of shop {number}", kind="fact")

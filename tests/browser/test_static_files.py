@@ -1,0 +1,83 @@
+"""What the page and the panel are made of: sizes, forbidden names, the vendored file, and types."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clients import npm
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "plugin" / "keepmum" / "dashboard" / "static"
+TYPES = Path(__file__).parent / "types"
+TYPESCRIPT = "5.9.3"
+VENDORED = "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7"  # standalone.module.js of npm htm 3.1.1
+MODULES = sorted(path for path in STATIC.rglob("*.js") if path.parent.name != "vendor")
+_OF_THE_PANEL = re.compile(r"panel|bridge")
+_FORBIDDEN = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|dangerouslySet|srcdoc"
+)
+
+
+def test_the_vendored_file_is_the_published_one_and_has_its_notice() -> None:
+    assert hashlib.sha256((STATIC / "vendor" / "preact.js").read_bytes()).hexdigest() == VENDORED
+    notice = (STATIC / "vendor" / "NOTICE").read_text(encoding="utf-8")
+    assert VENDORED in notice
+    assert "Jason Miller" in notice
+    assert "Apache License" in notice
+    assert "dashboard/static/vendor/preact.js" in (ROOT / "NOTICE").read_text(encoding="utf-8")
+
+
+def test_no_module_can_make_markup_or_code_of_text() -> None:
+    found = [
+        (path.name, match[0]) for path in MODULES for match in _FORBIDDEN.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert not [each for each in found if each[1]]
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    files = [*MODULES, *STATIC.glob("*.css"), STATIC / "index.html"]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    assert not [name for name, text in texts.items() if re.search(r"(?:src|href|url|import)\W{1,3}https?:", text)]
+
+
+def test_the_page_is_small() -> None:
+    of_page = [path for path in STATIC.rglob("*.*") if not _OF_THE_PANEL.search(path.name)]
+    assert sum(path.stat().st_size for path in of_page) <= 160 * 1024
+
+
+def test_no_module_is_long() -> None:
+    assert not [path.name for path in MODULES if len(path.read_text(encoding="utf-8").splitlines()) >= 300]
+
+
+@pytest.fixture(scope="module")
+def typescript() -> Path:
+    if shutil.which("node") is None:
+        pytest.skip("node is not on this machine, and the compiler requires it")
+    try:
+        return npm.fetched(ROOT / ".cache" / "clients", "typescript", TYPESCRIPT, "typescript/bin/tsc")
+    except npm.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.heavy
+def test_the_types_of_the_modules_fit(typescript: Path, tmp_path: Path) -> None:
+    shutil.copytree(STATIC, tmp_path / "static", ignore=shutil.ignore_patterns("vendor"))
+    (tmp_path / "static" / "vendor").mkdir()
+    shutil.copy(TYPES / "preact.d.ts", tmp_path / "static" / "vendor")
+    shutil.copy(TYPES / "tsconfig.json", tmp_path / "static")
+    done = subprocess.run(
+        ["node", str(typescript), "-p", str(tmp_path / "static")], capture_output=True, text=True, check=False
+    )
+    assert not done.stdout
+
+
+def test_no_function_is_long(typescript: Path) -> None:
+    command = ["node", str(TYPES / "functions.cjs"), str(typescript.parents[1]), "34", *map(str, MODULES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not done.stdout
