@@ -308,6 +308,9 @@ RULES = {
         "key- 32 32 hex mailgun.key \n"
         "key_ 64 0 hex cursor.key \n"
     ),
+    "km": (
+        "kmt_ 58 58 urlsafe keepmum.key \n"
+    ),
     "kn": (
         "knock_st_ 20 0 alnum knock.token \n"
     ),
@@ -581,6 +584,6 @@ RULES = {
 # A prefix begins where a run of letters and digits does.
 STARTS = (
     r"(?<![A-Za-z0-9])(?:4[b]|A[3BCGIKPQST]|B[BS]|C[CFL]|E[AXZ]|F[L]|G[OR]|H[R]|K[E]|L[T]|N[R]|P[M]|S[GK]|Y[C]|a[cijklmps]|b[bkpt]|c[af"
-    r"imnos]|d[Gabcdenoptu]|e[2nsxy]|f[acilmopw]|g[hils]|h[bfv]|i[c]|j[i]|k[en]|l[ims]|m[0dlox]|n[afptv]|o[pry]|p[8a"
-    r"cdehnpsuy]|r[8deknpuz]|s[\-bdeghiklmnq]|t[fgkrsv]|u[c]|v[1c]|w[aho]|x[ako]|y[a]|z[p])"
+    r"imnos]|d[Gabcdenoptu]|e[2nsxy]|f[acilmopw]|g[hils]|h[bfv]|i[c]|j[i]|k[emn]|l[ims]|m[0dlox]|n[afptv]|o[pry]|p[8"
+    r"acdehnpsuy]|r[8deknpuz]|s[\-bdeghiklmnq]|t[fgkrsv]|u[c]|v[1c]|w[aho]|x[ako]|y[a]|z[p])"
 )

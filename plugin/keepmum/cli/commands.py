@@ -54,6 +54,8 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("whoami", "login", "show the configured server, the source of its key, and its status"),
         ("outbox", "outbox", "writes that are queued for a server, or that it refused"),
         ("serve", "serve", "run the server of a team, over SQLite or PostgreSQL"),
+        ("people", "people", "who may use the server of this machine: add, list, remove, role"),
+        ("keys", "people", "the keys of the server of this machine: make, list, withdraw, rotate"),
     ),
     "vector search": (
         ("model", "model", "install, check or remove the embedding model for vector search"),

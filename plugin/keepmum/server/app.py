@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
@@ -17,30 +16,32 @@ from starlette.routing import Route as PathRoute
 
 from keepmum.core.errors import report_unexpected
 from keepmum.core.memory import JsonValue
-from keepmum.server import health, v1
+from keepmum.server import audit, health, v1
 from keepmum.server.call import Answer, Call, Forbidden, HttpError
 from keepmum.server.edge import validation
-from keepmum.server.edge.errors import UNAUTHORIZED, answer_to, error_body
+from keepmum.server.edge.errors import answer_to, error_body
 from keepmum.server.edge.gate import Gate, KeyLookup
 from keepmum.server.mcp import McpEndpoint
+from keepmum.server.people import routes as people
+from keepmum.server.people.keys import KeyRing
 from keepmum.server.people.roles import Principal
 from keepmum.server.routes import Route
 from keepmum.service.team import Team
 
 __all__ = ["ROUTES", "build"]
 
-ROUTES: tuple[Route, ...] = (*health.ROUTES, *v1.ROUTES)
+ROUTES: tuple[Route, ...] = (*health.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES)
 _NOBODY = Principal(id="", name="nobody", key="", roles={})
 _STANDARD = {"cache-control": "private, no-store", "keepmum-api": "2"}
 
 
 def build(
-    team: Team, lookups: Sequence[KeyLookup], *, threads: int = 16, secret: bytes = b"", url: str = ""
+    team: Team, ring: KeyRing, lookups: Sequence[KeyLookup] = (), *, threads: int = 16, url: str = ""
 ) -> Starlette:
-    """The application over a team's memory; `lookups` know the keys, and `secret` signs what clients send back."""
-    gate = Gate(lookups)
-    server = _Server(team, gate, threads)
-    endpoint = McpEndpoint(team, gate.principal, secret or os.urandom(32), server.limiter, url=url)
+    """The application over a team's memory; `ring` has its keys, `lookups` know others."""
+    gate = Gate([ring.find, *lookups], ring.answers_at_once)
+    server = _Server(team, ring, gate, threads)
+    endpoint = McpEndpoint(team, gate.principal, ring.secret, server.limiter, url=url)
     by_path: dict[str, dict[str, Route]] = {}
     for route in sorted(ROUTES, key=lambda each: each.path.count("{")):  # literal paths come first
         by_path.setdefault(route.path, {})[route.method] = route
@@ -60,8 +61,9 @@ _ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 class _Server:
     """Serves the table of routes."""
 
-    def __init__(self, team: Team, gate: Gate, threads: int) -> None:
+    def __init__(self, team: Team, ring: KeyRing, gate: Gate, threads: int) -> None:
         self._team = team
+        self._ring = ring
         self._gate = gate
         self.limiter = anyio.CapacityLimiter(threads)
 
@@ -85,9 +87,9 @@ class _Server:
 
     async def _answer(self, request: Request, route: Route, request_id: str) -> Answer:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        principal = self._gate.principal(headers) if route.role else _NOBODY
+        principal = await self._principal(headers) if route.role else _NOBODY
         if principal is None:
-            return UNAUTHORIZED
+            return self._gate.refuse(headers, request.client.host if request.client else "")
         if route.role and not principal.may_anywhere(route.role):
             raise Forbidden(f"this key has no project in which it is {route.role}")
         raw = await _body(request, route.largest)
@@ -100,9 +102,17 @@ class _Server:
             raw=raw,
             headers=headers,
             request_id=request_id,
+            secret=self._ring.secret,
+            forget_keys=self._ring.forget,
+            again=lambda: self._gate.principal(headers),
             hides=route.hides,
         )
         return await anyio.to_thread.run_sync(route.run, call, limiter=self.limiter)
+
+    async def _principal(self, headers: Mapping[str, str]) -> Principal | None:
+        if self._gate.answers_at_once(headers):
+            return self._gate.principal(headers)
+        return await anyio.to_thread.run_sync(self._gate.principal, headers, limiter=self.limiter)
 
 
 def _of_method(methods: Mapping[str, Route], method: str) -> Route:

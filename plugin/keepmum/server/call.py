@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -18,6 +18,14 @@ __all__ = ["Answer", "Call", "Forbidden", "HttpError"]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNKNOWN = "no memory has this key, or an id that begins so; search for it by its content"
+
+
+def _do_nothing() -> None:
+    """Forget no keys: there are none to forget."""
+
+
+def _nobody() -> None:
+    """Nobody sent this."""
 
 
 class HttpError(KeepmumError):
@@ -54,6 +62,9 @@ class Call:
     raw: bytes = b""  # the body of a route that takes no JSON
     headers: Mapping[str, str] = field(default_factory=dict)  # by name in lower case
     request_id: str = ""
+    secret: bytes = b""  # of the server: signs what clients carry for it
+    forget_keys: Callable[[], None] = _do_nothing  # makes this process read all keys again
+    again: Callable[[], Principal | None] = _nobody  # who the key is of by now, for answers that last
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
     def service(

@@ -11,8 +11,22 @@ from keepmum.core.memory import Trust
 from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
+from keepmum.stores.team import AuditRow, Entry, Erasure, Key, Person, TeamRecords
 
-__all__ = ["ORGANISATION", "Grant", "PostgresSpec", "Team", "TeamSqliteSpec", "open_team"]
+__all__ = [
+    "ORGANISATION",
+    "AuditRow",
+    "Entry",
+    "Erasure",
+    "Grant",
+    "Key",
+    "Person",
+    "PostgresSpec",
+    "Team",
+    "TeamRecords",
+    "TeamSqliteSpec",
+    "open_team",
+]
 
 
 def open_team(spec: SharedSpec, scan: validation.Scan) -> Team:
@@ -45,6 +59,11 @@ class Team:
         finally:
             with contextlib.suppress(StoreError):
                 service.context.log.flush()
+
+    @property
+    def records(self) -> TeamRecords:
+        """People, keys and the audit log."""
+        return self.shared.records
 
     @property
     def model_ready(self) -> bool:

@@ -6,8 +6,10 @@ from typing import NamedTuple, Protocol
 
 from keepmum.stores import sqlite
 from keepmum.stores.base import Store
-from keepmum.stores.grants import Grant
+from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.guarded import Faults, GuardedStore
+from keepmum.stores.sqlite.team_records import SqliteTeamRecords, save_claim
+from keepmum.stores.team import TeamRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ class SharedStore(Protocol):
     def faults(self) -> int:
         """How many memories were found that the grant does not allow; always 0 where the database itself isolates."""
 
+    @property
+    def records(self) -> TeamRecords:
+        """People, keys, the audit log and kept answers."""
+
     def acting(self, grant: Grant) -> Store:
         """The store as this grant allows it; cheap, and closing it does nothing."""
 
@@ -64,8 +70,13 @@ class _SharedSqlite:
     """One SQLite store behind a guard."""
 
     def __init__(self, path: str) -> None:
-        self._store = sqlite.SqliteStore(path, backed_up=True)
+        self._store = sqlite.SqliteStore(path, backed_up=True, along=save_claim)
         self._faults = Faults()
+        try:
+            self.records = SqliteTeamRecords(self._store.database)
+        except BaseException:
+            self._store.close()
+            raise
 
     @property
     def faults(self) -> int:
@@ -85,12 +96,14 @@ class _SharedPostgres:
 
     def __init__(self, pool: Pool) -> None:
         from keepmum.stores.postgres import PostgresStore
+        from keepmum.stores.postgres.team_records import PostgresTeamRecords
         from keepmum.stores.postgres.words import Tokenizer
 
         self._pool = pool
         self._tokenizer = Tokenizer()
         self._tenants: dict[str, int] = {}
         self._open = PostgresStore
+        self.records = PostgresTeamRecords(pool, ORGANISATION)
 
     def acting(self, grant: Grant) -> PostgresStore:
         return self._open(self._pool, grant, self._tokenizer, self._tenants)

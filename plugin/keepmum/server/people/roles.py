@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from keepmum.service.team import Grant
 
-__all__ = ["EVERY_PROJECT", "ROLES", "Principal", "Role"]
+__all__ = ["EVERY_PROJECT", "ROLES", "Principal", "Role", "narrowed"]
 
 Role = Literal["reader", "writer", "curator", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may do
@@ -25,8 +25,7 @@ class Principal(NamedTuple):
 
     def role_in(self, project: str | None) -> Role | None:
         """The greatest role in a project, in no project for None or ""; None without any."""
-        held = [self.roles[name] for name in (project or "", EVERY_PROJECT) if name in self.roles]
-        return max(held, key=ROLES.index, default=None)
+        return _held(self.roles, project or "")
 
     def may(self, role: Role, project: str | None) -> bool:
         """Whether the role in a project is at least `role`."""
@@ -46,3 +45,19 @@ class Principal(NamedTuple):
         if EVERY_PROJECT in self.roles and self.may(role, EVERY_PROJECT):
             return None
         return frozenset(project for project in self.roles if project != EVERY_PROJECT and self.may(role, project))
+
+
+def narrowed(roles: Mapping[str, Role], most: Role | None, projects: Sequence[str] | None) -> dict[str, Role]:
+    """The roles that a key gives: those of its person, up to `most`, and in `projects` only unless that is None."""
+    held = {project: _held(roles, project) for project in (roles if projects is None else projects)}
+    return {
+        project: role if most is None else min(role, most, key=ROLES.index)
+        for project, role in held.items()
+        if role is not None
+    }
+
+
+def _held(roles: Mapping[str, Role], project: str) -> Role | None:
+    """The greatest role in a project; None without any."""
+    held = [roles[name] for name in (project, EVERY_PROJECT) if name in roles]
+    return max(held, key=ROLES.index, default=None)
