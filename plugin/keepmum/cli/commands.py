@@ -121,7 +121,6 @@ _CALLED_ELSEWHERE = {
         "on": "enable start",
         "off": "disable pause stop",
         "install": "init setup update upgrade",
-        "mcp": "serve",
     }.items()
     for word in words.split()
 }

@@ -227,7 +227,7 @@ def test_the_last_administrator_stays(site: Site) -> None:
         site.admin.remove("root")
     for role in ("writer", None):
         with pytest.raises(InvalidInput, match="nobody else"):
-            site.admin.set_role("root", "*", role)  # type: ignore[arg-type]  # of a loop
+            site.admin.set_role("root", "*", role)
     site.admin.add("second", {"*": "admin"})
     site.admin.remove("root")
 
