@@ -59,6 +59,13 @@ def server_memory(root: Path) -> list[str]:
     return [_node(), str(_of_npm(root, name, npm.SERVER_MEMORY, f"{name}/dist/index.js"))]
 
 
+@pytest.fixture(scope="session")
+def conformance(root: Path) -> list[str]:
+    """The command of the public conformance suite of MCP, a node script, or a skip."""
+    name = "@modelcontextprotocol/conformance"
+    return [_node(), str(_of_npm(root, name, npm.CONFORMANCE, f"{name}/dist/index.js"))]
+
+
 def _of_npm(root: Path, package: str, version: str, program: str) -> Path:
     try:
         return npm.fetched(root / ".cache" / "clients", package, version, program)

@@ -8,12 +8,13 @@ import subprocess
 from pathlib import Path
 
 __all__ = [
-    "CLAUDE_CODE", "CODEX", "COPILOT_CLI", "GEMINI_CLI", "GPT_TOKENIZER", "OPENCODE", "SERVER_MEMORY", "Unavailable",
-    "fetched",
+    "CLAUDE_CODE", "CODEX", "CONFORMANCE", "COPILOT_CLI", "GEMINI_CLI", "GPT_TOKENIZER", "OPENCODE", "SERVER_MEMORY",
+    "Unavailable", "fetched",
 ]  # fmt: skip
 
 CLAUDE_CODE = "2.1.329"
 CODEX = "0.169.0"
+CONFORMANCE = "0.1.13"  # the last that runs on Node 20
 COPILOT_CLI = "1.0.102"
 GEMINI_CLI = "0.61.0"
 GPT_TOKENIZER = "4.0.0"  # counts the tokens of a text

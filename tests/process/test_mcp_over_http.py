@@ -71,7 +71,7 @@ def test_an_unknown_dialect_is_refused(server: TeamServer) -> None:
 def test_a_client_without_a_key_learns_where_to_get_one(server: TeamServer) -> None:
     answer = ask(server, "tools/list", key=None)
     url = f"http://127.0.0.1:{server.port}"
-    assert (answer.status, answer.raw) == (401, b'{"error": "Unauthorized"}')
+    assert (answer.status, answer.raw) == (401, b'{"error":"Unauthorized"}')
     assert answer.headers["www-authenticate"] == (
         f'Bearer resource_metadata="{url}/.well-known/oauth-protected-resource/mcp", scope="memories:read"'
     )

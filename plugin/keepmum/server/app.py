@@ -41,7 +41,7 @@ def build(
     """The application over a team's memory; `ring` has its keys, `lookups` know others."""
     gate = Gate([ring.find, *lookups], ring.answers_at_once)
     server = _Server(team, ring, gate, threads)
-    endpoint = McpEndpoint(team, gate.principal, ring.secret, server.limiter, url=url)
+    endpoint = McpEndpoint(team, server.principal, gate.refuse, ring.secret, server.limiter, url=url)
     by_path: dict[str, dict[str, Route]] = {}
     for route in sorted(ROUTES, key=lambda each: each.path.count("{")):  # literal paths come first
         by_path.setdefault(route.path, {})[route.method] = route
@@ -87,7 +87,7 @@ class _Server:
 
     async def _answer(self, request: Request, route: Route, request_id: str) -> Answer:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        principal = await self._principal(headers) if route.role else _NOBODY
+        principal = await self.principal(headers) if route.role else _NOBODY
         if principal is None:
             return self._gate.refuse(headers, request.client.host if request.client else "")
         if route.role and not principal.may_anywhere(route.role):
@@ -109,7 +109,11 @@ class _Server:
         )
         return await anyio.to_thread.run_sync(route.run, call, limiter=self.limiter)
 
-    async def _principal(self, headers: Mapping[str, str]) -> Principal | None:
+    async def principal(self, headers: Mapping[str, str]) -> Principal | None:
+        """Who sends a request with these headers; a key that is not known yet is looked up in a thread.
+
+        Raises: StoreError when the keys cannot be read.
+        """
         if self._gate.answers_at_once(headers):
             return self._gate.principal(headers)
         return await anyio.to_thread.run_sync(self._gate.principal, headers, limiter=self.limiter)

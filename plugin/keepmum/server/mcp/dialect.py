@@ -77,7 +77,7 @@ def server_of(dialect: str, team: Team, limiter: anyio.CapacityLimiter, listen: 
         try:
             result = await anyio.to_thread.run_sync(request.answer, team, limiter=limiter)
         except jsonrpc.RpcError as error:
-            raise MCPError(error.code, error.message) from None
+            raise MCPError(_code(error, context.protocol_version), error.message) from None
         return _complete(context, result)
 
     for method in lists:
@@ -101,6 +101,12 @@ async def _as_on_stdio(
         client = Client(context.params or {})
         _state(context)[SESSION](client.name, client.agent_version)
     return result
+
+
+def _code(error: jsonrpc.RpcError, protocol: str) -> int:
+    """The code of an error; since 2026-07-28 there is none of its own for a resource that does not exist."""
+    is_missing = error.code == jsonrpc.RESOURCE_NOT_FOUND and protocol in MODERN_PROTOCOL_VERSIONS
+    return jsonrpc.INVALID_PARAMS if is_missing else error.code
 
 
 def _complete(context: ServerRequestContext[Any, Any], result: Mapping[str, Any]) -> dict[str, Any]:

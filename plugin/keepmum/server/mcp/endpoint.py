@@ -6,7 +6,8 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -15,8 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from keepmum.core.memory import JsonValue
+from keepmum.core.errors import KeepmumError
 from keepmum.mcp.dialects import DEFAULT, DIALECTS
+from keepmum.server.call import Answer
+from keepmum.server.edge.errors import answer_to, error_body
 from keepmum.server.mcp import metadata, session_token
 from keepmum.server.mcp.caller import Caller
 from keepmum.server.mcp.dialect import CALLER, SESSION, Listen, server_of
@@ -28,7 +31,8 @@ __all__ = ["McpEndpoint"]
 LARGEST = 4 * 1024 * 1024  # bytes of a request, as on standard input
 _SESSION_HEADER = "mcp-session-id"
 
-FindPrincipal = Callable[[Mapping[str, str]], Principal | None]  # by the headers of a request, in lower case
+FindPrincipal = Callable[[Mapping[str, str]], Awaitable[Principal | None]]  # by the headers of a request
+Refuse = Callable[[Mapping[str, str], str], Answer]  # the answer to headers without a valid key, from a source
 
 
 class McpEndpoint:
@@ -38,6 +42,7 @@ class McpEndpoint:
         self,
         team: Team,
         principal: FindPrincipal,
+        refuse: Refuse,
         secret: bytes,
         limiter: anyio.CapacityLimiter,
         *,
@@ -47,6 +52,7 @@ class McpEndpoint:
     ) -> None:
         """`secret` signs sessions; `url` is the server's address, "" for the one that a request names."""
         self._principal = principal
+        self._refuse = refuse
         self._secret = secret
         self._url = url.rstrip("/")
         self._issuers = issuers
@@ -77,7 +83,7 @@ class McpEndpoint:
             yield
 
     async def _describe(self, request: Request) -> Response:
-        return _json(200, metadata.document(self._origin(request), self._issuers))
+        return _response(Answer(200, metadata.document(self._origin(request), self._issuers)))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
@@ -85,14 +91,21 @@ class McpEndpoint:
         if response is not None:
             await response(scope, receive, send)
             return
-        principal = self._principal(dict(request.headers))
+        headers = dict(request.headers)
+        try:
+            principal = await self._principal(headers)
+        except KeepmumError as error:
+            await _response(answer_to(error))(scope, receive, send)
+            return
         if principal is None:
-            headers = {"www-authenticate": metadata.challenge(self._origin(request))}
-            await _json(401, {"error": "Unauthorized"}, headers)(scope, receive, send)
+            refused = self._refuse(headers, request.client.host if request.client else "")
+            told = {"www-authenticate": metadata.challenge(self._origin(request))} if refused.status == 401 else {}
+            await _response(refused, told)(scope, receive, send)
             return
         if not principal.may_anywhere("reader"):
-            headers = {"www-authenticate": metadata.challenge(self._origin(request), insufficient=True)}
-            await _json(403, _error("forbidden", "this key may read in no project"), headers)(scope, receive, send)
+            told = {"www-authenticate": metadata.challenge(self._origin(request), insufficient=True)}
+            refused = Answer(403, error_body(403, "this key may read in no project"))
+            await _response(refused, told)(scope, receive, send)
             return
         added: dict[bytes, bytes] = {}
 
@@ -112,9 +125,10 @@ class McpEndpoint:
     def _refusal(self, request: Request) -> Response | None:
         """The answer to what this endpoint does not offer to anybody."""
         if request.method != "POST":  # there are no sessions to end, and no stream outside a request
-            return _json(405, _error("method_not_allowed", "send a POST"), {"allow": "POST"})
+            return _response(Answer(405, error_body(405, "send a POST"), {"allow": "POST"}))
         if _dialect(request) not in DIALECTS:
-            return _json(400, _error("invalid", f"there is no such dialect; choose one of {', '.join(DIALECTS)}"))
+            known = ", ".join(DIALECTS)
+            return _response(Answer(400, error_body(400, f"there is no such dialect; choose one of {known}")))
         return None
 
     def _caller(self, request: Request, principal: Principal) -> Caller:
@@ -155,10 +169,6 @@ def _uncached(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes
     return [*kept, (b"cache-control", b"private, no-store")]
 
 
-def _error(code: str, message: str) -> dict[str, JsonValue]:
-    return {"error": {"code": code, "message": message}}
-
-
-def _json(status: int, body: JsonValue, headers: Mapping[str, str] | None = None) -> Response:
-    given = {"cache-control": "private, no-store", **(headers or {})}
-    return Response(json.dumps(body, ensure_ascii=False), status, given, "application/json")
+def _response(answer: Answer, more: Mapping[str, str] = MappingProxyType({})) -> Response:
+    headers = {"cache-control": "private, no-store", **answer.headers, **more}
+    return Response(json.dumps(answer.body, separators=(",", ":")), answer.status, headers, "application/json")
