@@ -130,6 +130,8 @@ class MemoryService:
     near = _method_of(Lister, Lister.near)
 
     freshness = _method_of(CodeReader, CodeReader.freshness)
+    cited = _method_of(CodeReader, CodeReader.cited)
+    difference = _method_of(CodeReader, CodeReader.difference)
     remarks = _method_of(CodeReader, CodeReader.remarks)
     outdated = _method_of(CodeReader, CodeReader.outdated)
 

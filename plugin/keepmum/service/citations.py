@@ -64,6 +64,23 @@ class Citations:
             known = self._look(own, code, head, deadline)
         return found | known
 
+    def each(
+        self, memory: Memory, project: str | None, root: str | None, patience: float = IN_AN_ANSWER
+    ) -> list[tuple[Citation, Freshness]]:
+        """The citations of a memory, each with its verdict as far as that is known within about `patience` seconds."""
+        from keepmum.core.citations.freshness import UNKNOWN
+
+        self.freshness([memory], project, root, patience)
+        cited = self._citations(memory) or ()
+        code = self._code_of(root) if root and self._own([memory], project) else None
+        head = "" if code is None else code.head()
+        return [(each, (code.look(each, head) if code else None) or UNKNOWN) for each in cited]
+
+    def texts(self, citation: Citation, root: str | None) -> tuple[str, str] | None:
+        """Cited code as it was and as it is; None where there is no repository."""
+        code = self._code_of(root) if root else None
+        return None if code is None else code.texts(citation)
+
     def start(self, project: str, root: str, done: Callable[[], None]) -> None:
         """Resolve in the background what memories of a project mention, and store it; then call `done`.
 

@@ -114,6 +114,18 @@ class CitedCode:
                 nothing = None if memory.project is None else ()
                 yield memory, nothing if commit is None else self._cited(memory, commit, history)
 
+    def texts(self, citation: Citation) -> tuple[str, str] | None:
+        """The cited code as it was and as it is in the working tree; "" for what is missing, None without a history."""
+        with self._history() as history:
+            if history is None:
+                return None
+            then = history.contents([citation.blob]).get(citation.blob, b"").decode("utf-8", "replace")
+        try:
+            now = self._files.text(citation.path)
+        except Unreadable:
+            now = ""
+        return _part(citation, then), _part(citation, now)
+
     # -- resolving
 
     def _cited(self, memory: Memory, commit: str, history: History) -> tuple[Citation, ...]:
@@ -281,6 +293,16 @@ class _Before:
             return self._files.text(path) if stamp and stamp.changed_at <= self._written_at * 1_000_000 else None
         except Unreadable:
             return None
+
+
+def _part(citation: Citation, text: str) -> str:
+    """The lines of a file that a citation is about: those of the definition, or all."""
+    found = None if citation.symbol is None else outline(citation.path, text)
+    if found is None:
+        return text
+    lines = text.splitlines()
+    named = [each for each in found.definitions if each.symbol == citation.symbol]
+    return "\n".join(line for each in named for line in lines[each.first - 1 : each.last])
 
 
 def _leaf(citation: Citation) -> str:

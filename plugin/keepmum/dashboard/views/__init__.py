@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from keepmum.dashboard.base import Dashboard, View
-from keepmum.dashboard.views import browse
+from keepmum.dashboard.views import browse, detail
 from keepmum.dashboard.views.about import about, verbs_of
 
 __all__ = ["VIEWS", "about", "offered", "verbs_of"]
@@ -15,6 +15,8 @@ VIEWS: Mapping[str, View] = MappingProxyType(
     {
         "live": lambda *_: {},
         "memories": browse.memories,
+        "memory": detail.detail,
+        "code": detail.code,
     }
 )
 _ELSEWHERE: Mapping[str, frozenset[str]] = MappingProxyType(
