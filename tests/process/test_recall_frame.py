@@ -16,7 +16,7 @@ import pytest
 from framing_attacks import ATTACKS, Entry, entries_of, escapes_in, restored
 from keepmum.core import agents
 from keepmum.core.memory import Memory
-from keepmum.mcp.dialects.hackathon.handoffs import Handoffs
+from keepmum.service.handoffs import Handoffs
 from keepmum.service import opening
 from mcp_process import ServerProcess
 

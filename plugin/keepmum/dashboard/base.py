@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from keepmum.core.agents import identify
 from keepmum.core.memory import JsonValue
 from keepmum.dashboard.arguments import Arguments, JsonObject
+from keepmum.dashboard.auditing import Auditor
 from keepmum.service import MemoryService
 
 __all__ = ["NO_FACTS", "Check", "Dashboard", "Facts", "View", "Where", "agents_of"]
@@ -60,6 +61,7 @@ class Dashboard:
     service: MemoryService
     where: Where
     facts: Facts = NO_FACTS
+    auditor: Auditor = field(default_factory=Auditor)
     memo: dict[str, tuple[object, Any]] = field(default_factory=dict)  # Any: of the function that puts it there
 
     @property

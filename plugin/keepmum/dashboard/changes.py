@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from keepmum.core import validation
-from keepmum.core.errors import InvalidInput, KeepmumError
+from keepmum.core.agents import identify
+from keepmum.core.errors import ConfirmationNeeded, InvalidInput, KeepmumError
 from keepmum.core.memory import KINDS, LIMITS, Memory
 from keepmum.core.review import DECISIONS
 from keepmum.core.wording import counted
@@ -17,6 +18,7 @@ from keepmum.dashboard.base import Dashboard
 from keepmum.dashboard.cards import full
 from keepmum.dashboard.failures import Changed, CountNeeded
 from keepmum.service import Choice, Decided
+from keepmum.service.handoffs import Handoffs
 
 __all__ = ["VERBS", "Done"]
 
@@ -135,6 +137,35 @@ def _undo(dashboard: Dashboard, given: Arguments) -> Done:
     return Done(_said("Undone:", memories) if memories else "Undone", memories)
 
 
+def _undo_agent(dashboard: Dashboard, given: Arguments) -> Done:
+    agent = given.text("agent", LIMITS.name, required=True)
+    done = dashboard.service.undo_agent(agent, given.number("since"), given.text("confirmation", required=True))
+    return _done(f"Undone, of what {identify(agent).title} wrote:", done)
+
+
+def _withdraw(dashboard: Dashboard, given: Arguments) -> Done:
+    number = given.number("handoff", least=1)
+    done = Handoffs(dashboard.service, None).withdraw(number)
+    return _done("Withdrew", done)
+
+
+def _give(dashboard: Dashboard, given: Arguments) -> Done:
+    agent = given.text("agent", LIMITS.name)
+    done = Handoffs(dashboard.service, None).give(given.number("handoff", least=1), agent)
+    return _done(f"Gave to {identify(agent).title if agent else 'any agent'}:", done)
+
+
+def _take_out(dashboard: Dashboard, given: Arguments) -> Done:
+    state = dashboard.auditor.state
+    if state.report is None or given.text("confirmation", required=True) != state.confirmation:
+        raise ConfirmationNeeded("what was found has changed since it was shown; nothing was removed. Look again.")
+    removed = dashboard.service.cleanse(state.report, purge=False)
+    dashboard.auditor.forget()
+    backups = f"; {counted(len(removed), 'older copy', 'older copies')} removed" if removed else ""
+    places = counted(len(state.report.places), "place")
+    return Done(f"Took out what was found in {places}, also in history and log{backups}")
+
+
 _DECIDED: Mapping[str, str] = MappingProxyType(
     {
         "accept": "Accepted the file of",
@@ -164,6 +195,10 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "tag": _tag,
         "decide": _decide,
         "undo": _undo,
+        "undo_agent": _undo_agent,
+        "withdraw": _withdraw,
+        "give": _give,
+        "take_out": _take_out,
     }
 )
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from keepmum.core.errors import (
     Ambiguous,
+    ConfirmationNeeded,
     InvalidInput,
     KeepmumError,
     NotFound,
@@ -81,6 +82,7 @@ _KINDS: tuple[tuple[type[KeepmumError], int, str], ...] = (
     (StoreBusy, 503, "busy"),
     (StoreUnavailable, 503, "unavailable"),
     (SwitchedOff, 409, "off"),
+    (ConfirmationNeeded, 409, "confirm"),
     (Forbidden, 403, "forbidden"),
 )
 

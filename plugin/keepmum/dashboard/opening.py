@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 
 from keepmum.core.memory import Trust
+from keepmum.dashboard.auditing import Auditor
 from keepmum.dashboard.base import Dashboard, Facts
 from keepmum.dashboard.desk import Desk
-from keepmum.service import opening
+from keepmum.service import MemoryService, opening
 from keepmum.workspace.entry import is_agents
 
 __all__ = ["AGENT", "open_desk"]
@@ -25,6 +26,10 @@ def open_desk(facts: Facts, environ: Mapping[str, str] = os.environ) -> Desk:
     Raises: SettingsError, StoreError.
     """
     trust: Trust = "agent" if is_agents(environ) else "person"
-    service = opening.open_session(environ, AGENT, origin=opening.DASHBOARD, trust=trust, upkeep=False, quiet=True)
+
+    def open_service() -> MemoryService:
+        return opening.open_session(environ, AGENT, origin=opening.DASHBOARD, trust=trust, upkeep=False, quiet=True)
+
+    service = open_service()
     service.warm()
-    return Desk(Dashboard(service, "page", facts))
+    return Desk(Dashboard(service, "page", facts, Auditor(open_service)))

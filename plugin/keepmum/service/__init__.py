@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from keepmum.core import validation
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import JsonValue, Scope
+from keepmum.core.memory import JsonValue, Scope, Trust
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
@@ -21,7 +21,7 @@ from keepmum.service.freshness import CodeReader, Outdated
 from keepmum.service.listing import SORTS, Lister, Sort
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
-from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage
+from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage, Undoer
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import StaleWrite, Store, StoreSpec, open_store
@@ -145,6 +145,7 @@ class MemoryService:
     migrate = _method_of(Transfer, Transfer.migrate)
 
     review = _method_of(Reviewer, Reviewer.review)
+    overview = _method_of(Reviewer, Reviewer.overview)
     review_counts = _method_of(Reviewer, Reviewer.review_counts)
     review_item = _method_of(Reviewer, Reviewer.review_item)
     compare = _method_of(Reviewer, Reviewer.compare)
@@ -160,6 +161,8 @@ class MemoryService:
     move_each = _method_of(Decider, Decider.move)
     merge = _method_of(Decider, Decider.merge)
     undo_decision = _method_of(Decider, Decider.undo_decision)
+    plan_undo = _method_of(Undoer, Undoer.plan_undo)
+    undo_agent = _method_of(Undoer, Undoer.undo_agent)
 
     def audit(self, progress: Progress = ignore_progress) -> AuditReport:
         """What the current rules find in the whole store, whatever its status or project.
@@ -221,6 +224,16 @@ class MemoryService:
         Briefings stay as they are: they belong to this place, and must not show another user's memories.
         """
         before, self.context = self.context, replace(self.context, place=place, briefings=None)
+        try:
+            yield
+        finally:
+            self.context = before
+
+    @contextlib.contextmanager
+    def trusting(self, trust: Trust) -> Iterator[None]:
+        """Write inside the block with another trust, such as what an agent must be able to change."""
+        before = self.context
+        self.context = replace(before, options=before.options._replace(trust=trust))
         try:
             yield
         finally:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from keepmum.core.memory import LIMITS
-from keepmum.core.review import DECISIONS
+from keepmum.core.review import DECISIONS, Decision
 from keepmum.core.version import VERSION
 from keepmum.dashboard.arguments import JsonObject
 from keepmum.dashboard.base import Dashboard
+from keepmum.service.handoffs import Handoffs
 
-__all__ = ["about", "verbs_of"]
+__all__ = ["about", "decisions_of", "verbs_of"]
 
 _VERBS = (
     "edit", "put_back", "archive", "restore", "still_true", "confirm", "forget", "pin", "wrong", "tag", "decide",
@@ -24,6 +25,11 @@ def verbs_of(dashboard: Dashboard) -> list[str]:
         return []
     kept = frozenset[str]() if dashboard.where == "page" else _ONLY_PAGE
     return [verb for verb in _VERBS if verb not in kept and (dashboard.is_person or verb not in _PERSONS)]
+
+
+def decisions_of(dashboard: Dashboard) -> list[Decision]:
+    """The decisions about items of the review queue that are not refused here."""
+    return [each for each in DECISIONS if dashboard.is_person or each not in _PERSONS]
 
 
 def about(dashboard: Dashboard) -> JsonObject:
@@ -42,7 +48,7 @@ def about(dashboard: Dashboard) -> JsonObject:
         "notices": service.notices(),
         "lexical_only": service.lexical_only,
         "can": verbs_of(dashboard),
-        "decisions": [each for each in DECISIONS if dashboard.is_person or each not in _PERSONS],
+        "decisions": decisions_of(dashboard),
         "version": VERSION,
         "limits": {
             "text": LIMITS.text, "title": LIMITS.title, "why": LIMITS.why, "tags": LIMITS.tags, "tag": LIMITS.tag,
@@ -60,5 +66,5 @@ def _counted(dashboard: Dashboard) -> JsonObject:
         "memories": sum(facets.kinds.values()),
         "everywhere": service.count(scope="all"),
         "review": sum(service.review_counts().values()),
-        "handoffs": 0,
+        "handoffs": len(Handoffs(service, None).pending()),
     }

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff, report
 from keepmum.core.framing import inline
-from keepmum.core.memory import JsonValue, Memory, Order
+from keepmum.core.memory import JsonValue, Memory
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted, opening
+from keepmum.service import MemoryService, opening
+from keepmum.service.browsing import browse
 from keepmum.system.private_files import replace_file
 from keepmum.workspace import allowlist
 from keepmum.workspace.resolve import resolve
@@ -35,8 +35,6 @@ __all__ = [
 
 ToolFunction = Callable[[dict[str, Any]], str]  # Any: the values were validated against the tool's schema
 Answer = Callable[[dict[str, Any]], JsonValue]
-
-_PAGE = 200  # memories per read
 
 
 def open_service(context: Context, *, session: str = "", routes: Sequence[str] = ()) -> MemoryService:
@@ -230,15 +228,6 @@ class JsonHandlers(DialectHandlers):
 
     def _serialised(self, answer: JsonValue) -> str:
         return json.dumps(answer, ensure_ascii=False)
-
-
-def browse(service: MemoryService, *, order: Order = "updated", **wanted: Unpack[Wanted]) -> Iterator[Memory]:
-    """Every memory that passes the filters, lazily, in the given order."""
-    for offset in itertools.count(step=_PAGE):
-        page = service.recall(None, order=order, limit=_PAGE, offset=offset, **wanted)
-        yield from (match.memory for match in page)
-        if len(page) < _PAGE:
-            return
 
 
 def outside_mark(memory: Memory) -> dict[str, JsonValue]:

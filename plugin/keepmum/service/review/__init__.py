@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from keepmum.service.review.decisions import Choice, Decided, Decider
 from keepmum.service.review.queue import Reviewer, ReviewItem, ReviewPage
+from keepmum.service.review.undoing import Undoer
 
-__all__ = ["Choice", "Decided", "Decider", "ReviewItem", "ReviewPage", "Reviewer"]
+__all__ = ["Choice", "Decided", "Decider", "ReviewItem", "ReviewPage", "Reviewer", "Undoer"]

@@ -268,6 +268,17 @@ class Decider:
         context.refresh_briefings(None)
         return Decided("accept", memories, f"{_ACCEPTED}{','.join(in_files)}")
 
+    def apply(self, decision: str, changes: Sequence[tuple[Memory, Memory]]) -> Decided:
+        """Replace memories by their next revisions, in one transaction.
+
+        Raises: StoreError. Nothing is changed then.
+        """
+        steps = [_Step(before, after) for before, after in changes]
+        noted: list[tuple[Action, Memory, str]] = [
+            ("trashed" if step.after.status == "trashed" else "restored", step.after, "") for step in steps
+        ]
+        return self._decided(decision, steps, self._commit(steps, noted))
+
     def undo_decision(self, token: str) -> tuple[Memory, ...]:
         """Revert a decision; returns the memories as they are now. Nothing that happened since is lost.
 

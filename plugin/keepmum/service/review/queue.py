@@ -38,6 +38,7 @@ class ReviewItem:
     memories: tuple[Memory, ...]  # one, or of two the newer first
     reason: str  # a sentence
     actions: tuple[Decision, ...]
+    cosine: float | None = None  # between the two; None when they were not compared by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,18 @@ class Reviewer:
             items=self._items(page),
             counts={group: counts[group] for group in review.GROUPS if counts[group]},
             cursor=_cursor_of(page[-1]) if len(left) > len(page) and page else "",
+            unchecked=queue.unchecked,
+        )
+
+    def overview(self, **wanted: Unpack[Wanted]) -> ReviewPage:
+        """The first item of each group, and the counts; it compares no memories that were not compared before."""
+        queue = self._queue(wanted, compare=0)
+        counts = Counter(entry.group for entry in queue.entries)
+        first = {group: min((e for e in queue.entries if e.group == group), key=lambda e: e.place) for group in counts}
+        return ReviewPage(
+            items=self._items([first[group] for group in review.GROUPS if group in first]),
+            counts={group: counts[group] for group in review.GROUPS if counts[group]},
+            cursor="",
             unchecked=queue.unchecked,
         )
 
@@ -162,7 +175,7 @@ class Reviewer:
                 if entry.group == "outside" and files is not None and files.file_of(memories[0].id):
                     actions = ("accept", *actions)
                 why = review.reason(entry, memories)
-                items.append(ReviewItem(review.item_id(entry), entry.group, memories, why, actions))
+                items.append(ReviewItem(review.item_id(entry), entry.group, memories, why, actions, entry.cosine))
         return tuple(items)
 
 

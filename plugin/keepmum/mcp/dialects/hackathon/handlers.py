@@ -21,11 +21,11 @@ from keepmum.core.retention import DAY_MS
 from keepmum.core.when import parse_when
 from keepmum.mcp.dialects import hackathon
 from keepmum.mcp.dialects.hackathon import rendering, views
-from keepmum.mcp.dialects.hackathon.handoffs import PATTERN, Handoffs, is_handoff
 from keepmum.mcp.dialects.hackathon.limits import RateLimit, check_key, check_value
 from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_service
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Remembered, Wanted
+from keepmum.service.handoffs import PATTERN, Handoffs, is_handoff
 
 __all__ = ["HackathonHandlers", "handlers_over", "open_handlers"]
 

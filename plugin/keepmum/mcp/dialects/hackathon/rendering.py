@@ -10,7 +10,7 @@ from keepmum.core import briefing
 from keepmum.core.framing import folded, inline, labelled, quoted, word
 from keepmum.core.memory import Activity, Memory
 from keepmum.mcp.dialects.hackathon import views
-from keepmum.mcp.dialects.hackathon.handoffs import Handoff
+from keepmum.service.handoffs import Handoff
 
 __all__ = ["EMPTY", "Change", "Snapshot", "activity", "changelog", "context", "queue", "session", "takeover"]
 

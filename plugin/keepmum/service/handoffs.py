@@ -8,14 +8,15 @@ from typing import Any
 
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.memory import STATUSES, TRUSTED, Memory, Scope
-from keepmum.mcp.dialects.handlers import browse
-from keepmum.service import MemoryService
+from keepmum.service import Decided, MemoryService
+from keepmum.service.browsing import browse
 
 __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
 
 PATTERN = "handoff-*"
 _PREFIX = "handoff-"
 _TITLE = 100  # characters of the summary
+_OF_MEMORY = ("number", "id", "revision", "created_at", "updated_at")  # what is not stored in the memory's data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +33,18 @@ class Handoff:
     context_keys: tuple[str, ...] = ()
     picked_up_by: str | None = None
     result: str | None = None
-    revision: int = 0  # revision of its memory
+    id: str = ""  # of its memory, like the rest
+    revision: int = 0
     created_at: int = 0
+    updated_at: int = 0
 
 
 class Handoffs:
     """Reads and changes handoffs as the agent of the service."""
 
-    def __init__(self, service: MemoryService, scope: Scope = "global") -> None:
+    def __init__(self, service: MemoryService, scope: Scope | None = "global") -> None:
         self._service = service
-        self._scope = scope  # of handoffs
+        self._scope = scope  # of handoffs; None reads those of every scope
         self.queued = 0  # writes that wait for a server after the last write, including it
 
     def all(self) -> list[Handoff]:
@@ -113,6 +116,34 @@ class Handoffs:
         self._write(done, f"Completed for {found.from_agent}: {result or found.summary}")
         return done
 
+    def withdraw(self, number: int) -> Decided:
+        """Take a handoff back: it goes to the trash.
+
+        Raises: NotFound, InvalidInput when it is completed; StoreError.
+        """
+        found = self._open(number)
+        return self._service.move_each([found.id], "trashed", expected={found.id: found.revision})
+
+    def give(self, number: int, agent: str) -> Decided:
+        """Give a handoff that waits to another agent, or with "" to any.
+
+        It stays an agent's: the one that picks it up must be able to change it.
+
+        Raises: NotFound, InvalidInput when it is no longer pending; SecretFound, StoreError.
+        """
+        found = self._open(number)
+        if found.status != "pending":
+            raise InvalidInput("handoff", f"handoff #{number} was already picked up by {found.picked_up_by}")
+        given = replace(found, to_agent=agent or None)
+        with self._service.trusting("agent"):
+            return self._service.edit(found.id, _text(given), revision=found.revision, data=_data(given))
+
+    def _open(self, number: int) -> Handoff:
+        found = self._of(number)
+        if found.status == "completed":
+            raise InvalidInput("handoff", f"handoff #{number} is already completed")
+        return found
+
     def _write(self, changed: Handoff, title: str) -> None:
         kept = self._service.revise(
             f"{_PREFIX}{changed.number}", _text(changed), revision=changed.revision, title=title[:_TITLE],
@@ -155,7 +186,7 @@ def _text(handoff: Handoff) -> str:
 
 def _data(handoff: Handoff) -> dict[str, Any]:
     stored = asdict(handoff)
-    for name in ("number", "revision", "created_at"):
+    for name in _OF_MEMORY:
         del stored[name]
     return {"handoff": {**stored, "context_keys": list(handoff.context_keys)}}
 
@@ -166,9 +197,11 @@ def _parsed(memory: Memory) -> Handoff | None:
     number = _number(memory)
     if not number or not isinstance(stored, Mapping):
         return None
-    known: dict[str, Any] = {field.name: stored[field.name] for field in fields(Handoff) if field.name in stored}
+    names = {field.name for field in fields(Handoff)} - set(_OF_MEMORY)
+    known: dict[str, Any] = {name: stored[name] for name in names if name in stored}
+    own: dict[str, Any] = {"id": memory.id, "revision": memory.revision, "created_at": memory.created_at}
     known["context_keys"] = tuple(known.get("context_keys") or ())
     try:
-        return Handoff(**{**known, "number": number, "revision": memory.revision, "created_at": memory.created_at})
+        return Handoff(**known, **own, number=number, updated_at=memory.updated_at)
     except TypeError:  # incomplete data
         return None
