@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keepmum.core.errors import SecretFound
-from keepmum.mcp.dialects.hackathon.handoffs import Handoffs
 from keepmum.service import MemoryService, open_service
+from keepmum.service.handoffs import Handoffs
 from keepmum.service.opening import open_session
 from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan

@@ -16,8 +16,8 @@ import pytest
 from framing_attacks import ATTACKS, Entry, entries_of, escapes_in, restored
 from keepmum.core import agents
 from keepmum.core.memory import Memory
-from keepmum.service.handoffs import Handoffs
 from keepmum.service import opening
+from keepmum.service.handoffs import Handoffs
 from mcp_process import ServerProcess
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")
