@@ -134,7 +134,7 @@ def test_a_key_stays_out_of_logs_and_files(tmp_path: Path) -> None:
         keys.append(server.ask("POST", "/api/v2/keys", {"person": "ada"}, key=site.root).body["data"]["key"])
         assert server.stop() == 0
     log = "".join(server.log)
-    assert json.loads(log.splitlines()[-1])["event"] == "audit"
+    assert "audit" in [json.loads(line)["event"] for line in log.splitlines()]
     written = [log.encode(), *(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())]
     for key in keys:
         for content in written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.core.memory import JsonValue
 from keepmum.server.people.roles import Principal, Role
+from keepmum.server.state import ServerState
 from keepmum.service import MemoryService, Place
 from keepmum.service.team import ORGANISATION, Team
 
@@ -46,7 +47,7 @@ class Answer(NamedTuple):
     """A response: JSON, bytes, or parts of a stream."""
 
     status: int
-    body: JsonValue | bytes | Iterator[bytes] = None
+    body: JsonValue | bytes | Iterator[bytes] | AsyncIterator[bytes] = None
     headers: Mapping[str, str] = _NOTHING
 
 
@@ -65,6 +66,7 @@ class Call:
     secret: bytes = b""  # of the server: signs what clients carry for it
     forget_keys: Callable[[], None] = _do_nothing  # makes this process read all keys again
     again: Callable[[], Principal | None] = _nobody  # who the key is of by now, for answers that last
+    state: ServerState = field(default_factory=ServerState)
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
     def service(
@@ -82,7 +84,7 @@ class Call:
             self.principal.grant(ORGANISATION),
             actor=self.principal.name,
             agent=agent or self.principal.agent,
-            place=place or Place(project=project, name=project or ""),
+            place=place or Place(project=project or None, name=project or ""),
             origin="rest",
         )
 

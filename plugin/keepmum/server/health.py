@@ -1,23 +1,56 @@
-"""Whether the server lives, and whether it is ready."""
+"""Whether the process lives, and whether it can serve."""
 
 from __future__ import annotations
 
+from keepmum.core.errors import StoreError
+from keepmum.core.memory import JsonValue
 from keepmum.server.call import Answer, Call
-from keepmum.server.routes import Route
+from keepmum.server.routes import Route, Schema
 
 __all__ = ["ROUTES"]
 
-_HEALTH = {
+_TEXT: Schema = {"type": "string"}
+_HEALTH: Schema = {
     "type": "object",
-    "properties": {"status": {"type": "string"}, "modelReady": {"type": "boolean"}},
+    "properties": {"status": _TEXT, "modelReady": {"type": "boolean"}},
     "required": ["status", "modelReady"],
+}
+_LIVE: Schema = {"type": "object", "properties": {"status": _TEXT}, "required": ["status"]}
+_READY: Schema = {
+    "type": "object",
+    "properties": {"status": _TEXT, "database": _TEXT, "meaning": _TEXT},
+    "required": ["status", "database", "meaning"],
 }
 
 
 def health(call: Call) -> Answer:
-    """The health check of Shared Agent Memory."""
+    """The health check of Shared Agent Memory: whether the model is loaded."""
     ready = call.team.model_ready
     return Answer(200 if ready else 503, {"status": "ok" if ready else "starting", "modelReady": ready})
 
 
-ROUTES = (Route("GET", "/health", health, None, "Whether the server is ready", "health", {200: _HEALTH, 503: _HEALTH}),)
+def live(_: Call) -> Answer:
+    """Whether the process answers."""
+    return Answer(200, {"status": "live"})
+
+
+def ready(call: Call) -> Answer:
+    """Whether requests can be served; without the model they can, and search is lexical."""
+    database = "ok"
+    try:
+        call.team.check()
+    except StoreError:
+        database = "cannot be reached"
+    status = "stopping" if call.state.stopping else "ready" if database == "ok" else "not ready"
+    body: dict[str, JsonValue] = {"status": status, "database": database, "meaning": call.team.meaning}
+    return Answer(200 if status == "ready" else 503, body)
+
+
+ROUTES = (
+    Route("GET", "/health", health, None, "Whether the model is loaded", "health", {200: _HEALTH, 503: _HEALTH}),
+    Route("GET", "/health/live", live, None, "Whether the process answers", "health", {200: _LIVE}),
+    Route(
+        "GET", "/health/ready", ready, None, "Whether requests can be served", "health", {200: _READY, 503: _READY},
+        name="is_ready",
+    ),
+)  # fmt: skip

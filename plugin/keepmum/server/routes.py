@@ -28,12 +28,13 @@ class Route(NamedTuple):
     role: Role | None  # the least role, anywhere; None: no key is needed. A project's role is checked by `Call.service`
     summary: str
     tag: str
-    answers: Mapping[int, Schema]  # documented statuses with their bodies; those of the edge are added to all
+    answers: Mapping[int, Schema]  # of success, by status
+    errors: tuple[int, ...] = ()  # statuses of its own; those that every route can have are added
     path_parameters: Mapping[str, Schema] = _NONE
     query: Mapping[str, Schema] = _NONE  # values arrive as text; integers, numbers and booleans are converted
     required: tuple[str, ...] = ()  # of the query
     body: Schema | None = None  # of a JSON body; None: there is none
     media_type: str = "application/json"  # of the body
     largest: int = 1024 * 1024  # bytes of the body
-    hides: bool = True  # whether a project that may not be read is answered as one that does not exist
+    version: int = 2  # of the API: the first has messages and errors of its own
     name: str = ""  # the operation's id; by default that of the function

@@ -103,6 +103,7 @@ class MemoryService:
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)
     load_each = _method_of(Reader, Reader.load_each)
+    load_known = _method_of(Reader, Reader.load_known)
     note_use = _method_of(Reader, Reader.note_use)
     find = _method_of(Reader, Reader.find)
     file_of = _method_of(Reader, Reader.file_of)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keepmum.core import validation
 from keepmum.core.errors import StoreError
-from keepmum.core.memory import Trust
+from keepmum.core.memory import LogFilter, Trust
 from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
@@ -27,6 +27,8 @@ __all__ = [
     "TeamSqliteSpec",
     "open_team",
 ]
+
+_EVENTS = 100  # of one memory, to learn in which projects it was
 
 
 def open_team(spec: SharedSpec, scan: validation.Scan) -> Team:
@@ -60,6 +62,20 @@ class Team:
             with contextlib.suppress(StoreError):
                 service.context.log.flush()
 
+    def projects_of(self, memory: str, *, past: bool) -> set[str]:
+        """The projects, of any key, that have a memory with this complete id; with `past` also those that had it."""
+        store = self.shared.acting(Grant(ORGANISATION, None, frozenset()))
+        found = {each.project or "" for each in store.get([memory]) if each.status != "trashed"}
+        events = store.activity(_EVENTS, wanted=LogFilter(memory=memory)) if past else []
+        return found | {event.project or "" for event in events}
+
+    def check(self) -> None:
+        """Check that the database answers.
+
+        Raises: StoreError.
+        """
+        self.shared.acting(Grant(ORGANISATION, frozenset(), frozenset())).changes()
+
     @property
     def records(self) -> TeamRecords:
         """People, keys and the audit log."""
@@ -69,6 +85,11 @@ class Team:
     def model_ready(self) -> bool:
         """Whether searches use the model, or none is wanted."""
         return True
+
+    @property
+    def meaning(self) -> str:
+        """The state of search by meaning: ready, loading, or off."""
+        return "off"
 
     def close(self) -> None:
         """Finish writing and close the database."""

@@ -48,15 +48,19 @@ _RETRY_SECONDS = "2"
 UNAUTHORIZED = Answer(401, {"error": "Unauthorized"}, {"www-authenticate": "Bearer"})
 
 
-def answer_to(error: Exception) -> Answer:
-    """The answer to a request that failed; of an unexpected error only its type and place are logged."""
+def answer_to(error: Exception, version: int = 2) -> Answer:
+    """The answer to a request that failed, as this version of the API has it."""
     if isinstance(error, HttpError):
-        return Answer(error.status, error_body(error.status, str(error), **error.more), error.headers)
+        return Answer(
+            error.status, error_body(error.status, str(error), **(error.more if version > 1 else {})), error.headers
+        )
     if not isinstance(error, KeepmumError):
         return Answer(500, error_body(500, "internal error; the server's log has its place"))
     status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     more: dict[str, JsonValue] = {}
-    if isinstance(error, SecretFound) and error.places:
+    if version == 1:
+        status = 400 if status == 422 else status
+    elif isinstance(error, SecretFound) and error.places:
         field, rule, line = error.places[0]
         more = {"rule": rule, "field": field, "line": line}
     elif isinstance(error, InvalidInput):

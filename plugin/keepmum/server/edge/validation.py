@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from keepmum.core.errors import InvalidInput
@@ -12,7 +12,7 @@ from keepmum.core.memory import JsonValue
 from keepmum.mcp import arguments
 from keepmum.server.routes import Route, Schema
 
-__all__ = ["DEEPEST", "json_body", "parameters"]
+__all__ = ["DEEPEST", "body", "parameters", "parsed", "path_parameters"]
 
 DEEPEST = 64  # levels of a JSON body
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
@@ -34,10 +34,29 @@ def parameters(route: Route, pairs: Iterable[tuple[str, str]]) -> dict[str, Json
     return cast("dict[str, JsonValue]", arguments.check(schema, given))
 
 
-def json_body(raw: bytes, schema: Schema) -> dict[str, JsonValue]:
-    """The JSON object in a body, checked against the schema.
+def path_parameters(route: Route, given: Mapping[str, str]) -> dict[str, str]:
+    """The parameters in the path.
 
-    Raises: InvalidInput when it is not JSON, is nested too deeply, names a field twice, or is not what it must be.
+    Raises: InvalidInput.
+    """
+    schema = {"type": "object", "properties": route.path_parameters}
+    return {name: str(value) for name, value in arguments.check(schema, given).items()}
+
+
+def body(value: object, schema: Schema) -> dict[str, JsonValue]:
+    """The JSON object of a body, checked against the schema.
+
+    Raises: InvalidInput.
+    """
+    if not isinstance(value, dict):
+        raise InvalidInput("body", "must be an object")
+    return cast("dict[str, JsonValue]", arguments.check(schema, value))
+
+
+def parsed(raw: bytes) -> object:
+    """The JSON value of a body.
+
+    Raises: InvalidInput when it is not JSON, is nested too deeply or names a field twice.
     """
     if _depth(raw) > DEEPEST:
         raise InvalidInput("body", f"is nested deeper than {DEEPEST} levels")
@@ -47,9 +66,7 @@ def json_body(raw: bytes, schema: Schema) -> dict[str, JsonValue]:
         raise InvalidInput("body", "is not UTF-8") from None
     except (ValueError, RecursionError):
         raise InvalidInput("body", "is not valid JSON") from None
-    if not isinstance(value, dict):
-        raise InvalidInput("body", "must be object")
-    return cast("dict[str, JsonValue]", arguments.check(schema, value))
+    return value
 
 
 def _depth(raw: bytes) -> int:

@@ -1,0 +1,199 @@
+"""The outermost layer of the server: it limits and names each request, and logs and counts each response."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+import anyio
+
+from keepmum.core import ids
+from keepmum.server.call import Answer, HttpError
+from keepmum.server.edge.errors import answer_to
+from keepmum.server.edge.hosts import Hosts
+from keepmum.server.edge.record import RECORD, Record
+from keepmum.server.edge.responses import encoded
+
+__all__ = ["Envelope", "Limits"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+_KEY_NAMES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
+_HEALTH = "/health"  # is asked by orchestrators, by any name of the machine
+_HEADERS = {
+    "cache-control": "private, no-store",
+    "keepmum-api": "2",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class Limits(NamedTuple):
+    """What one request may cost."""
+
+    headers: int = 64
+    body_seconds: float = 30.0  # until the whole body is here
+
+
+class Envelope:
+    """Wraps the application; what it refuses never reaches a route."""
+
+    def __init__(  # noqa: PLR0913 - the parts of the edge
+        self,
+        app: App,
+        hosts: Hosts,
+        *,
+        limits: Limits = Limits(),  # noqa: B008 - it is frozen
+        proxies: Sequence[str] = (),
+        only_proxies: bool = False,
+        done: Callable[[Record, str, float], None] = lambda *_: None,
+    ) -> None:
+        """Wrap `app`.
+
+        Args:
+            app: the application.
+            hosts: the names of the server.
+            limits: of each request.
+            proxies: addresses or networks whose `X-Forwarded-*` is believed.
+            only_proxies: whether requests of other machines must come through a proxy, since this server has no TLS.
+            done: called after each response with its record, its method and the seconds that it took.
+        """
+        self._app = app
+        self._hosts = hosts
+        self._limits = limits
+        self._proxies = [ipaddress.ip_network(each, strict=False) for each in proxies]
+        self._only_proxies = only_proxies
+        self._done = done
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of the ASGI server."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = _named(scope["headers"])
+        record = Record(ids.new_id()[4:], self._source(scope, headers))
+        scope[RECORD] = record
+        started = time.perf_counter()
+        sending = _Sending(send, record)
+        try:
+            self._check(scope, headers)
+        except HttpError as refused:
+            await sending.answer(answer_to(refused))
+        else:
+            await self._serve(scope, receive, sending)
+        finally:
+            self._done(record, str(scope["method"]), time.perf_counter() - started)
+
+    async def _serve(self, scope: Scope, receive: Receive, sending: _Sending) -> None:
+        deadline = time.monotonic() + self._limits.body_seconds
+        is_read = False
+
+        async def limited() -> Message:
+            """The next part of the body, in time."""
+            nonlocal is_read
+            if is_read:
+                return await receive()
+            with anyio.fail_after(max(0.0, deadline - time.monotonic())):
+                message = await receive()
+            is_read = not message.get("more_body", False)
+            return message
+
+        try:
+            await self._app(scope, limited, sending)
+        except TimeoutError:
+            if not sending.has_begun:
+                slow = HttpError(408, "the request took too long to arrive", {"connection": "close"})
+                await sending.answer(answer_to(slow))
+
+    def _check(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """Check what can be refused before anything else is done.
+
+        Raises: HttpError.
+        """
+        if len(scope["headers"]) > self._limits.headers:
+            raise HttpError(431, f"the request has more than {self._limits.headers} headers", {"connection": "close"})
+        path = str(scope["path"])
+        if path != _HEALTH and not path.startswith(_HEALTH + "/"):
+            self._hosts.check(headers)
+            if self._only_proxies and not self._is_behind_proxy(scope, headers):
+                raise HttpError(403, "this server is reached by HTTPS, through its proxy")
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise HttpError(415, "compressed bodies are not accepted")
+        given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if any(name.lower() in _KEY_NAMES for name, _ in given):
+            raise HttpError(400, "a key belongs into the header Authorization, never into the address")
+
+    def _is_behind_proxy(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+        peer = _peer(scope)
+        if self._is_proxy(peer):
+            return headers.get("x-forwarded-proto", "https").lower() == "https"
+        with contextlib.suppress(ValueError):
+            return ipaddress.ip_address(peer).is_loopback
+        return False
+
+    def _source(self, scope: Scope, headers: Mapping[str, str]) -> str:
+        """The address of the client: the last one in the chain that is not a trusted proxy."""
+        peer = _peer(scope)
+        if not self._is_proxy(peer):
+            return peer
+        chain = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]
+        return next((each for each in reversed(chain) if not self._is_proxy(each)), peer)
+
+    def _is_proxy(self, address: str) -> bool:
+        try:
+            parsed = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(parsed in network for network in self._proxies)
+
+
+class _Sending:
+    """Sends a response with the standard headers, and counts its bytes."""
+
+    def __init__(self, send: Send, record: Record) -> None:
+        self._send = send
+        self._record = record
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self._record.status)
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._record.status = message["status"]
+            message["headers"] = _with_standard(message.get("headers", ()), self._record.request_id)
+        elif message["type"] == "http.response.body":
+            self._record.size += len(message.get("body", b""))
+        await self._send(message)
+
+    async def answer(self, answer: Answer) -> None:
+        body, media_type = encoded(answer)
+        headers = {**answer.headers, "content-length": str(len(body)), "content-type": media_type}
+        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        await self({"type": "http.response.start", "status": answer.status, "headers": pairs})
+        await self({"type": "http.response.body", "body": body})
+
+
+def _with_standard(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
+    given = list(headers)
+    names = {name.lower() for name, _ in given}
+    standard = {**_HEADERS, "x-request-id": request_id}
+    more = [(name.encode(), value.encode()) for name, value in standard.items() if name.encode() not in names]
+    return [*given, *more]
+
+
+def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+
+
+def _peer(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""

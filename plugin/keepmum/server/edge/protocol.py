@@ -1,0 +1,61 @@
+"""HTTP/1.1 with a limit on the time that a client may take to send the head of a request."""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+__all__ = ["HEAD_SECONDS", "TimedProtocol"]
+
+HEAD_SECONDS = 10.0
+
+
+class TimedProtocol(H11Protocol):
+    """uvicorn's protocol; a connection whose request has not begun in time is closed.
+
+    uvicorn itself limits only the time between two requests.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop waiting once the head of a request is complete."""
+        super().data_received(data)
+        self._follow()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request only if a part of it is here; idle connections are uvicorn's to close."""
+        super().on_response_complete()
+        self._follow()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the timer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _follow(self) -> None:
+        is_in_head = self.conn.their_state is h11.IDLE
+        has_begun = bool(self.conn.trailing_data[0])
+        if not is_in_head:
+            self._stop_waiting()
+        elif has_begun and self._head_timer is None:
+            self._wait_for_head()
+
+    def _wait_for_head(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _give_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.close()
