@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FrameType
 
 import uvicorn
@@ -33,14 +33,14 @@ _BACKLOG = 512
 _CERTIFICATE_TICKS = 50  # of a tenth of a second, between two looks at the certificate
 
 
-def open_memory(settings: ServerSettings, scan: validation.Scan) -> Team:
-    """The team's memory that the settings name.
+def open_memory(settings: ServerSettings, scan: validation.Scan, environ: Mapping[str, str] | None = None) -> Team:
+    """The team's memory that the settings name; with `environ`, searches use the model that is chosen there.
 
     Raises: StoreError.
     """
     if settings.database_url:
-        return open_team(PostgresSpec(settings.database_url, settings.database_pool), scan)
-    return open_team(TeamSqliteSpec(settings.database_file), scan)
+        return open_team(PostgresSpec(settings.database_url, settings.database_pool), scan, environ)
+    return open_team(TeamSqliteSpec(settings.database_file), scan, environ)
 
 
 def run(settings: ServerSettings, scan: validation.Scan) -> None:
@@ -50,10 +50,11 @@ def run(settings: ServerSettings, scan: validation.Scan) -> None:
     """
     api_keys = ApiKeys(settings.api_keys)
     state = ServerState()
-    with contextlib.closing(open_memory(settings, scan)) as team:
+    with contextlib.closing(open_memory(settings, scan, os.environ if settings.model else None)) as team:
         ring = key_ring(settings.home, os.environ, team.records)
         if not api_keys and not team.records.keys():
             raise SettingsError("nobody has a key; `keepmum serve init` makes one, or set API_KEYS")
+        team.start()
         with _listening(settings) as listener, Upkeep(team.records, ring, _log_head):
             _serve(build(team, ring, settings, [api_keys.find], state), listener, settings, state)
     log("stopped")

@@ -64,6 +64,12 @@ class ActivityLog:
         self._used.update(dict.fromkeys(memories))
         self._last_use = self._clock()
 
+    def take(self) -> tuple[list[Activity], list[str], int]:
+        """The deferred entries, the memories that were used and when; whoever takes them writes them."""
+        taken = self._deferred, list(self._used), self._last_use
+        self._deferred, self._used = [], {}
+        return taken
+
     def flush(self) -> None:
         """Write the deferred entries and uses, if the store is writable.
 

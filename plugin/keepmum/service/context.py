@@ -70,6 +70,7 @@ class ServiceOptions(NamedTuple):
     embedder: BackgroundEmbedder | None = None  # None: search is lexical
     patient: bool = False  # whether calls wait for the embedder; otherwise they fall back to lexical search
     vector_timeout: float = 0.5  # seconds that a write waits for a remote embedder to report similar memories
+    embeddings: Callable[[Store], Embeddings] | None = None  # of a program whose services share one model
     opened_with: OpenedWith | None = None
     resolves_citations: bool = False  # whether the code that new memories cite is resolved in the background
 
@@ -117,7 +118,11 @@ class ServiceContext:
             actor=actor,
             clock=options.clock,
             masker=masker,
-            embeddings=Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient),
+            embeddings=(
+                options.embeddings(store)
+                if options.embeddings
+                else Embeddings(store, options.embedder, options.vector_timeout, patient=options.patient)
+            ),
             citations=Citations(store, scan),
             sizes=sizes,
             near=NearMemories(store, sizes),

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from keepmum import embedding
 from keepmum.core import validation
-from keepmum.core.errors import StoreError
 from keepmum.core.memory import LogFilter, Trust
+from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service import MemoryService, Place, ServiceOptions
+from keepmum.service.embeddings import Embeddings
+from keepmum.service.team_model import SharedModel, TeamEmbeddings
+from keepmum.service.team_upkeep import TeamUpkeep
+from keepmum.stores import Store
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
 from keepmum.stores.team import AuditRow, Entry, Erasure, Key, Person, TeamRecords
+from keepmum.workspace import settings
 
 __all__ = [
     "ORGANISATION",
@@ -31,20 +37,32 @@ __all__ = [
 _EVENTS = 100  # of one memory, to learn in which projects it was
 
 
-def open_team(spec: SharedSpec, scan: validation.Scan) -> Team:
+def open_team(spec: SharedSpec, scan: validation.Scan, environ: Mapping[str, str] | None = None) -> Team:
     """The team's memory in the database that `spec` describes.
 
-    Raises: StoreError when it cannot be opened.
+    With `environ`, searches use the model that the settings there choose; otherwise they are lexical.
+
+    Raises: StoreError when it cannot be opened, SettingsError.
     """
-    return Team(open_shared(spec), scan)
+    embedder = None if environ is None else embedding.in_background(settings.load(environ, None), environ)
+    return Team(open_shared(spec), scan, embedder)
 
 
 class Team:
     """Hands out services; everything that is costly to open is opened once and shared."""
 
-    def __init__(self, shared: SharedStore, scan: validation.Scan) -> None:
+    def __init__(self, shared: SharedStore, scan: validation.Scan, embedder: BackgroundEmbedder | None = None) -> None:
         self.shared = shared
         self.scan = scan
+        whole = shared.acting(Grant(ORGANISATION))
+        self._shared_model = None if embedder is None else SharedModel(embedder, whole)
+        self._upkeep = TeamUpkeep(MemoryService(whole, scan, ServiceOptions(agent="keepmum", origin="server")))
+
+    def start(self) -> None:
+        """Load the model and begin the work behind requests; without it, each request writes its own log."""
+        self._upkeep.start()
+        if self._shared_model is not None:
+            self._shared_model.start()
 
     @contextlib.contextmanager
     def service(  # noqa: PLR0913 - who asks, where, and how
@@ -54,13 +72,18 @@ class Team:
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
-        options = ServiceOptions(place=place, agent=agent or "unknown", actor=actor, origin=origin, trust=trust)
+        options = ServiceOptions(
+            place=place, agent=agent or "unknown", actor=actor, origin=origin, trust=trust, embeddings=self._embeddings
+        )
         service = MemoryService(self.shared.acting(grant), self.scan, options)
         try:
             yield service
         finally:
-            with contextlib.suppress(StoreError):
-                service.context.log.flush()
+            self._upkeep.take(*service.context.log.take())
+
+    def _embeddings(self, store: Store) -> Embeddings:
+        model = self._shared_model
+        return Embeddings(store, None, 0.0, patient=False) if model is None else TeamEmbeddings(store, model)
 
     def projects_of(self, memory: str, *, past: bool) -> set[str]:
         """The projects, of any key, that have a memory with this complete id; with `past` also those that had it."""
@@ -83,14 +106,17 @@ class Team:
 
     @property
     def model_ready(self) -> bool:
-        """Whether searches use the model, or none is wanted."""
-        return True
+        """Whether searches use the model, or there is none."""
+        return self.meaning != "loading"
 
     @property
     def meaning(self) -> str:
         """The state of search by meaning: ready, loading, or off."""
-        return "off"
+        return "off" if self._shared_model is None else self._shared_model.state
 
     def close(self) -> None:
         """Finish writing and close the database."""
+        if self._shared_model is not None:
+            self._shared_model.close()
+        self._upkeep.close()
         self.shared.close()
